@@ -198,6 +198,7 @@ export const TENANT_PICTURES: readonly Picture[] = [
   { route: '/console/members', name: 'members', group: 'Members', shows: 'Who may use the console' },
   { route: '/console/audit', name: 'audit', group: 'Members', shows: 'The audit trail' },
   { route: '/console/passkeys', name: 'passkeys', group: 'Members', shows: 'Your own passkeys' },
+  { route: '/console/sessions', name: 'sessions', group: 'Members', shows: 'Where you are logged in' },
   {
     route: '/console/export',
     name: 'export',
@@ -266,6 +267,13 @@ export const OPERATOR_PICTURES: readonly Picture[] = [
     path: ({ tenant }) => `/console/tenants/${tenant}/limits`,
   },
   {
+    route: '/console/tenants/:tenant/sessions',
+    name: 'operators-tenant-sessions',
+    group: 'Tenants',
+    shows: 'Who is at the console of a tenant',
+    path: ({ tenant }) => `/console/tenants/${tenant}/sessions`,
+  },
+  {
     route: '/console/payments',
     name: 'operators-payments',
     group: 'Payments',
@@ -302,6 +310,12 @@ export const OPERATOR_PICTURES: readonly Picture[] = [
     name: 'operators-verify',
     group: 'Verify',
     shows: 'Everything added up again',
+  },
+  {
+    route: '/console/sessions',
+    name: 'operators-sessions',
+    group: 'Sessions',
+    shows: 'Where an operator is logged in',
   },
   { route: '/console/audit', name: 'operators-audit', group: 'Audit', shows: 'The audit trail of all' },
 ];

@@ -62,5 +62,8 @@ export interface Deps
     SignupDeps['config'] &
     JoinDeps['config'] &
     MailDeps['config'] &
-    WebhookDeps['config'];
+    WebhookDeps['config'] & {
+      /** How long browsers ask for TLS alone; 0: they are not told to. */
+      readonly strictTransportSeconds: number;
+    };
 }

@@ -14,6 +14,7 @@ import type { Tls } from '../doors/grpc/tls.ts';
 import type { CheckoutOptions } from '../money/payments/checkout-options.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/payments/top-up-amount.ts';
 import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
+import { isMailAddress } from '../base/tenants/mail-address.ts';
 import { parseMailSender } from '../outward/mail/mail-sender.ts';
 import type { MailConfig } from '../outward/mail/mailer.ts';
 import { parseSmtpUrl } from '../outward/mail/smtp-server.ts';
@@ -55,6 +56,12 @@ export interface Config {
   readonly publicUrl: string;
   /** Where operators open their console, without a trailing slash. */
   readonly opsUrl: string;
+  /** Further names and addresses of the operator's port, without ports, in lower case. */
+  readonly opsHosts: readonly string[];
+  /** How long browsers ask for TLS alone, if an address is https; 0: they are not told to. */
+  readonly strictTransportSeconds: number;
+  /** Whom people of a tenant write to; `undefined`: nobody is named. */
+  readonly supportEmail: string | undefined;
   readonly payments: PaymentsMode;
   readonly stripeSecretKey: string | undefined;
   readonly stripeWebhookSecrets: readonly string[];
@@ -89,6 +96,8 @@ export interface Config {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
+const YEAR_SECONDS = 365 * 86_400;
+
 /** Read and validate the whole environment. Throws `ConfigError` at the first wrong value. */
 export function readConfig(env: Env): Config {
   const host = readHost(env, 'HOST', '127.0.0.1');
@@ -118,6 +127,9 @@ export function readConfig(env: Env): Config {
     dataDir: resolve(env.DATA_DIR || './data'),
     publicUrl: readUrl(env, 'PUBLIC_URL') ?? urlOf(host, port),
     opsUrl: readUrl(env, 'OPS_URL') ?? urlOf(host, opsPort),
+    opsHosts: readHosts(env, 'OPS_HOSTS'),
+    strictTransportSeconds: readInteger(env, 'HSTS_SECONDS', YEAR_SECONDS, 0, 2 * YEAR_SECONDS),
+    supportEmail: readSupportEmail(env),
     payments,
     stripeSecretKey: readStripeKey(env, payments),
     stripeWebhookSecrets: readWebhookSecrets(env, payments),
@@ -168,6 +180,16 @@ function readHost(env: Env, name: string, fallback: string): string {
   if (isIP(host) === 0 && !/^[A-Za-z0-9.-]+$/.test(host))
     throw wrong(name, 'an address or a host name', host);
   return host;
+}
+
+/** Without ports. An IPv6 address may have brackets. */
+function readHosts(env: Env, name: string): readonly string[] {
+  return readList(env, name).map((each) => {
+    const host = each.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+    if (isIP(host) === 0 && !/^[a-z0-9.-]+$/.test(host))
+      throw wrong(name, 'a list of addresses or host names without ports', each);
+    return host;
+  });
 }
 
 /** 0 asks the operating system for a free port. */
@@ -337,6 +359,13 @@ function readMail(env: Env): MailConfig | undefined {
   const from = parseMailSender(env.MAIL_FROM);
   if (!from) throw wrong('MAIL_FROM', 'an address, or Name <address>', env.MAIL_FROM);
   return { server, from };
+}
+
+function readSupportEmail(env: Env): string | undefined {
+  const text = env.SUPPORT_EMAIL;
+  if (!text) return undefined;
+  if (!isMailAddress(text)) throw wrong('SUPPORT_EMAIL', 'a mail address', text);
+  return text;
 }
 
 function readKeyPrefix(env: Env): string {

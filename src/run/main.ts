@@ -44,7 +44,12 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   // The sandbox needs the delivery address before the service listens, so the port must be known by now.
   const port = config.port === 0 ? await findFreePort(config.host) : config.port;
   const publicUrl = publicUrlOf(config, port);
-  const mails = { databaseUrl: database.databaseDirectUrl ?? database.databaseUrl, secretsKey, publicUrl };
+  const mails = {
+    databaseUrl: database.databaseDirectUrl ?? database.databaseUrl,
+    secretsKey,
+    publicUrl,
+    supportEmail: config.supportEmail,
+  };
   const payments = config.payments === 'sandbox' ? await openSandbox(config, port, mails, opened) : undefined;
   const mailboxUrl = payments && `${payments.sandbox.url}/mailbox`;
   const settings = { ...config, ...payments?.settings, ...database, port, publicUrl, secretsKey, mailboxUrl };

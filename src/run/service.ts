@@ -37,7 +37,7 @@ import { type GrpcServer, openGrpc } from '../doors/grpc/server.ts';
 import { JOIN_DESCRIPTION } from '../doors/join/join.ts';
 import { buildJoin, joinDoor } from '../doors/join/server.ts';
 import type { OperatorDeps } from '../doors/ops/console/operator-deps.ts';
-import { buildOps, type Watched, watchProcess } from '../doors/ops/server.ts';
+import { buildOps, type OpsAddress, type Watched, watchProcess } from '../doors/ops/server.ts';
 import { buildRest } from '../doors/rest/server.ts';
 import { EventWaker } from '../events/event-waker.ts';
 import { CheckoutLimit } from '../money/payments/checkout-limit.ts';
@@ -74,6 +74,9 @@ export type ServiceConfig = Pick<
   | 'tls'
   | 'publicUrl'
   | 'opsUrl'
+  | 'opsHosts'
+  | 'strictTransportSeconds'
+  | 'supportEmail'
   | 'stripeSecretKey'
   | 'stripeWebhookSecrets'
   | 'stripeApiBase'
@@ -201,7 +204,7 @@ async function open(
     whenLoaded?.();
     await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
     const operatorDeps = async () => ({ ...deps, config: { ...deps.config, opsUrl: config.opsUrl } });
-    if (opsPort !== undefined) ops = await openOps(watched, config.host, opsPort, operatorDeps);
+    if (opsPort !== undefined) ops = await openOps(watched, { ...config, opsPort }, operatorDeps);
     if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);
     const { host, grpcPort, tls } = config;
     grpc = await listen(
@@ -249,11 +252,11 @@ async function open(
 /** Open the operator's port. */
 export async function openOps(
   watched: Watched,
-  host: string,
-  port: number,
+  config: OpsAddress & { readonly host: string; readonly opsPort: number },
   openConsole: () => Promise<OperatorDeps>,
 ): Promise<FastifyInstance> {
-  const ops = buildOps(watched, openConsole);
+  const { host, opsPort: port } = config;
+  const ops = buildOps(watched, config, openConsole);
   try {
     await listen(() => ops.listen({ host, port }), 'OPS_PORT', port);
     return ops;
@@ -347,6 +350,8 @@ export function makeDeps(
       joinCreatesRooms: config.joinCreatesRooms,
       confusableUsernames: config.confusableUsernames,
       webhookNetworks,
+      strictTransportSeconds: config.strictTransportSeconds,
+      supportEmail: config.supportEmail,
       mailsShown: mailsShownOf(config),
     },
   };

@@ -56,10 +56,11 @@ export interface MailboxOptions {
   readonly databaseUrl: string;
   readonly secretsKey: Buffer;
   readonly publicUrl: string;
+  readonly supportEmail?: string | undefined;
 }
 
 /** Reads the mails through a connection of its own, which opens with the first look. */
-export function openMailbox({ databaseUrl, secretsKey, publicUrl }: MailboxOptions): Mailbox & {
+export function openMailbox({ databaseUrl, secretsKey, publicUrl, supportEmail }: MailboxOptions): Mailbox & {
   close(): Promise<void>;
 } {
   let pool: Pool | undefined;
@@ -71,7 +72,7 @@ export function openMailbox({ databaseUrl, secretsKey, publicUrl }: MailboxOptio
   return {
     list: async () => (await listMailbox(open())).map(summaryOf),
     find: async (id) => {
-      const mail = await readMailbox({ db: open(), box, config: { publicUrl } }, id);
+      const mail = await readMailbox({ db: open(), box, config: { publicUrl, supportEmail } }, id);
       return mail && { ...summaryOf(mail), text: mail.text, html: mail.html };
     },
     close: async () => pool?.end(),

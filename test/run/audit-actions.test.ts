@@ -375,7 +375,7 @@ const whole = () => tenant.id;
 const BY_OPERATOR: readonly OperatorCase[] = [
   {
     action: 'tenant_status_changed',
-    args: () => ['tenants', 'suspend', tenant.id, '--reason', 'test'],
+    args: () => ['tenants', 'suspend', tenant.id, '--reason', 'test', '--tell', 'Ask us.'],
     subject: whole,
     before: { status: 'active' },
     after: { status: 'suspended' },

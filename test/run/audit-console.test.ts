@@ -231,6 +231,8 @@ describe('docs/audit.md', () => {
       'run/audit-actions',
       'run/audit-console',
       'doors/console/passkeys',
+      'doors/console/sessions',
+      'doors/ops/console/sessions',
       'doors/ops/console/oidc',
     ];
     const tests = files.map((file) => read(`test/${file}.test.ts`)).join('');

@@ -20,7 +20,7 @@ interface Range {
   readonly limit: number;
 }
 
-/** The tenant of which the person is a member; `undefined`: there is none, or it has no console now. */
+/** The tenant of which the person is a member. */
 export async function findOwnTenant(
   db: Db,
   email: string,
@@ -29,19 +29,19 @@ export async function findOwnTenant(
   const { rows } = await db.query<Membership>({
     name: 'find-own-tenant',
     text: `select ${COLUMNS} ${FROM}
-            where m.tenant_id = $2 and m.email = $1 and m.joined_at is not null and ${IS_OPEN}`,
+            where m.tenant_id = $2 and m.email = $1 and m.joined_at is not null and t.status <> 'deleted'`,
     values: [email, tenant],
   });
   return rows[0];
 }
 
-/** Of the tenants of a person that have a console, the one that was used last. */
+/** Of the tenants of a person, the one that was used last: one that has a console now, or else one that is suspended or archived. */
 export async function findLastUsedTenant(db: Db, email: string): Promise<Membership | undefined> {
   const { rows } = await db.query<Membership>({
     name: 'find-last-used-tenant',
     text: `select ${COLUMNS} ${FROM}
-            where m.email = $1 and m.joined_at is not null and ${IS_OPEN}
-            order by m.last_used_at desc, m.tenant_id desc limit 1`,
+            where m.email = $1 and m.joined_at is not null and t.status <> 'deleted'
+            order by ${IS_OPEN} desc, m.last_used_at desc, m.tenant_id desc limit 1`,
     values: [email],
   });
   return rows[0];

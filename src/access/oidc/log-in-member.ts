@@ -1,11 +1,10 @@
 /** Log members in, with an address that the issuer verified. */
-import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findOwnTenants } from '../members/memberships.sql.ts';
 import { findEntrance } from '../sessions/find-entrance.ts';
 import { enter, type OpenedSession } from '../sessions/open-session.ts';
 import { type LoginDeps, makeEntrance } from '../sessions/request-login.ts';
+import type { From } from '../sessions/session.ts';
 import { type BegunLogin, beginLogin, type IssuerDeps } from './begin-login.ts';
 import type { Issuer } from './issuer.ts';
 import { LoginFault } from './login-fault.ts';
@@ -41,25 +40,14 @@ export async function beginMemberLogin(
 }
 
 /**
- * `before`: the session of this browser so far, which ends. A log-in makes nobody a member: `askAt` is the path of the page
- * that asks for a yes first.
+ * A log-in makes nobody a member: `askAt` is the path of the page that asks for a yes first.
  *
  * Fails with a `LoginFault`, and with `too_many_logins` if the client sent too many that were stale.
  */
 export async function finishMemberLogin(
   deps: OidcDeps,
   issuer: Issuer,
-  {
-    url,
-    secret,
-    address,
-    before,
-  }: {
-    readonly url: URL;
-    readonly secret: string | undefined;
-    readonly address: string;
-    readonly before: Buffer | undefined;
-  },
+  { url, secret, from }: { readonly url: URL; readonly secret: string | undefined; readonly from: From },
 ): Promise<OpenedSession | { readonly askAt: string }> {
   try {
     const { attempt, email } = await proveAddress(deps, issuer, { console: 'tenants', url, secret });
@@ -69,16 +57,12 @@ export async function finishMemberLogin(
       const { own, invitations } = await findEntrance(tx, person, next);
       if (invitations.length > 0) return { askAt: await makeEntrance(tx, person, next) };
       const isOther = tenant !== undefined && own?.tenant !== tenant;
-      if (!own || isOther) throw await faultOf(tx, email, isOther);
-      return { secret: await enter(tx, person, own, { before }), next };
+      if (!own || isOther) throw new LoginFault('stranger', { email });
+      return { secret: await enter(tx, person, own, from), next };
     });
   } catch (error) {
-    if (error instanceof LoginFault && error.kind === 'stale') await deps.loginLimit.countWrongLink(address);
+    if (error instanceof LoginFault && error.kind === 'stale')
+      await deps.loginLimit.countWrongLink(from.address);
     throw error;
   }
-}
-
-async function faultOf(tx: Tx, email: string, isOther: boolean): Promise<LoginFault> {
-  const isMember = !isOther && (await findOwnTenants(tx, email, { after: undefined, limit: 1 })).length > 0;
-  return new LoginFault(isMember ? 'not_open' : 'stranger', { email });
 }

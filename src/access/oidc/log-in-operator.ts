@@ -1,11 +1,11 @@
 /** Log operators in, with an address that the issuer verified, if the issuer says that they are in the group of operators. */
-import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { parseMemberEmail } from '../members/member.ts';
 import { replaceOperatorSession } from '../operators/log-in-operator.ts';
-import { type OperatorSession, operatorOf } from '../operators/operator-session.ts';
+import type { OperatorSession } from '../operators/operator-session.ts';
+import type { From } from '../sessions/session.ts';
 import { type BegunLogin, beginLogin, type IssuerDeps } from './begin-login.ts';
 import type { Issuer } from './issuer.ts';
 import { LoginFault } from './login-fault.ts';
@@ -34,30 +34,15 @@ export async function beginOperatorLogin(
   return beginLogin(deps, issuer, opsUrl, attempt);
 }
 
-/**
- * `before`: the session of this browser so far, which ends. The operator is the address, in the audit trail too. Returns
- * the secret of the session. Fails with a `LoginFault`.
- */
+/** The operator is the address, in the audit trail too. Returns the secret of the session. Fails with a `LoginFault`. */
 export async function finishOperatorLogin(
   deps: BaseDeps & { readonly db: Pool },
   issuer: Issuer,
-  {
-    url,
-    secret,
-    before,
-  }: {
-    readonly url: URL;
-    readonly secret: string | undefined;
-    readonly before: OperatorSession | undefined;
-  },
+  { url, secret, from }: { readonly url: URL; readonly secret: string | undefined; readonly from: From },
 ): Promise<string> {
   const { email, groups } = await proveAddress(deps, issuer, { console: 'operators', url, secret });
   if (issuer.operatorsGroup === undefined || !groups.includes(issuer.operatorsGroup)) {
     throw new LoginFault('stranger', { email });
   }
-  return inTransaction(deps.db, async (tx) => {
-    const entry = { action: 'operator_logged_in', subject: email, before: null, after: null };
-    await appendAudit(tx, null, operatorOf({ operator: email }), entry);
-    return replaceOperatorSession(tx, email, before);
-  });
+  return inTransaction(deps.db, (tx) => replaceOperatorSession(tx, { operator: email, proof: 'oidc' }, from));
 }

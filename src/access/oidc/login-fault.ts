@@ -9,7 +9,6 @@
  * - `unverified`: the issuer tells no address, or did not verify it.
  * - `other_person`: the log-in again was somebody else's.
  * - `stranger`: nobody with this address is a member, or an operator.
- * - `not_open`: none of the tenants of the address is active.
  */
 export type LoginFaultKind =
   | 'stale'
@@ -19,8 +18,7 @@ export type LoginFaultKind =
   | 'not_again'
   | 'unverified'
   | 'other_person'
-  | 'stranger'
-  | 'not_open';
+  | 'stranger';
 
 export class LoginFault extends Error {
   override readonly name = 'LoginFault';

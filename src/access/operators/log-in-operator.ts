@@ -1,11 +1,12 @@
-/** Log operators in, with a link of the command line, and out. */
+/** Log operators in, with a link of the command line, and all of them out. */
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Db, Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
+import { shownNetworkOf } from '../../base/lib/address.ts';
 import { deleteOperatorAttempts } from '../oidc/login-attempts.sql.ts';
-import { hashSecret, isSecret, newSecret } from '../sessions/session.ts';
-import type { OperatorSession } from './operator-session.ts';
+import { type From, hashSecret, isSecret, newSecret } from '../sessions/session.ts';
+import { type OperatorSession, operatorOf } from './operator-session.ts';
 import {
   deleteAllOperatorSessions,
   deleteOperatorSession,
@@ -32,42 +33,34 @@ export async function peekOperatorLink(db: Db, token: string): Promise<string | 
   return isSecret(token) ? findOperatorLink(db, hashSecret(token)) : undefined;
 }
 
-/**
- * Log in with a link, which is used up. `before`: the session of this browser so far, which ends. Returns the secret
- * of the session; `undefined`: the link is wrong, used or too old.
- */
-export async function openOperatorSession(
-  db: Pool,
-  token: string,
-  before: OperatorSession | undefined,
-): Promise<string | undefined> {
+/** Log in with a link, which is used up. Returns the secret of the session; `undefined`: the link is wrong, used or too old. */
+export async function openOperatorSession(db: Pool, token: string, from: From): Promise<string | undefined> {
   if (!isSecret(token)) return undefined;
   return inTransaction(db, async (tx) => {
     const operator = await takeOperatorLink(tx, hashSecret(token));
     if (operator === undefined) return undefined;
-    return replaceOperatorSession(tx, operator, before);
+    return replaceOperatorSession(tx, { operator, proof: 'link' }, from);
   });
 }
 
-/** Each log-in has a new secret. Returns it. */
+/** Each log-in has a new secret, and an entry in the audit trail. Returns the secret. */
 export async function replaceOperatorSession(
   tx: Tx,
-  operator: string,
-  before: OperatorSession | undefined,
+  { operator, proof }: { readonly operator: string; readonly proof: 'link' | 'oidc' },
+  { address, device, before }: From,
 ): Promise<string> {
-  if (before) await deleteOperatorSession(tx, before.hash);
+  if (before) await deleteOperatorSession(tx, before);
   const { plaintext, hash } = newSecret();
-  await insertOperatorSession(tx, hash, operator);
+  await insertOperatorSession(tx, hash, { operator, device, network: shownNetworkOf(address) });
+  const after = { proof, ...(device !== undefined && { device }) };
+  const entry = { action: 'operator_logged_in', subject: operator, before: null, after };
+  await appendAudit(tx, null, { ...operatorOf({ operator }), address }, entry);
   return plaintext;
 }
 
 /** The session behind a secret. Nothing is cached, so a session that ended is refused at once. */
 export async function authenticateOperator(db: Db, secret: string): Promise<OperatorSession | undefined> {
   return findOperatorSession(db, hashSecret(secret));
-}
-
-export async function endOperatorSession(db: Db, { hash }: OperatorSession): Promise<void> {
-  await deleteOperatorSession(db, hash);
 }
 
 /** Log every operator out, and make every link and every log-in under way useless. Returns how many sessions ended. */

@@ -12,11 +12,17 @@ export const OPERATOR_LINK_MINUTES = 5;
 
 export interface OperatorSession {
   readonly hash: Buffer;
+  /** For pages. It tells nothing about the secret. */
+  readonly id: string;
   /** The login name, or the address at the issuer, as in the audit trail. */
   readonly operator: string;
   readonly createdAt: Date;
   /** The log-in was less than `OPERATOR_FRESH_MINUTES` ago. */
   readonly isFresh: boolean;
+}
+
+export function isOperatorSessionId(text: string): boolean {
+  return /^os_[0-9a-f]{32}$/.test(text);
 }
 
 /** Who acts in a session, for the audit trail: the same as at the command line. */

@@ -1,6 +1,9 @@
 /** SQL of `operator_sessions` and `operator_links`. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
+import { newId } from '../../base/lib/ids.ts';
 import { deleteOver } from '../sessions/delete-over.sql.ts';
+import type { LoginTraces } from '../sessions/session.ts';
 import {
   OPERATOR_FRESH_MINUTES,
   OPERATOR_HOURS,
@@ -38,12 +41,22 @@ export async function takeOperatorLink(tx: Tx, hash: Buffer): Promise<string | u
   return rows[0]?.operator;
 }
 
-export async function insertOperatorSession(tx: Tx, hash: Buffer, operator: string): Promise<void> {
+export async function insertOperatorSession(
+  tx: Tx,
+  hash: Buffer,
+  { operator, device, network }: NewOperatorSession,
+): Promise<void> {
   await tx.query({
     name: 'insert-operator-session',
-    text: 'insert into operator_sessions (hash, operator) values ($1, $2)',
-    values: [hash, operator],
+    text: 'insert into operator_sessions (id, hash, operator, device, network) values ($1, $2, $3, $4, $5)',
+    values: [newId('os'), hash, operator, device ?? null, network ?? null],
   });
+}
+
+export interface NewOperatorSession {
+  readonly operator: string;
+  readonly device: string | undefined;
+  readonly network: string | undefined;
 }
 
 const IS_ALIVE = `seen_at > now() - interval '${OPERATOR_IDLE_HOURS} hours'
@@ -54,24 +67,54 @@ export async function findOperatorSession(db: Db, hash: Buffer): Promise<Operato
   const { rows } = await db.query<OperatorSession>({
     name: 'find-operator-session',
     text: `with found as (
-             select hash, operator, created_at as "createdAt", seen_at,
+             select hash, id, operator, created_at as "createdAt", seen_at,
                     created_at > now() - interval '${OPERATOR_FRESH_MINUTES} minutes' as "isFresh"
                from operator_sessions where hash = $1 and ${IS_ALIVE}),
            noted as (
              update operator_sessions s set seen_at = now() from found
               where s.hash = $1 and found.seen_at < now() - interval '1 minute')
-           select hash, operator, "createdAt", "isFresh" from found`,
+           select hash, id, operator, "createdAt", "isFresh" from found`,
     values: [hash],
   });
   return rows[0];
 }
 
-export async function deleteOperatorSession(db: Db, hash: Buffer): Promise<void> {
-  await db.query({
+export interface ListedOperatorSession extends LoginTraces {
+  readonly id: string;
+}
+
+/** Of one operator: those that work, the last used first. */
+export async function findOperatorSessions(db: Db, operator: string): Promise<ListedOperatorSession[]> {
+  const { rows } = await db.query<ListedOperatorSession>({
+    name: 'find-operator-sessions',
+    text: `select id, device, network, created_at as "createdAt", seen_at as "seenAt" from operator_sessions
+            where operator = $1 and ${IS_ALIVE} order by seen_at desc, id`,
+    values: [operator],
+  });
+  return rows;
+}
+
+/** Returns whether there was one. */
+export async function deleteOperatorSession(db: Db, hash: Buffer): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'delete-operator-session',
     text: 'delete from operator_sessions where hash = $1',
     values: [hash],
   });
+  return rowCount === 1;
+}
+
+/** Delete another session of the operator: the one with the id, or all. Returns how many. */
+export async function deleteOperatorSessions(
+  tx: Tx,
+  { id: own, operator }: Pick<OperatorSession, 'id' | 'operator'>,
+  id: string | undefined,
+): Promise<number> {
+  const { name, where, values } = filtered('delete-operator-sessions', [operator, own], {
+    id: id !== undefined && ['id = ?', id],
+  });
+  const text = `delete from operator_sessions where operator = $1 and id <> $2 ${where}`;
+  return (await tx.query({ name, text, values })).rowCount ?? 0;
 }
 
 /** Delete every session and every link. Returns how many of each. */

@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { type Ability, mayDo } from '../members/member.ts';
 import { hashSecret, type Session } from './session.ts';
-import { findRoleOfSession, findSession } from './sessions.sql.ts';
+import { findClosedSession, findRoleOfSession, findSession } from './sessions.sql.ts';
 
 /** `undefined`: there is none, or it is over. */
 export async function authenticateSession(
@@ -10,6 +10,14 @@ export async function authenticateSession(
   secret: string,
 ): Promise<Session | undefined> {
   return findSession(db, hashSecret(secret));
+}
+
+/** The session of a person whose tenant is suspended or archived. It opens nothing but the page that says so. */
+export async function findClosedTenant(
+  { db }: { readonly db: Db },
+  secret: string,
+): Promise<Session | undefined> {
+  return findClosedSession(db, hashSecret(secret));
 }
 
 /** Whether a session works still, and may do this. It does not count as a use. */

@@ -9,6 +9,7 @@ import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { networkOf } from '../../base/lib/address.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 
 /** To one address, asked for by one client. */
 export const LOGIN_MAILS_PER_HOUR = 5;
@@ -30,6 +31,8 @@ export const PASSKEY_REQUESTS_PER_MINUTE = 60;
 export const WRONG_PASSKEYS_PER_MINUTE = 30;
 /** Log-ins at the issuer that one client begins. */
 export const ATTEMPTS_PER_MINUTE = 60;
+/** Failed log-ins that the audit trail of a tenant notes: from one client, and in all. A stranger must not fill it. */
+export const FAILURES_NOTED_PER_HOUR = { ofClient: 5, ofTenant: 30 };
 
 export class LoginLimit {
   readonly #mailsOfClient: RateLimit;
@@ -40,6 +43,8 @@ export class LoginLimit {
   readonly #passkeyRequests: RateLimit;
   readonly #wrongPasskeys: RateLimit;
   readonly #attempts: RateLimit;
+  readonly #failuresOfClient: RateLimit;
+  readonly #failuresOfTenant: RateLimit;
 
   constructor(db: Pool) {
     this.#mailsOfClient = new RateLimit(db, { name: 'login_mails_of_client', seconds: 3600 });
@@ -53,6 +58,8 @@ export class LoginLimit {
     this.#passkeyRequests = new RateLimit(db, { name: 'passkey_requests', seconds: 60 });
     this.#wrongPasskeys = new RateLimit(db, { name: 'wrong_passkeys', seconds: 60 });
     this.#attempts = new RateLimit(db, { name: 'login_attempts', seconds: 60 });
+    this.#failuresOfClient = new RateLimit(db, { name: 'login_failures', seconds: 3600 });
+    this.#failuresOfTenant = new RateLimit(db, { name: 'login_failures_of', seconds: 3600 });
   }
 
   /**
@@ -91,6 +98,14 @@ export class LoginLimit {
   /** Count a log-in at the issuer that begins. Fails with `too_many_logins`. */
   async countAttempt(address: string): Promise<void> {
     refuse(await this.#attempts.count(networkOf(address), ATTEMPTS_PER_MINUTE));
+  }
+
+  /** Count a log-in at the tenant that failed. Returns whether the audit trail should note it. */
+  async countFailure(tenant: TenantId, address: string): Promise<boolean> {
+    const { ofClient, ofTenant } = FAILURES_NOTED_PER_HOUR;
+    const client = `${tenant}:${networkOf(address)}`;
+    if ((await this.#failuresOfClient.count(client, ofClient)) !== undefined) return false;
+    return (await this.#failuresOfTenant.count(`${tenant}`, ofTenant)) === undefined;
   }
 }
 

@@ -60,7 +60,17 @@ const COLUMNS =
 export async function findLink(db: Db, hash: Buffer): Promise<LoginLink | undefined> {
   const { rows } = await db.query<LinkRow>({
     name: 'find-login-link',
-    text: `select ${COLUMNS} from login_links where hash = $1 and expires_at > now()`,
+    text: `select ${COLUMNS} from login_links where hash = $1 and used_at is null and expires_at > now()`,
+    values: [hash],
+  });
+  return rows[0] && linkOf(rows[0]);
+}
+
+/** The link that was used already, or has just expired. */
+export async function findSpentLink(db: Db, hash: Buffer): Promise<LoginLink | undefined> {
+  const { rows } = await db.query<LinkRow>({
+    name: 'find-spent-login-link',
+    text: `select ${COLUMNS} from login_links where hash = $1 and (used_at is not null or expires_at <= now())`,
     values: [hash],
   });
   return rows[0] && linkOf(rows[0]);
@@ -70,7 +80,8 @@ export async function findLink(db: Db, hash: Buffer): Promise<LoginLink | undefi
 export async function takeLink(tx: Tx, hash: Buffer): Promise<LoginLink | undefined> {
   const { rows } = await tx.query<LinkRow>({
     name: 'take-login-link',
-    text: `delete from login_links where hash = $1 and expires_at > now() returning ${COLUMNS}`,
+    text: `update login_links set used_at = (select now())
+            where hash = $1 and used_at is null and expires_at > now() returning ${COLUMNS}`,
     values: [hash],
   });
   return rows[0] && linkOf(rows[0]);

@@ -1,6 +1,8 @@
 /** Open sessions of the console, and move between the tenants of one person. */
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
+import { shownNetworkOf } from '../../base/lib/address.ts';
 import { type Page, readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { acceptInvitation, declineInvitation } from '../members/answer-invitation.ts';
@@ -8,9 +10,18 @@ import type { Membership } from '../members/member.ts';
 import { noteMemberUse } from '../members/members.sql.ts';
 import { findInvitations, findOwnTenant, findOwnTenants } from '../members/memberships.sql.ts';
 import { findEntrance, TENANTS_PAGE_SIZE } from './find-entrance.ts';
-import { type LoginLink, type ProvedPerson, takeLink } from './login-links.sql.ts';
+import { findSpentLink, type LoginLink, type ProvedPerson, takeLink } from './login-links.sql.ts';
+import { noteFailedLogin } from './note-failed-login.ts';
 import { type LoginDeps, peekLink } from './request-login.ts';
-import { hashSecret, newSecret, provedAddressOf, type Session } from './session.ts';
+import {
+  actorOf,
+  type From,
+  hashSecret,
+  isSecret,
+  newSecret,
+  provedAddressOf,
+  type Session,
+} from './session.ts';
 import { deleteSession, insertSession, type NewSession } from './sessions.sql.ts';
 
 export interface OpenedSession {
@@ -18,12 +29,6 @@ export interface OpenedSession {
   readonly secret: string;
   /** The path of the page to begin with. */
   readonly next: string;
-}
-
-/** The client, and the session of its browser so far, which ends. */
-export interface Browser {
-  readonly address: string;
-  readonly before: Buffer | undefined;
 }
 
 /** What the person says to an invitation. */
@@ -42,7 +47,7 @@ export interface InvitationAnswer {
 export async function openSession(
   deps: LoginDeps,
   token: string,
-  browser: Browser,
+  from: From,
   answer?: InvitationAnswer,
 ): Promise<OpenedSession | 'ask' | 'declined' | undefined> {
   const link = await peekLink(deps, token);
@@ -54,44 +59,57 @@ export async function openSession(
     link &&
     (await inTransaction(deps.db, async (tx) => {
       const taken = await takeLink(tx, hashSecret(token));
-      return taken && openWith(tx, taken, browser, answer);
+      return taken && openWith(tx, taken, from, answer);
     }));
-  if (!opened) await deps.loginLimit.countWrongLink(browser.address);
-  return opened;
+  if (opened) return opened;
+  await deps.loginLimit.countWrongLink(from.address);
+  await noteSpentLink(deps, token, from.address);
+  return undefined;
 }
 
 async function openWith(
   tx: Tx,
   link: LoginLink,
-  browser: Browser,
+  from: From,
   answer: InvitationAnswer | undefined,
 ): Promise<OpenedSession | 'declined' | undefined> {
   const { next } = link;
-  if (!('email' in link)) return { secret: await replaceSession(tx, link, browser.before), next };
+  if (!('email' in link)) return { secret: await replaceSession(tx, link, from), next };
   if (answer?.isYes) {
-    const secret = await join(tx, link, answer.tenant, browser);
+    const secret = await join(tx, link, answer.tenant, from);
     return secret === undefined ? undefined : { secret, next };
   }
-  const isDeclined = answer !== undefined && (await decline(tx, link, answer.tenant, browser.address));
+  const isDeclined = answer !== undefined && (await decline(tx, link, answer.tenant, from.address));
   const { own } = await findEntrance(tx, link, next);
-  if (own) return { secret: await enter(tx, link, own, browser), next };
+  if (own) return { secret: await enter(tx, link, own, from), next };
   return isDeclined ? 'declined' : undefined;
+}
+
+/** Somebody came with a link that was used, or too late. */
+async function noteSpentLink(deps: LoginDeps, token: string, address: string): Promise<void> {
+  const link = isSecret(token) ? await findSpentLink(deps.db, hashSecret(token)) : undefined;
+  if (!link) return;
+  const own = 'email' in link ? (await findEntrance(deps.db, link, link.next)).own : undefined;
+  const tenant = 'email' in link ? own?.tenant : link.tenant;
+  if (tenant === undefined) return;
+  const subject = own?.member ?? (link.proof === 'key' ? link.keyId : null);
+  await noteFailedLogin(deps, { tenant, subject, proof: link.proof }, address);
 }
 
 type Person = Pick<ProvedPerson, 'email' | 'proof' | 'passkeyId'>;
 /** `createdAt`: when the person logged in, if not now. */
-type Entering = Pick<Browser, 'before'> & { readonly createdAt?: Date };
+type Entering = From & { readonly createdAt?: Date };
 
 /** The person works in the tenant, as the member that the person is. Returns the secret of the session. */
 export async function enter(
   tx: Tx,
   { proof, passkeyId }: Omit<Person, 'email'>,
   { tenant, member }: Pick<Membership, 'tenant' | 'member'>,
-  { before, createdAt }: Entering,
+  { createdAt, ...from }: Entering,
 ): Promise<string> {
   await noteMemberUse(tx, tenant, member);
   const whose = { tenant, member, proof, passkeyId, ...(createdAt && { createdAt }) };
-  return replaceSession(tx, whose, before);
+  return replaceSession(tx, whose, from);
 }
 
 /** `undefined`: there is no invitation any more. */
@@ -99,9 +117,10 @@ async function join(
   tx: Tx,
   person: Person,
   tenant: TenantId | undefined,
-  { address, ...entering }: Entering & Pick<Browser, 'address'>,
+  entering: Entering,
 ): Promise<string | undefined> {
   if (tenant === undefined) return undefined;
+  const { address } = entering;
   const member = await acceptInvitation(tx, { tenant, email: person.email, address });
   return member && enter(tx, person, { tenant, member: member.id }, entering);
 }
@@ -110,16 +129,29 @@ async function decline(tx: Tx, { email }: Person, tenant: TenantId | undefined, 
   return tenant !== undefined && declineInvitation(tx, { tenant, email, address });
 }
 
-/** Each log-in has a new secret. Returns it. */
+type Whose = Omit<NewSession, 'hash' | 'device' | 'network'>;
+
+/** Each log-in has a new secret, and an entry in the audit trail. Returns the secret. */
 export async function replaceSession(
   tx: Tx,
-  whose: Omit<NewSession, 'hash'>,
-  before: Buffer | undefined,
+  whose: Whose,
+  { address, device, before }: From,
 ): Promise<string> {
   if (before) await deleteSession(tx, before);
-  const secret = newSecret();
-  await insertSession(tx, { ...whose, hash: secret.hash });
-  return secret.plaintext;
+  const { plaintext, hash } = newSecret();
+  const subject = await insertSession(tx, { ...whose, hash, device, network: shownNetworkOf(address) });
+  const { tenant, proof, member, keyId, operator } = whose;
+  const actor = actorOf(
+    { member: member === undefined ? undefined : { id: member }, keyId, operator },
+    address,
+  );
+  await appendAudit(tx, tenant, actor, {
+    ...(proof === 'operator' ? { action: 'console_link_used' } : { action: 'logged_in' }),
+    subject,
+    before: null,
+    after: { proof, ...(device !== undefined && { device }) },
+  });
+  return plaintext;
 }
 
 /** The person of a session; `undefined`: nothing proved who it is. */
@@ -149,12 +181,13 @@ export async function switchTenant(
   { db }: ListDeps,
   session: Session,
   to: TenantId | undefined,
+  from: Omit<From, 'before'>,
 ): Promise<string | undefined> {
   const person = personOf(session);
   if (!person || to === undefined) return undefined;
   return inTransaction(db, async (tx) => {
     const own = await findOwnTenant(tx, person.email, to);
-    return own && enter(tx, person, own, { before: session.hash, createdAt: person.createdAt });
+    return own && enter(tx, person, own, { ...from, before: session.hash, createdAt: person.createdAt });
   });
 }
 
@@ -163,11 +196,11 @@ export async function joinTenant(
   { db }: ListDeps,
   session: Session,
   to: TenantId | undefined,
-  address: string,
+  from: Omit<From, 'before'>,
 ): Promise<string | undefined> {
   const person = personOf(session);
   if (!person) return undefined;
-  const entering = { address, before: session.hash, createdAt: person.createdAt };
+  const entering = { ...from, before: session.hash, createdAt: person.createdAt };
   return inTransaction(db, (tx) => join(tx, person, to, entering));
 }
 

@@ -27,6 +27,8 @@ export type PersonProof = (typeof PROOFS_OF_ADDRESS)[number];
 
 export interface Session extends LimitedCaller {
   readonly hash: Buffer;
+  /** For pages and the audit trail. It tells nothing about the secret. */
+  readonly id: string;
   readonly tenantName: string;
   readonly proof: Proof;
   /** A session by key or by an operator has none. That of an operator may do what an owner may. */
@@ -59,6 +61,36 @@ export function untrustedKeyOf({ isTrusted, keyId, proof }: Session): string | n
   return isTrusted ? null : (keyId ?? proof);
 }
 
+/** What is kept of a log-in, for the person to know it again. */
+export interface LoginTraces {
+  readonly device: string | null;
+  /** The first part of the address. */
+  readonly network: string | null;
+  readonly createdAt: Date;
+  /** When it was last used, to a minute. */
+  readonly seenAt: Date;
+}
+
+/** A session as its owner sees it. */
+export interface ListedSession extends LoginTraces {
+  readonly id: string;
+  readonly tenantName: string;
+  readonly proof: Proof;
+  /** `null`: a key or an operator opened it. */
+  readonly email: string | null;
+  readonly keyId: string | null;
+  readonly operator: string | null;
+}
+
+/** Where a log-in comes from. */
+export interface From {
+  readonly address: string;
+  /** As `describeDevice()` reads it. */
+  readonly device: string | undefined;
+  /** The session of the browser so far, which ends. */
+  readonly before: Buffer | undefined;
+}
+
 export interface NewSecret {
   /** In base64url. */
   readonly plaintext: string;
@@ -74,12 +106,24 @@ export function isSecret(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text);
 }
 
+/** The id of a session, in forms. */
+export function isSessionId(text: string): boolean {
+  return /^cs_[0-9a-f]{32}$/.test(text);
+}
+
 export function hashSecret(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
 
 /** Who acts in a session, for the audit trail. */
-export function actorOf({ member, keyId, operator }: Session, address: string): Actor {
+export function actorOf(
+  {
+    member,
+    keyId,
+    operator,
+  }: Pick<Session, 'keyId' | 'operator'> & { readonly member: { id: string } | undefined },
+  address: string,
+): Actor {
   if (member) return { kind: 'member', id: member.id, address };
   if (keyId !== undefined) return { kind: 'key', id: keyId, address };
   return { kind: 'operator', id: operator ?? '' };

@@ -20,7 +20,7 @@ export async function appendAudit(
   actor: Actor,
   { action, subject, before, after }: NewAuditEntry,
 ): Promise<void> {
-  const address = 'address' in actor ? (parseAddress(actor.address) ?? UNKNOWN_ADDRESS) : null;
+  const address = actor.address === undefined ? null : (parseAddress(actor.address) ?? UNKNOWN_ADDRESS);
   await db.query({
     name: 'append-audit',
     text: `insert into audit_entries (id, tenant_id, actor_kind, actor_id, address, action, subject, before, after)

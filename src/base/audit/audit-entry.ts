@@ -43,7 +43,7 @@ export interface AuditEntry extends NewAuditEntry {
   readonly at: Date;
   readonly actorKind: ActorKind;
   readonly actorId: string;
-  /** Of API keys and members only; `(erased)` when it was too old. */
+  /** Of API keys, of members and of log-ins only; `(erased)` when it was too old. */
   readonly address: string | null;
 }
 

@@ -57,3 +57,9 @@ export function ipv6NetworkOf(address: string, bits: number): string | undefined
   groups.push((groups.pop()! >> hostBits) << hostBits);
   return `${groups.map((group) => group.toString(16)).join(':')}::/${bits}`;
 }
+
+/** The network that an address is shown as: the first 24 bits of an IPv4 address, 48 of IPv6; `undefined` for other text. */
+export function shownNetworkOf(address: string): string | undefined {
+  const canonical = parseAddress(address);
+  return canonical?.includes(':') ? ipv6NetworkOf(canonical, 48) : canonical?.replace(/\.\d+$/, '.0/24');
+}

@@ -39,19 +39,34 @@ export async function lockTenant(tx: Tx, id: TenantId): Promise<Tenant | undefin
   return rows[0];
 }
 
+/** `reason`: for operators. `told`: for the people of the tenant. */
 export async function updateStatus(
   tx: Tx,
   tenant: Pick<Tenant, 'id' | 'status'>,
   status: TenantStatus,
   reason: string,
+  told?: string,
 ): Promise<void> {
   await tx.query({
     name: 'update-tenant-status',
     text: `with changed as (update tenants set status = $3 where id = $1 returning id)
-           insert into tenant_status_changes (tenant_id, old_status, new_status, reason)
-           select id, $2, $3, $4 from changed`,
-    values: [tenant.id, tenant.status, status, reason],
+           insert into tenant_status_changes (tenant_id, old_status, new_status, reason, told)
+           select id, $2, $3, $4, $5 from changed`,
+    values: [tenant.id, tenant.status, status, reason, told ?? null],
   });
+}
+
+/** Since when the tenant has its status, and what its people are told about it. `undefined`: since it was created. */
+export async function findLastStatusChange(
+  db: Db,
+  tenant: TenantId,
+): Promise<{ readonly at: Date; readonly told: string | null } | undefined> {
+  const { rows } = await db.query<{ at: Date; told: string | null }>({
+    name: 'find-last-status-change',
+    text: 'select at, told from tenant_status_changes where tenant_id = $1 order by at desc limit 1',
+    values: [tenant],
+  });
+  return rows[0];
 }
 
 export async function findLimits(db: Db, id: TenantId): Promise<LimitOverrides | null | undefined> {

@@ -1,7 +1,8 @@
 /** Answers a request for a page: finds its route and session, refuses what is not allowed, renders. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mayDo } from '../../access/members/member.ts';
-import { authenticateSession } from '../../access/sessions/authenticate-session.ts';
+import { authenticateSession, findClosedTenant } from '../../access/sessions/authenticate-session.ts';
+import type { Session } from '../../access/sessions/session.ts';
 import { Failure } from '../../base/failure.ts';
 import { parseTenantId, renderTenantId } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
@@ -15,6 +16,7 @@ import { isOwnForm, ownAddressOf } from '../pages/origin.ts';
 import { findRoute, refuseUnknownFields } from '../pages/route.ts';
 import { sendAnswer, sendHtml } from '../pages/send-answer.ts';
 import { renderPage } from './layout.ts';
+import { closedPage } from './pages/closed.ts';
 import { LOGIN_COOKIE } from './pages/oidc.ts';
 import type { Call, ConsoleRoute, GuardedRoute } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -34,6 +36,7 @@ export async function answerCall(
 
   const secret = readCookie(publicUrl, request.headers.cookie);
   const session = secret === undefined ? undefined : await authenticateSession(deps, secret);
+  const closed = secret === undefined || session ? undefined : await findClosedTenant(deps, secret);
   const form = request.body instanceof Map ? (request.body as Form) : NO_FIELDS;
   const common = {
     deps,
@@ -43,6 +46,7 @@ export async function answerCall(
     path,
     form,
     session,
+    closed,
     query: parseForm(query),
   };
   const found = findRoute(ROUTES, method, path);
@@ -63,6 +67,7 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
   if (route.needs === 'nobody') return route.handle(call);
   // Where the person wanted to go. The result of a form cannot be shown again.
   const here = route.method === 'GET' ? request.url : '/console';
+  if (!session && call.closed) return answerClosed(route, call, call.closed);
   if (!session) return redirect(`/console/login?next=${encodeURIComponent(here)}`);
   // Links of mails name the tenant. The person may have another one open.
   const wanted = route.method === 'GET' ? parseTenantId(call.query.get('tenant') ?? '') : undefined;
@@ -78,6 +83,14 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
     return redirect(`/console/confirm?next=${encodeURIComponent(next)}`);
   }
   return queueOf(deps, route).run(session, () => route.handle({ ...call, session }));
+}
+
+/** The tenant is suspended or archived: its people are told so, and may do what works then. */
+async function answerClosed(route: GuardedRoute, call: Call, session: Session): Promise<Answer> {
+  const works = route.worksIn?.some((status) => status === session.tenantStatus);
+  if (!works) return call.deps.calls.run(session, () => closedPage(call, session));
+  if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
+  return queueOf(call.deps, route).run(session, () => route.handle({ ...call, session }));
 }
 
 function queueOf(deps: Deps, { callsProvider, callsWebhook }: GuardedRoute) {
@@ -110,7 +123,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   const status = failure ? STATUS[failure.kind] : 500;
   if (failure?.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);
   reply.code(status);
-  if (request.url.startsWith('/console/session')) {
+  if (/^\/console\/session(\?|$)/.test(request.url)) {
     return reply
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ error: failure?.message ?? 'internal error' }));

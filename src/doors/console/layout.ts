@@ -31,6 +31,7 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
   { path: '/console/devices', name: 'Devices', needs: 'see_keys', group: 'Keys' },
   { path: '/console/members', name: 'Members', needs: 'see_members', group: 'Members' },
   { path: '/console/passkeys', name: 'Passkeys', needs: 'see_members', group: 'Members' },
+  { path: '/console/sessions', name: 'Sessions', needs: 'see_members', group: 'Members' },
   { path: '/console/audit', name: 'Audit trail', needs: 'see_audit', group: 'Members' },
   { path: '/console/export', name: 'Export', needs: 'export_data', group: 'Members' },
 ];

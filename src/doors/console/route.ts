@@ -1,7 +1,8 @@
 /** The routes of the console, as a table: who may use each, and which fields its form has. */
 import type { FastifyRequest } from 'fastify';
 import type { Ability } from '../../access/members/member.ts';
-import type { Session } from '../../access/sessions/session.ts';
+import { describeDevice } from '../../access/sessions/device.ts';
+import type { From, Session } from '../../access/sessions/session.ts';
 import type { Deps } from '../deps.ts';
 import type { Form } from '../http/form.ts';
 import type { Answer } from '../pages/answer.ts';
@@ -21,6 +22,8 @@ export interface Call {
   readonly form: Form;
   /** Of the browser, if it has one. */
   readonly session: Session | undefined;
+  /** Of the browser, if its tenant is suspended or archived. Only what `worksIn` such a status is open to it. */
+  readonly closed: Session | undefined;
 }
 
 export interface SessionCall extends Call {
@@ -34,6 +37,8 @@ export interface PublicRoute extends Route {
   handle(call: Call): Promise<Answer>;
 }
 
+export type ClosedStatus = 'suspended' | 'archived';
+
 export interface GuardedRoute extends Route {
   /** `session`: any member. */
   readonly needs: Ability | 'session';
@@ -42,7 +47,15 @@ export interface GuardedRoute extends Route {
   readonly callsProvider?: boolean;
   /** It waits for a webhook of the tenant. */
   readonly callsWebhook?: boolean;
+  /** Further statuses of the tenant in which it works. In all of them, every other route shows why it does not. */
+  readonly worksIn?: readonly ClosedStatus[];
   handle(call: SessionCall): Promise<Answer>;
 }
 
 export type ConsoleRoute = PublicRoute | GuardedRoute;
+
+/** The browser of a call, for a log-in. */
+export function fromOf({ address, request, session, closed }: Call): From {
+  const device = describeDevice(request.headers['user-agent']);
+  return { address, device, before: (session ?? closed)?.hash };
+}

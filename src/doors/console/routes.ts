@@ -34,6 +34,7 @@ import { REVIEW_FIELDS, showReview, submitReview } from './pages/review.ts';
 import { sendRoomEvents } from './pages/room-feed.ts';
 import { showPerson, submitKick, submitMute, submitPersonBan, submitUnmute } from './pages/room-person.ts';
 import { showRoom, showRooms, submitEnd } from './pages/rooms.ts';
+import { showSessions, submitEnding, submitEndingOfMember, submitEndingOthers } from './pages/sessions.ts';
 import { showSignup, submitSignup } from './pages/signup.ts';
 import { sendSpend, showSpend } from './pages/spend.ts';
 import { showStart } from './pages/start.ts';
@@ -83,6 +84,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
     path: '/console/tenants',
     needs: 'session',
     fields: ['tenant', 'next'],
+    worksIn: ['suspended', 'archived'],
     handle: submitTenant,
   },
   {
@@ -116,6 +118,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
     path: '/console/checkout',
     needs: 'pay',
     callsProvider: true,
+    worksIn: ['suspended'],
     fields: ['dollars'],
     handle: submitCheckout,
   },
@@ -260,6 +263,23 @@ export const ROUTES: readonly ConsoleRoute[] = [
     needs: 'change_members',
     isDangerous: true,
     handle: submitRemoval,
+  },
+  { method: 'GET', path: '/console/sessions', needs: 'session', handle: showSessions },
+  {
+    method: 'POST',
+    path: '/console/sessions/end',
+    needs: 'session',
+    fields: ['session'],
+    handle: submitEnding,
+  },
+  { method: 'POST', path: '/console/sessions/end-others', needs: 'session', handle: submitEndingOthers },
+  {
+    method: 'POST',
+    path: '/console/sessions/of-members/end',
+    needs: 'change_members',
+    isDangerous: true,
+    fields: ['session'],
+    handle: submitEndingOfMember,
   },
   ...MONEY_ROUTES,
   ...PASSKEY_ROUTES,

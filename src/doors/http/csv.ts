@@ -6,13 +6,20 @@ export function renderCsv(cells: readonly unknown[]): string {
 }
 
 /**
+ * What a spreadsheet takes for a formula: spaces in front do not matter to some, and some read the full-width forms of
+ * the signs. Tabs and line breaks are refused in front too, because what follows them may become a cell of its own.
+ */
+const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/u;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+/**
  * A text that a spreadsheet would take for a formula gets an apostrophe in front: rooms and participants have names
  * that anyone may choose. A decimal number is no formula, though it may be negative.
  */
 function renderCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'string') return String(value);
-  const isFormula = /^[=+\-@\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value);
+  const isFormula = FORMULA.test(value) && !NUMBER.test(value);
   const text = isFormula ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -24,6 +24,7 @@ import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
 import { LAZY_SCHEMAS } from './lazy-schemas.ts';
 import { RequestLog } from './request-log.ts';
+import { requireTls } from './strict-transport.ts';
 import { LateHeads, limitAnswer, limitTime, TIME_LIMITS } from './time-limits.ts';
 
 export type Http = FastifyInstance<
@@ -111,6 +112,7 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
 
   app.decorateRequest('keyId', undefined);
   app.setErrorHandler((error, request, reply) => door.sendError(error, request, reply));
+  requireTls(app, { url: deps.config.publicUrl, seconds: deps.config.strictTransportSeconds });
   refuseUnknownPaths(app);
   requireHost(app);
   ignoreExpectations(app);

@@ -4,8 +4,10 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from '../http/drain.ts';
+import { requireTls } from '../http/strict-transport.ts';
 import { operatorDoor } from './console/door.ts';
 import type { OperatorDeps } from './console/operator-deps.ts';
+import { refuseOtherHosts } from './own-host.ts';
 
 /** What the door reports on: this process, or several together. */
 export interface Watched {
@@ -18,13 +20,29 @@ export interface Watched {
   readMetrics(): Promise<string>;
 }
 
+/** Where operators reach the door. */
+export interface OpsAddress {
+  /** Without a trailing slash. */
+  readonly opsUrl: string;
+  /** Further names and addresses that requests may have as their `Host`, without ports. */
+  readonly opsHosts: readonly string[];
+  readonly strictTransportSeconds: number;
+}
+
 /** `openConsole`: what operators' pages need, opened by the first request for one; `undefined`: there are none. */
-export function buildOps(watched: Watched, openConsole?: () => Promise<OperatorDeps>): FastifyInstance {
+export function buildOps(
+  watched: Watched,
+  { opsUrl, opsHosts, strictTransportSeconds }: OpsAddress,
+  openConsole?: () => Promise<OperatorDeps>,
+): FastifyInstance {
   const app = Fastify({
     loggerInstance: watched.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
   });
   drainOnClose(app);
+  const ownName = new URL(opsUrl).hostname.replace(/^\[(.*)\]$/, '$1');
+  refuseOtherHosts(app, new Set([ownName, ...opsHosts]));
+  requireTls(app, { url: opsUrl, seconds: strictTransportSeconds });
 
   // Liveness only. Readiness is separate.
   app.get('/healthz', async (_request, reply) =>

@@ -29,7 +29,6 @@ const STATUSES: Readonly<Record<LoginFaultKind, number>> = {
   unverified: 403,
   other_person: 403,
   stranger: 403,
-  not_open: 403,
 };
 
 export interface FaultContext {
@@ -68,7 +67,6 @@ export function faultPage({ kind, email }: LoginFault, { issuer, role, otherWay 
       html`With ${name} you are ${address}, and here you are not.`,
     ],
     stranger: [`Nobody with this address is ${role}`, html`With ${name} you are ${address}.`],
-    not_open: ['Your tenant is not active', html`None of the tenants of ${address} is active.`],
   };
   const [title, text] = said[kind];
   const body = html`<h1>${title}</h1>

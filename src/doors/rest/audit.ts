@@ -39,7 +39,7 @@ const ActorSchema = Type.Object(
     ),
     address: Type.Optional(
       Type.String({
-        description: `From where the key was used; \`${ERASED_ADDRESS}\` after ${ADDRESS_DAYS} days. Absent: no key was`,
+        description: `From where the key was used, a member acted, or a log-in failed; \`${ERASED_ADDRESS}\` after ${ADDRESS_DAYS} days`,
         examples: ['203.0.113.7'],
       }),
     ),
@@ -77,8 +77,8 @@ export function auditRoute(app: Http, deps: Deps): void {
         operationId: 'listAudit',
         summary: 'Who changed what',
         description:
-          'Newest first: changes of keys, device credentials, settings, limits, status and credit, and requests to ' +
-          'erase people. An entry holds no secret. Entries are never changed, but for addresses that are too old.',
+          'Newest first: changes of keys, device credentials, settings, limits, status and credit, requests to ' +
+          'erase people, and log-ins to the console. An entry holds no secret. Entries are never changed, but for addresses that are too old.',
         security: [{ backend_key: [] }],
         querystring: Type.Object({
           action: Type.Optional(

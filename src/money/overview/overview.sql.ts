@@ -53,12 +53,14 @@ export interface StatusChange {
   readonly from: TenantStatus;
   readonly to: TenantStatus;
   readonly reason: string;
+  /** What the people of the tenant were told. */
+  readonly told: string | null;
 }
 
 /** Oldest first. */
 export async function listStatusChanges(db: Db, tenant: TenantId): Promise<StatusChange[]> {
   const { rows } = await db.query<StatusChange>(
-    `select at, old_status as "from", new_status as "to", reason
+    `select at, old_status as "from", new_status as "to", reason, told
        from tenant_status_changes where tenant_id = $1 order by at`,
     [tenant],
   );

@@ -21,18 +21,19 @@ import { tenantStatusChanged } from './status-events.ts';
 /** The first payment makes a tenant active. */
 const PAYMENTS: Actor = { kind: 'system', id: 'payments' };
 
-/** Change the status as an operator. Fails with `not_found` or `status_change_refused`. */
+/** Change the status as an operator. `told`: for the people of the tenant. Fails with `not_found` or `status_change_refused`. */
 export async function changeStatus(
   db: Pool,
   actor: Actor,
   id: TenantId,
   status: TenantStatus,
   reason: string,
+  told?: string,
 ): Promise<void> {
   await inTransaction(db, async (tx) => {
     const { tenant, account } = await lockTenantAndAccount(tx, id);
     if (!operatorMayMove(tenant.status, status)) throw new Failure('status_change_refused');
-    await moveStatus(tx, actor, { account, tenant, status, reason });
+    await moveStatus(tx, actor, { account, tenant, status, reason, told });
   });
 }
 
@@ -73,10 +74,15 @@ interface Move {
   readonly tenant: Tenant;
   readonly status: TenantStatus;
   readonly reason: string;
+  readonly told?: string | undefined;
 }
 
-async function moveStatus(tx: Tx, actor: Actor, { account, tenant, status, reason }: Move): Promise<void> {
-  await updateStatus(tx, tenant, status, reason);
+async function moveStatus(
+  tx: Tx,
+  actor: Actor,
+  { account, tenant, status, reason, told }: Move,
+): Promise<void> {
+  await updateStatus(tx, tenant, status, reason, told);
   await appendAudit(tx, tenant.id, actor, {
     action: 'tenant_status_changed',
     subject: renderTenantId(tenant.id),

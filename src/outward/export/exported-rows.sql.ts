@@ -24,7 +24,7 @@ const OF_PAYMENTS = 'payment_id in (select id from payments where tenant_id = $1
 /** Tables in the order of the export. Columns with amounts are in micros. */
 export const EXPORTED: Readonly<Record<string, Exported>> = {
   tenants: { columns: 'name, email, status, exempt, limits, created_at', where: 'id = $1', order: 'id' },
-  tenant_status_changes: { columns: 'at, old_status, new_status, reason', order: 'at' },
+  tenant_status_changes: { columns: 'at, old_status, new_status, reason, told', order: 'at' },
   tenant_limit_changes: { columns: 'limit_name, at, old_value, new_value, reason', order: 'limit_name, at' },
   audit_entries: {
     columns: 'seq, id, at, actor_kind, actor_id, address, action, subject, before, after',

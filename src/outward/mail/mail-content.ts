@@ -1,6 +1,7 @@
 /** What a mail says about each type of event, and what to do next. */
 import { CONSOLE_PATH, linkPath } from '../../access/sessions/request-login.ts';
 import { LINK_MINUTES } from '../../access/sessions/session.ts';
+import { TOLD_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import { isWebhookId } from '../webhooks/webhook.ts';
 import type { MailEvent, MailType } from './mail.ts';
 import { EventFacts } from './mail-facts.ts';
@@ -168,6 +169,18 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
     ],
     next: TO_PAYMENTS,
   }),
+  tenant_status_changed: (facts) => {
+    const status = facts.text('to') ?? 'changed';
+    const isOpen = status === 'active';
+    return {
+      title: isOpen ? 'Your account is active again' : `Your account was ${status}`,
+      paragraphs: isOpen
+        ? ['Its console is open again. Log in again to use it: sessions of before have ended.']
+        : ['Nothing new is admitted, and its console is closed. Its credit, keys and data are kept.'],
+      facts: [['Why', facts.text('told', TOLD_LENGTH_MAX)]],
+      next: { text: isOpen ? 'Open the console' : 'See what you can do', path: CONSOLE_PATH },
+    };
+  },
   login_link: (_facts, secret) => ({
     title: 'Log in to Boxoffice',
     paragraphs: [

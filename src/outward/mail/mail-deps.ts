@@ -8,5 +8,10 @@ export interface MailDeps extends BaseDeps {
   /** `undefined`: no mail server is configured. */
   readonly mailer: Mailer | undefined;
   readonly box: SecretBox;
-  readonly config: { readonly publicUrl: string; readonly mailsShown: MailsShown };
+  readonly config: {
+    readonly publicUrl: string;
+    readonly mailsShown: MailsShown;
+    /** Whom people of a tenant write to; `undefined`: nobody is named. */
+    readonly supportEmail: string | undefined;
+  };
 }

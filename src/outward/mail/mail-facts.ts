@@ -10,9 +10,9 @@ export class EventFacts {
   }
 
   /** Any text; one that is not empty. */
-  text(name: string): string | undefined {
+  text(name: string, lengthMax?: number): string | undefined {
     const value = this.#subject[name];
-    return typeof value === 'string' && value !== '' ? cleanText(value) : undefined;
+    return typeof value === 'string' && value !== '' ? cleanText(value, lengthMax) : undefined;
   }
 
   number(name: string): string | undefined {

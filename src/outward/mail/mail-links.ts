@@ -6,14 +6,18 @@ import type { MailLinks } from './render-mail.ts';
 import { unsubscribeUrl } from './unsubscribe-token.ts';
 
 export interface MailLinksDeps extends Pick<MailDeps, 'box'> {
-  readonly config: { readonly publicUrl: string };
+  readonly config: { readonly publicUrl: string; readonly supportEmail: string | undefined };
 }
 
-export function linksOf({ box, config: { publicUrl } }: MailLinksDeps, mail: StoredMail): MailLinks {
+export function linksOf(
+  { box, config: { publicUrl, supportEmail } }: MailLinksDeps,
+  mail: StoredMail,
+): MailLinks {
   const { tenant, address } = mail;
   const isAlert = mail.kind === 'alert' && tenant !== null;
   return {
     publicUrl,
+    supportEmail,
     unsubscribeUrl: isAlert ? unsubscribeUrl(box, publicUrl, { tenant, address }) : undefined,
     secret: openLink(box, mail),
   };

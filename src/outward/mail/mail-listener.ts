@@ -1,9 +1,13 @@
 /** The listener that turns events into mails: one for each event and address, in the transaction of its cursor. */
+
+import type { Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { normalAddress } from '../../base/tenants/mail-address.ts';
-import { renderTenantId } from '../../base/tenants/tenant.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { findLastStatusChange } from '../../base/tenants/tenants.sql.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { Listener } from '../../events/listener.ts';
+import type { StatusChange } from '../../money/tenant-status/status-events.ts';
 import { ALERTS_A_DAY_MAX, EVENT_MAIL_TYPES, type EventMailType, kindOf } from './mail.ts';
 import { findMailSettings } from './mail-settings.sql.ts';
 import { type MailRecipients, recipientsOf } from './mail-settings.ts';
@@ -13,9 +17,11 @@ export const mailListener: Listener = {
   name: 'mail',
   types: EVENT_MAIL_TYPES,
   handle: async (tx, tenant, events, { log, metrics }) => {
+    const wanted = await withWords(tx, tenant, events.filter(isToTell));
+    if (wanted.length === 0) return;
     const settings = await findMailSettings(tx, tenant);
     if (settings.status === 'deleted') return;
-    const mails = makeMails(events, settings, await countAlertsOfDay(tx, tenant));
+    const mails = makeMails(wanted, settings, await countAlertsOfDay(tx, tenant));
     if (mails.length > 0) await insertMails(tx, tenant, mails);
     for (const { id, event, isSuppressed } of mails) {
       if (!isSuppressed) continue;
@@ -28,6 +34,27 @@ export const mailListener: Listener = {
   },
 };
 
+/** Of changes of the status, owners are told those that close the console, and those that open it again. */
+function isToTell({ type, subject }: LoggedEvent): boolean {
+  if (type !== 'tenant_status_changed') return true;
+  const { from, to } = subject as StatusChange;
+  return from !== to && (to === 'suspended' || to === 'archived' || (to === 'active' && from !== 'pending'));
+}
+
+/** The event is for programs. What people are told about the status is beside its reason. */
+async function withWords(
+  tx: Tx,
+  tenant: TenantId,
+  events: readonly LoggedEvent[],
+): Promise<readonly LoggedEvent[]> {
+  if (!events.some(({ type }) => type === 'tenant_status_changed')) return events;
+  const told = (await findLastStatusChange(tx, tenant))?.told ?? null;
+  const newest = events.findLast(({ type }) => type === 'tenant_status_changed');
+  return events.map((event) =>
+    event === newest ? { ...event, subject: { ...(event.subject as StatusChange), told } } : event,
+  );
+}
+
 /** `alerts`: how many each address got today. It is changed. */
 function makeMails(
   events: readonly LoggedEvent[],
@@ -38,7 +65,7 @@ function makeMails(
     const kind = kindOf(event.type as EventMailType);
     return recipientsOf(settings, kind).map((address) => {
       const mail = { id: newId('mail'), address, kind, event };
-      if (kind === 'receipt') return { ...mail, isLast: false, isSuppressed: false };
+      if (kind !== 'alert') return { ...mail, isLast: false, isSuppressed: false };
       const count = (alerts.get(normalAddress(address)) ?? 0) + 1;
       alerts.set(normalAddress(address), count);
       return { ...mail, isLast: count === ALERTS_A_DAY_MAX, isSuppressed: count > ALERTS_A_DAY_MAX };

@@ -15,7 +15,10 @@ export async function findMailSettings(db: Db, tenant: TenantId): Promise<Tenant
                   coalesce(s.addresses, '{}') as addresses, coalesce(s.alerts, true) as alerts,
                   coalesce(s.receipts, true) as receipts,
                   array(select u.address from mail_unsubscribes u
-                         where u.tenant_id = t.id order by u.address) as unsubscribed
+                         where u.tenant_id = t.id order by u.address) as unsubscribed,
+                  array(select m.email from members m
+                         where m.tenant_id = t.id and m.role = 'owner' and m.joined_at is not null
+                         order by m.created_at, m.id) as owners
              from tenants t left join mail_settings s on s.tenant_id = t.id where t.id = $1`,
     values: [tenant],
   });

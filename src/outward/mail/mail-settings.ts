@@ -28,6 +28,8 @@ export interface MailRecipients extends MailSettings {
   readonly email: string;
   /** In lower case: their owners want no alerts. */
   readonly unsubscribed: readonly string[];
+  /** The addresses of the owners who have joined. */
+  readonly owners: readonly string[];
 }
 
 /** Check what a request asks for, after its schema. Fails with `invalid_request`. */
@@ -41,8 +43,14 @@ export function parseMailSettings(settings: MailSettings): MailSettings {
   return settings;
 }
 
-/** Who gets a mail of this kind; each address once, whatever its case. */
+/**
+ * Who gets a mail of this kind; each address once, whatever its case.
+ *
+ * About the account itself, its owners are told, whatever the settings say. If none has joined, the address given at signup
+ * is.
+ */
 export function recipientsOf(recipients: MailRecipients, kind: EventMailKind): readonly string[] {
+  if (kind === 'account') return recipients.owners.length > 0 ? recipients.owners : [recipients.email];
   if (!(kind === 'alert' ? recipients.alerts : recipients.receipts)) return [];
   const all = [...(recipients.signupAddress ? [recipients.email] : []), ...recipients.addresses];
   const byNormal = new Map(all.toReversed().map((address) => [normalAddress(address), address]));

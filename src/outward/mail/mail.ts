@@ -19,20 +19,30 @@ export const ALERT_TYPES = [
 /** Events that mails are receipts of. */
 export const RECEIPT_TYPES = ['top_up_succeeded'] as const;
 
+/** Events about the account itself. No setting turns them off. */
+export const ACCOUNT_TYPES = ['tenant_status_changed'] as const;
+
 /** What mails of the console tell about. It is no event of the log. */
 export const CONSOLE_TYPES = ['login_link', 'invitation'] as const;
 
 /** Of events. */
-export type EventMailType = (typeof ALERT_TYPES)[number] | (typeof RECEIPT_TYPES)[number];
+export type EventMailType =
+  | (typeof ALERT_TYPES)[number]
+  | (typeof RECEIPT_TYPES)[number]
+  | (typeof ACCOUNT_TYPES)[number];
 
 export type ConsoleMailType = (typeof CONSOLE_TYPES)[number];
 
 export type MailType = EventMailType | ConsoleMailType;
 
 /** The types of events that the listener wants. */
-export const EVENT_MAIL_TYPES: readonly EventMailType[] = [...ALERT_TYPES, ...RECEIPT_TYPES];
+export const EVENT_MAIL_TYPES: readonly EventMailType[] = [
+  ...ALERT_TYPES,
+  ...RECEIPT_TYPES,
+  ...ACCOUNT_TYPES,
+];
 
-export type EventMailKind = 'alert' | 'receipt';
+export type EventMailKind = 'alert' | 'receipt' | 'account';
 
 export type MailKind = EventMailKind | 'console';
 
@@ -79,6 +89,7 @@ export function isConsoleType(type: MailType): type is ConsoleMailType {
 }
 
 export function kindOf(type: EventMailType): EventMailKind {
+  if ((ACCOUNT_TYPES as readonly string[]).includes(type)) return 'account';
   return (RECEIPT_TYPES as readonly string[]).includes(type) ? 'receipt' : 'alert';
 }
 

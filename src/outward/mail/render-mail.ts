@@ -25,6 +25,8 @@ export interface MailLinks {
   readonly publicUrl: string;
   /** Of an alert. */
   readonly unsubscribeUrl?: string | undefined;
+  /** Whom to write to about the account; `undefined`: nobody is named. */
+  readonly supportEmail?: string | undefined;
   /** The secret of the link in a mail that logs in. `undefined`: it was erased. */
   readonly secret?: string | undefined;
 }
@@ -76,7 +78,7 @@ function letterOf(mail: MailToRender, links: MailLinks): Letter {
   const linkOf = ({ text, path }: Next) => ({ text, url: `${links.publicUrl}${withTenant(path, tenant)}` });
   return {
     title: content.title,
-    paragraphs: [...content.paragraphs, ...(isLast ? [LAST_OF_DAY] : [])],
+    paragraphs: [...content.paragraphs, ...questionsOf(event.type, links), ...(isLast ? [LAST_OF_DAY] : [])],
     facts: [
       ...(tenant === null ? [] : [['Account', `${accountOf(mail)} (${renderTenantId(tenant)})`] as const]),
       ...known(content.facts),
@@ -87,6 +89,12 @@ function letterOf(mail: MailToRender, links: MailLinks): Letter {
     service: new URL(links.publicUrl).host,
     unsubscribeUrl: links.unsubscribeUrl,
   };
+}
+
+/** Where people may ask about the account itself. */
+function questionsOf(type: MailType, { supportEmail }: MailLinks): string[] {
+  const isOfAccount = !isConsoleType(type) && kindOf(type) === 'account';
+  return isOfAccount && supportEmail !== undefined ? [`Questions? Write to ${supportEmail}.`] : [];
 }
 
 /** A page of the console is one of the tenant, whatever tenant the reader has open. */
@@ -102,6 +110,7 @@ function known(facts: MailContent['facts']): (readonly [string, string])[] {
 const REASONS: Readonly<Record<EventMailKind | ConsoleMailType, string>> = {
   alert: 'because this address gets alerts of the account',
   receipt: 'because a payment was made',
+  account: 'because you own the account',
   login_link: 'because somebody asked to log in with this address',
   invitation: 'because an owner of the account invited this address',
 };

@@ -16,6 +16,11 @@ export function reasonOption(): Option {
     .makeOptionMandatory();
 }
 
+/** Of a change of the status. */
+export function toldOption(): Option {
+  return new Option('--tell <text>', 'what the people of the tenant read about it').argParser(parseReason);
+}
+
 export function limitOption(fallback: number): Option {
   return new Option('--limit <n>', 'how many at most').argParser(parseLimit).default(fallback);
 }

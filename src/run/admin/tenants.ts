@@ -27,7 +27,14 @@ import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
 import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
 import { changeStatus, setExempt } from '../../money/tenant-status/change-status.ts';
-import { type JsonOption, limitOption, reasonOption, tenantArgument, withJson } from './arguments.ts';
+import {
+  type JsonOption,
+  limitOption,
+  reasonOption,
+  tenantArgument,
+  toldOption,
+  withJson,
+} from './arguments.ts';
 import { createCommand } from './create-tenant.ts';
 import { withDatabase } from './database.ts';
 import { exportCommand } from './export-tenant.ts';
@@ -217,9 +224,10 @@ function move(tenants: Command, name: string, status: TenantStatus, description:
   withJson(tenants.command(name).description(description))
     .addArgument(tenantArgument())
     .addOption(reasonOption())
-    .action(async (id: TenantId, { reason, json }: { reason: string } & JsonOption) => {
+    .addOption(toldOption())
+    .action(async (id: TenantId, { reason, tell, json }: { reason: string; tell?: string } & JsonOption) => {
       await withDatabase(async ({ db }) => {
-        await changeStatus(db, operator(), id, status, reason);
+        await changeStatus(db, operator(), id, status, reason, tell);
         if (json) printJson({ id: renderTenantId(id), status });
         else printLine(`${renderTenantId(id)} is ${status}`);
       });

@@ -43,7 +43,7 @@ export class Workers implements Watched {
   /** Fails with the `StartError` of the first worker that does not start; `stop()` ends the others. */
   async start(): Promise<Serving & { readonly opsPort: number }> {
     const { count, config, logLevel, tracing } = this.#settings;
-    this.#ops = await openOps(this, config.host, config.opsPort, () => this.#openConsole());
+    this.#ops = await openOps(this, config, () => this.#openConsole());
     cluster.setupPrimary({
       exec: fileURLToPath(new URL('./main.ts', import.meta.url)),
       // The settings contain byte arrays.

@@ -1,48 +1,31 @@
-/** 0037_bans_by_name.sql on a database of before. */
-import { beforeAll, expect, test } from 'vitest';
+/** 0037_payment_times.sql on a database with payments. */
+import { expect, test } from 'vitest';
 import { useDatabase } from '../../support/database.ts';
 import { migrateBefore, readMigration } from '../../support/migrations.ts';
 
-const NAME = '0037_bans_by_name.sql';
+const NAME = '0037_payment_times.sql';
 const database = useDatabase({ empty: true });
 
-const ban = (columns: string, ...values: readonly unknown[]) =>
-  database.pool.query(
-    `insert into bans (tenant_id, kind, rank, ${columns})
-     values (7, 'user', 100, ${values.map((_, at) => `$${at + 1}`).join(', ')})`,
-    [...values],
-  );
-
-beforeAll(async () => {
+test('a payment gets the time of its entry in the ledger, to the microsecond', async () => {
   const { pool } = database;
   await migrateBefore(pool, NAME);
-  await pool.query(`insert into tenants (id, name, email) values (7, 'Ada', 'ada@example.com')`);
-  await pool.query(
-    `insert into rooms (tenant_id, uid, name, incarnation, state, ended_at, end_reason, policy)
-     values (7, 'rm_1', 'lobby', 1, 'ENDED', '2026-01-02T03:04:05Z', 'ended', '{}'), (7, 'rm_2', 'lobby', 2, 'LIVE', null, null, '{}')`,
-  );
-  await ban('id, room_uid, value', 'ban_ended', 'rm_1', 'ann');
-  await ban('id, room_uid, value', 'ban_live', 'rm_2', 'ann');
-  await ban('id, room_uid, value', 'ban_of_all', null, 'ann');
-  await pool.query(await readMigration(NAME));
-});
-
-test('bans of live rooms hold for the name, and those of ended rooms stay ended', async () => {
-  const { rows } = await database.pool.query(
-    'select id, room, room_uid as uid, lifted_at as lifted from bans order by id',
+  await pool.query(`
+    insert into tenants (id, name, email) values (7, 'Ada', 'ada@example.com');
+    insert into accounts (tenant_id) values (7);
+    insert into checkouts (id, tenant_id, amount) values ('co_1', 7, 5), ('co_2', 7, 5);
+    insert into payments (id, tenant_id, kind, credited, checkout_id, settled_at) values
+      ('pi_1', 7, 'top_up', 5, 'co_1', '2026-10-01T00:00:00.000001Z'),
+      ('pi_2', 7, 'top_up', 5, 'co_2', '2026-10-02T00:00:00Z');
+    insert into postings (tenant_id, seq, kind, balance_before, amount, balance, at, reference, payment_id) values
+      (7, 1, 'top_up', 0, 5, 5, '2026-10-01T00:00:00.123456Z', 'pi_1', 'pi_1'),
+      (7, 2, 'refund', 5, -5, 0, '2026-10-03T00:00:00Z', 're_1', 'pi_1');
+    ${await readMigration(NAME)}`);
+  const { rows } = await pool.query(
+    `select id, to_char(settled_at at time zone 'UTC', 'DD HH24:MI:SS.US') as at from payments order by id`,
   );
   expect(rows).toEqual([
-    { id: 'ban_ended', room: 'lobby', uid: 'rm_1', lifted: new Date('2026-01-02T03:04:05Z') },
-    { id: 'ban_live', room: 'lobby', uid: 'rm_2', lifted: null },
-    { id: 'ban_of_all', room: null, uid: null, lifted: null },
+    { id: 'pi_1', at: '01 00:00:00.123456' },
+    // An entry that is missing leaves the payment alone.
+    { id: 'pi_2', at: '02 00:00:00.000000' },
   ]);
-});
-
-test('a subject has one ban for each name, and a process of before sets none that nobody finds', async () => {
-  await expect(ban('id, room, room_uid, value', 'b', 'lobby', 'rm_1', 'ann')).rejects.toMatchObject({
-    constraint: 'bans_standing',
-  });
-  await expect(ban('id, room_uid, value', 'c', 'rm_2', 'bob')).rejects.toMatchObject({
-    constraint: 'bans_room',
-  });
 });

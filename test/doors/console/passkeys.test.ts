@@ -356,10 +356,22 @@ describe('a log-in by passkey is refused', () => {
     await expectRefused(await logIn(authenticator));
   });
 
-  test.each(['suspended', 'archived', 'deleted'] as const)('of a tenant that is %s', async (status) => {
+  test.each(['suspended', 'archived'] as const)(
+    'of a tenant that is %s opens nothing but the page that says so',
+    async (status) => {
+      const of = await app.paidTenant();
+      const authenticator = await addedTo(await makeMember(db(), idOf(of)));
+      await changeStatus(db(), OPERATOR, idOf(of), status, 'test');
+      const answer = await logIn(authenticator);
+      const shown = await getPage(app, '/console', cookieOf(answer));
+      expect([answer.status, shown.status, shown.text.includes(`is ${status}`)]).toEqual([303, 403, true]);
+    },
+  );
+
+  test('of a tenant that is deleted', async () => {
     const of = await app.paidTenant();
     const authenticator = await addedTo(await makeMember(db(), idOf(of)));
-    await changeStatus(db(), OPERATOR, idOf(of), status, 'test');
+    await changeStatus(db(), OPERATOR, idOf(of), 'deleted', 'test');
     await expectRefused(await logIn(authenticator));
     const { rows } = await db().query(
       'select from console_sessions where tenant_id = $1 and passkey_id is not null',

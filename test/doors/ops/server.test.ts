@@ -1,3 +1,4 @@
+import http from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openPool, type Pool } from '../../../src/base/db/pool.ts';
 import { Metrics } from '../../../src/base/telemetry/metrics.ts';
@@ -25,6 +26,39 @@ describe('the operator’s port', () => {
   });
 });
 
+describe('the Host of a request', () => {
+  const PATHS = ['/healthz', '/readyz', '/metrics', '/', '/console', '/console/login', '/nothing'];
+  /** `fetch` sends a `Host` of its own. */
+  const statusOf = (host: string, path: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const url = `http://127.0.0.1:${app.service.opsPort}${path}`;
+      const sent = http.get(url, { headers: { host } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      sent.on('error', reject);
+    });
+  const statusesFor = (host: string) => Promise.all(PATHS.map((path) => statusOf(host, path)));
+
+  it.each([
+    'evil.example',
+    'evil.example:8083',
+    '192.0.2.1',
+    '[::1]:80',
+    'ops.test.evil.example',
+    'localhost.evil',
+  ])('is refused by every route unless it is configured: %s', async (host) => {
+    expect(await statusesFor(host)).toEqual(PATHS.map(() => 421));
+  });
+
+  it.each(['127.0.0.1', '127.0.0.1:1', 'localhost:8083', 'LOCALHOST', 'ops.test', 'OPS.test:80'])(
+    'may be the address of the connection, loopback, or that of OPS_URL: %s',
+    async (host) => {
+      expect((await statusesFor(host)).slice(0, 3)).toEqual([200, 200, 200]);
+    },
+  );
+});
+
 describe('/readyz', () => {
   const state = { stopping: false };
   let proxy: DatabaseProxy;
@@ -37,7 +71,7 @@ describe('/readyz', () => {
     db = openPool(proxy.url);
     // Separate metrics: the service of this file sets the drift that it finds.
     deps = { ...app.service.deps, db, metrics: new Metrics() };
-    ops = buildOps(watchProcess(deps, state));
+    ops = buildOps(watchProcess(deps, state), { ...app.config, opsHosts: ['localhost'] });
   });
   afterAll(async () => {
     await ops.close();

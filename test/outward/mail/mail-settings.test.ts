@@ -26,6 +26,7 @@ describe('recipients', () => {
     email: 'Ada@example.com',
     addresses: ['b@example.com'],
     unsubscribed: [],
+    owners: [],
   };
 
   test('are the address of the signup and the others, each once', () => {
@@ -39,6 +40,12 @@ describe('recipients', () => {
     const some = { ...all, unsubscribed: ['ada@example.com'] };
     expect(recipientsOf(some, 'alert')).toEqual(['b@example.com']);
     expect(recipientsOf(some, 'receipt')).toEqual(['Ada@example.com', 'b@example.com']);
+  });
+
+  test('of mail about the account are its owners, whatever the settings, or else the address of the signup', () => {
+    const off = { ...all, alerts: false, receipts: false, unsubscribed: ['o@example.com'] };
+    expect(recipientsOf({ ...off, owners: ['o@example.com'] }, 'account')).toEqual(['o@example.com']);
+    expect(recipientsOf(off, 'account')).toEqual(['Ada@example.com']);
   });
 
   test('are nobody for a kind that is off', () => {

@@ -1,11 +1,14 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { appendEvents } from '../../../src/events/append-events.sql.ts';
-import { ALERT_TYPES, ALERTS_A_DAY_MAX, EVENT_MAIL_TYPES } from '../../../src/outward/mail/mail.ts';
+import { ALERT_TYPES, ALERTS_A_DAY_MAX, RECEIPT_TYPES } from '../../../src/outward/mail/mail.ts';
 import { sweep } from '../../../src/run/sweep.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { useSmtp } from './smtp.ts';
+
+/** Those that go to the addresses of the settings. */
+const SETTINGS_TYPES = [...ALERT_TYPES, ...RECEIPT_TYPES];
 
 const smtp = useSmtp();
 const lines: string[] = [];
@@ -68,12 +71,12 @@ const idsOf = () => smtp.received.map(({ source }) => /^Message-ID: (\S+)/im.exe
 describe('an event', () => {
   test('of each type is one mail to each address', async () => {
     await put({ addresses: ['ops@example.com'] });
-    await tell([...EVENT_MAIL_TYPES, 'room_created', 'key_created']);
-    await until(2 * EVENT_MAIL_TYPES.length, 'sent');
+    await tell([...SETTINGS_TYPES, 'room_created', 'key_created']);
+    await until(2 * SETTINGS_TYPES.length, 'sent');
     const got = smtp.received.map(({ to }) => to.join());
-    expect(got.filter((to) => to === 'ada@example.com')).toHaveLength(EVENT_MAIL_TYPES.length);
-    expect(got.filter((to) => to === 'ops@example.com')).toHaveLength(EVENT_MAIL_TYPES.length);
-    expect(new Set(idsOf()).size).toBe(2 * EVENT_MAIL_TYPES.length);
+    expect(got.filter((to) => to === 'ada@example.com')).toHaveLength(SETTINGS_TYPES.length);
+    expect(got.filter((to) => to === 'ops@example.com')).toHaveLength(SETTINGS_TYPES.length);
+    expect(new Set(idsOf()).size).toBe(2 * SETTINGS_TYPES.length);
     expect(lines.join('\n')).not.toContain('@example.com');
   });
 

@@ -1368,7 +1368,7 @@ export interface Operations {
           kind: 'key' | 'member' | 'operator' | 'system';
           /** The id of the key, or the part of the service. Absent: an operator. */
           id?: string | undefined;
-          /** From where the key was used; `(erased)` after 400 days. Absent: no key was. */
+          /** From where the key was used, a member acted, or a log-in failed; `(erased)` after 400 days. */
           address?: string | undefined;
         };
         /** What was done. */

@@ -109,6 +109,6 @@ function renderActor({ actorKind, actorId, address }: AuditEntry, emails: Readon
     case 'operator':
       return html`operator`;
     case 'system':
-      return html`the service: ${actorId}`;
+      return html`the service: ${actorId}${from}`;
   }
 }

@@ -1,23 +1,22 @@
 /** `/console/login` and below: log in by mail, or with a link from a terminal (with the issuer: `oidc.ts`); log out; log in again. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { authenticate } from '../../../access/keys/authenticate.ts';
 import { parseMemberEmail } from '../../../access/members/member.ts';
 import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
 import { passkeysAt } from '../../../access/passkeys/passkey.ts';
 import { endSession } from '../../../access/sessions/end-session.ts';
 import { findEntrance } from '../../../access/sessions/find-entrance.ts';
 import { LOGIN_MAIL_GAP_MAX_MINUTES } from '../../../access/sessions/login-limit.ts';
+import { makeKeyLink } from '../../../access/sessions/make-key-link.ts';
 import { openSession } from '../../../access/sessions/open-session.ts';
-import { CONSOLE_PATH, makeLink, peekLink, requestLogin } from '../../../access/sessions/request-login.ts';
+import { peekLink, requestLogin } from '../../../access/sessions/request-login.ts';
 import { FRESH_MINUTES, LINK_MINUTES, provedAddressOf } from '../../../access/sessions/session.ts';
-import { Failure } from '../../../base/failure.ts';
 import { EMAIL_LENGTH_MAX, parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { authorizationOf } from '../../http/http.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import { type Faults, field, named } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
 import { PASSKEY_SCRIPT, passkeyForm, passkeyLoginForm } from '../passkey-form.ts';
-import type { Call, SessionCall } from '../route.ts';
+import { type Call, fromOf, type SessionCall } from '../route.ts';
 import { nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
 import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
 
@@ -121,9 +120,9 @@ function linkPage(whose: string): Page {
   return { title: 'Log in', body, layout: 'narrow' };
 }
 
-export async function submitLink({ deps, params, address, session, form, path }: Call): Promise<Answer> {
-  const browser = { address, before: session?.hash };
-  const opened = await openSession(deps, params.token ?? '', browser, parseAnswer(form));
+export async function submitLink(call: Call): Promise<Answer> {
+  const { deps, params, form, path } = call;
+  const opened = await openSession(deps, params.token ?? '', fromOf(call), parseAnswer(form));
   if (opened === undefined) return page(deadLinkPage(), 404);
   if (opened === 'ask') return redirect(path);
   if (opened === 'declined') return page(declinedPage());
@@ -145,19 +144,12 @@ function deadLinkPage(): Page {
 
 /** `POST /console/session`, for a terminal: an API key for a link that logs in once. */
 export async function exchangeKey({ deps, request, address }: Call): Promise<Answer> {
-  const { tenant, keyId, tenantStatus } = await authenticate(
-    deps,
-    authorizationOf(request),
-    'backend',
-    address,
-  );
-  if (tenantStatus !== 'pending' && tenantStatus !== 'active') throw new Failure('tenant_not_active');
-  const link = { proof: 'key', tenant, keyId, next: CONSOLE_PATH } as const;
-  return { kind: 'json', status: 201, body: { url: await makeLink(deps.db, deps.config.publicUrl, link) } };
+  const url = await makeKeyLink(deps, authorizationOf(request), address);
+  return { kind: 'json', status: 201, body: { url } };
 }
 
-export async function submitLogout({ deps, session }: Call): Promise<Answer> {
-  if (session) await endSession(deps, session);
+export async function submitLogout({ deps, session, closed = session, address }: Call): Promise<Answer> {
+  if (closed) await endSession(deps, closed, address);
   return redirect('/', { secret: null });
 }
 

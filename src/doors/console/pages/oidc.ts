@@ -11,7 +11,7 @@ import { readCookie } from '../../pages/cookie.ts';
 import { parseNext } from '../../pages/fields.ts';
 import { faultPage, issuerForm, toIssuer } from '../../pages/issuer-pages.ts';
 import { notFoundPage } from '../../pages/notices.ts';
-import type { Call, SessionCall } from '../route.ts';
+import { type Call, fromOf, type SessionCall } from '../route.ts';
 
 /** The name of the cookie of a log-in that goes on at the issuer. */
 export const LOGIN_COOKIE = 'boxoffice-login';
@@ -59,14 +59,15 @@ async function goToIssuer(
 }
 
 /** The browser comes from another site, so only the cookie of the attempt tells that the log-in was begun here. */
-export async function finishIssuerLogin({ deps, request, address, session }: Call): Promise<Answer> {
+export async function finishIssuerLogin(call: Call): Promise<Answer> {
+  const { deps, request, session } = call;
   const { issuer } = deps;
   if (!issuer) return notFoundPage();
   const { publicUrl } = deps.config;
   const secret = readCookie(publicUrl, request.headers.cookie, LOGIN_COOKIE);
   const url = new URL(`${publicUrl}${request.url}`);
   try {
-    const opened = await finishMemberLogin(deps, issuer, { url, secret, address, before: session?.hash });
+    const opened = await finishMemberLogin(deps, issuer, { url, secret, from: fromOf(call) });
     const loginCookie = { secret: null };
     if ('askAt' in opened) return { kind: 'redirect', to: opened.askAt, loginCookie };
     return { kind: 'redirect', to: parseNext(opened.next), cookie: { secret: opened.secret }, loginCookie };

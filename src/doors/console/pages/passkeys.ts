@@ -31,7 +31,7 @@ import {
 } from '../../pages/components.ts';
 import { parseName, parseNext } from '../../pages/fields.ts';
 import { PASSKEY_SCRIPT, passkeyForm, whyNone } from '../passkey-form.ts';
-import type { Call, SessionCall } from '../route.ts';
+import { type Call, fromOf, type SessionCall } from '../route.ts';
 
 const PATH = '/console/passkeys';
 
@@ -67,10 +67,15 @@ export async function offerLoggingIn({ deps, address }: Call): Promise<Answer> {
   return json(await offerLogin(deps, partyOf(deps), address));
 }
 
-export async function submitPasskeyLogin({ deps, form, address, session }: Call): Promise<Answer> {
-  const from = { address, before: session?.hash };
+export async function submitPasskeyLogin(call: Call): Promise<Answer> {
+  const { deps, form } = call;
   const next = parseNext(form.get('next'));
-  const login = await logInWithPasskey(deps, partyOf(deps), { answer: form.get('answer') ?? '', next }, from);
+  const login = await logInWithPasskey(
+    deps,
+    partyOf(deps),
+    { answer: form.get('answer') ?? '', next },
+    fromOf(call),
+  );
   return login ? afterPasskey(login, next) : refusedPage('/console/login', next);
 }
 
@@ -82,7 +87,10 @@ export async function submitPasskeyConfirmation(call: SessionCall): Promise<Answ
   const { deps, form, session } = call;
   addressOf(session);
   const next = parseNext(form.get('next'));
-  const login = await confirmWithPasskey(deps, partyOf(deps), form.get('answer') ?? '', call);
+  const login = await confirmWithPasskey(deps, partyOf(deps), form.get('answer') ?? '', {
+    ...fromOf(call),
+    session,
+  });
   return login ? afterPasskey(login, next) : refusedPage('/console/confirm', next);
 }
 
@@ -111,7 +119,7 @@ function json(body: object): Answer {
 function refusedPage(back: string, next: string): Answer {
   const title = 'This passkey did not log you in';
   const body = html`<h1>${title}</h1>
-<p role="alert">It may have been removed, it may have taken too long, or your address may belong to no tenant that is active.</p>
+<p role="alert">It may have been removed, it may have taken too long, or your address may belong to no tenant.</p>
 <p><a href="${back}?next=${encodeURIComponent(next)}">Try again, or log in by mail</a></p>`;
   return page({ title, body, layout: 'narrow' }, 403);
 }

@@ -6,13 +6,14 @@ import { EMAIL_LENGTH_MAX, TENANT_NAME_LENGTH_MAX } from '../../../base/tenants/
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import { type Faults, field } from '../../pages/components.ts';
 import { parseName } from '../../pages/fields.ts';
-import type { Call } from '../route.ts';
+import { type Call, fromOf } from '../route.ts';
 
 export async function showSignup(): Promise<Answer> {
   return page(signupPage('', '', {}));
 }
 
-export async function submitSignup({ deps, form, address, session }: Call): Promise<Answer> {
+export async function submitSignup(call: Call): Promise<Answer> {
+  const { deps, form } = call;
   const name = form.get('name') ?? '';
   const given = form.get('email') ?? '';
   const email = parseMemberEmail(given);
@@ -22,7 +23,7 @@ export async function submitSignup({ deps, form, address, session }: Call): Prom
     ...(email === undefined && { email: 'Give an e-mail address, such as you@example.com.' }),
   };
   if (email === undefined || chosen === undefined) return page(signupPage(name, given, faults), 400);
-  const secret = await openAccount(deps, { email, name: chosen }, { address, before: session?.hash });
+  const secret = await openAccount(deps, { email, name: chosen }, fromOf(call));
   return redirect('/console/start', { secret });
 }
 

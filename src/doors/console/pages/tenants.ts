@@ -19,7 +19,7 @@ import {
 import { type Answer, page, redirect } from '../../pages/answer.ts';
 import { badge, named, scrolling } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
-import type { SessionCall } from '../route.ts';
+import { fromOf, type SessionCall } from '../route.ts';
 import { nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
 
 const PATH = '/console/tenants';
@@ -62,15 +62,16 @@ function renderOwn(own: readonly Membership[], open: TenantId): Html {
       ({ tenant, tenantName, role, tenantStatus }) => html`<tr>
 <th scope="row" data-label="Name">${named(tenantName)}</th><td data-label="Id"><code>${renderTenantId(tenant)}</code></td>
 <td data-label="Your role">${role}</td><td data-label="Open">${
-        tenant === open
-          ? 'open'
-          : !isUsable(tenantStatus)
-            ? tenantStatus
-            : html`<form class="inline" method="post" action="${PATH}">
-<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>Open <span class="hidden">${named(tenantName)}</span></button></form>`
+        tenant === open ? 'open' : !isUsable(tenantStatus) ? tenantStatus : openForm({ tenant, tenantName })
       }</td></tr>`,
     )}</tbody></table>`,
   );
+}
+
+/** A button that moves to another tenant of the person. */
+export function openForm({ tenant, tenantName }: Pick<Membership, 'tenant' | 'tenantName'>): Html {
+  return html`<form class="inline" method="post" action="${PATH}">
+<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>Open <span class="hidden">${named(tenantName)}</span></button></form>`;
 }
 
 /** Somebody followed a link to a page of another tenant. */
@@ -93,21 +94,24 @@ async function renderWanted({ deps, session, query }: SessionCall): Promise<Html
 does not reach. Log out, and log in with an address that is a member of it.</p>`;
 }
 
-function isUsable(status: TenantStatus): boolean {
+export function isUsable(status: TenantStatus): boolean {
   return status === 'active' || status === 'pending';
 }
 
-export async function submitTenant({ deps, session, form }: SessionCall): Promise<Answer> {
-  const secret = await switchTenant(deps, session, parseTenantId(form.get('tenant') ?? ''));
+export async function submitTenant(call: SessionCall): Promise<Answer> {
+  const { deps, session, form } = call;
+  const to = parseTenantId(form.get('tenant') ?? '');
+  const secret = await switchTenant(deps, session, to, fromOf(call));
   if (secret === undefined) throw notFound('tenant');
   return redirect(parseNext(form.get('next')), { secret });
 }
 
 /** `POST /console/tenants/invitations`: yes or no. */
-export async function submitInvitationAnswer({ deps, session, form, address }: SessionCall): Promise<Answer> {
+export async function submitInvitationAnswer(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, address } = call;
   const answer = parseAnswer(form);
   if (answer?.isYes) {
-    const secret = await joinTenant(deps, session, answer.tenant, address);
+    const secret = await joinTenant(deps, session, answer.tenant, fromOf(call));
     if (secret !== undefined) return redirect('/console', { secret });
   } else if (answer && (await declineTenant(deps, session, answer.tenant, address))) {
     return redirect(PATH);

@@ -1,6 +1,7 @@
 /** Answers a request for a page of operators: finds its route and session, refuses what is not allowed, renders. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateOperator } from '../../../access/operators/log-in-operator.ts';
+import { OPERATOR_HOURS } from '../../../access/operators/operator-session.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { asFailure } from '../../http/refusals.ts';
 import { STATUS } from '../../http/status.ts';
@@ -64,7 +65,7 @@ function send(
 ): FastifyReply {
   return sendAnswer(reply.header('cache-control', 'no-store'), answer, {
     render: (shown) => renderOpsPage(shown, call),
-    renderCookie: (secret) => renderCookie(opsUrl, secret, COOKIE_NAME),
+    renderCookie: (secret) => renderCookie(opsUrl, secret, COOKIE_NAME, OPERATOR_HOURS * 3600),
     renderLoginCookie: (secret) => renderLoginCookie(opsUrl, secret, LOGIN_COOKIE),
   });
 }

@@ -19,6 +19,7 @@ const SECTIONS: readonly Section[] = [
   { path: '/console/verify', name: 'Verify', group: 'Checks' },
   { path: '/console/conflicts', name: 'Conflicts', group: 'Checks' },
   { path: '/console/signing-keys', name: 'Signing keys', group: 'Security' },
+  { path: '/console/sessions', name: 'Sessions', group: 'Security' },
   { path: '/console/audit', name: 'Audit', group: 'Security' },
 ];
 

@@ -1,6 +1,8 @@
 /** The routes of the operators' console, as a table. */
 import type { FastifyRequest } from 'fastify';
 import type { OperatorSession } from '../../../access/operators/operator-session.ts';
+import { describeDevice } from '../../../access/sessions/device.ts';
+import type { From } from '../../../access/sessions/session.ts';
 import type { Form } from '../../http/form.ts';
 import type { Answer } from '../../pages/answer.ts';
 import type { PathParams, Route } from '../../pages/route.ts';
@@ -36,3 +38,9 @@ export interface OperatorRoute extends Route {
 }
 
 export type OpsRoute = OpenRoute | OperatorRoute;
+
+/** The browser of a call, for a log-in. */
+export function fromOf({ request, session }: OperatorCall): From {
+  const device = describeDevice(request.headers['user-agent']);
+  return { address: request.ip, device, before: session?.hash };
+}

@@ -13,6 +13,14 @@ import { showParked, showPayments, submitDismissal, submitSettlement } from './p
 import { CARD_FIELDS, showRates, submitCard, submitSimulation } from './pages/rates.ts';
 import { showRevenue } from './pages/revenue.ts';
 import {
+  showSessions,
+  showTenantSessions,
+  submitEnding,
+  submitEndingOthers,
+  submitTenantEnding,
+  submitTenantEndings,
+} from './pages/sessions.ts';
+import {
   showSigningKeys,
   submitActivation,
   submitDistrust,
@@ -64,7 +72,10 @@ export const OPS_ROUTES: readonly OpsRoute[] = [
   show('/console/tenants', showTenants),
   show(TENANT, showTenant),
   show(`${TENANT}/status`, showStatus),
-  submit(`${TENANT}/status`, submitStatus, { isDangerous: true, fields: ['status', 'reason', 'confirm'] }),
+  submit(`${TENANT}/status`, submitStatus, {
+    isDangerous: true,
+    fields: ['status', 'reason', 'told', 'confirm'],
+  }),
   show(`${TENANT}/credit`, showCredit),
   submit(`${TENANT}/credit`, submitCredit, { isDangerous: true, fields: CREDIT_FIELDS }),
   show(`${TENANT}/limits`, showLimits),
@@ -72,6 +83,12 @@ export const OPS_ROUTES: readonly OpsRoute[] = [
   submit(`${TENANT}/exempt`, submitExemption, { isDangerous: true, fields: ['exempt'] }),
   submit(`${TENANT}/unfreeze`, submitUnfreezing),
   submit(`${TENANT}/console-link`, submitConsoleLink, { isDangerous: true }),
+  show(`${TENANT}/sessions`, showTenantSessions),
+  submit(`${TENANT}/sessions/end`, submitTenantEnding, { fields: ['session'] }),
+  submit(`${TENANT}/sessions/end-all`, submitTenantEndings),
+  show('/console/sessions', showSessions),
+  submit('/console/sessions/end', submitEnding, { fields: ['session'] }),
+  submit('/console/sessions/end-others', submitEndingOthers),
   show('/console/payments', showPayments),
   show('/console/payments/:id', showParked),
   submit('/console/payments/:id/settle', submitSettlement, { isDangerous: true }),

@@ -119,7 +119,7 @@ describe('a session', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([303, ...Array(9).fill(404)]);
     const opened = answers.find(({ status }) => status === 303)!;
     expect(opened.headers.get('set-cookie')).toMatch(
-      /^boxoffice-operator=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/,
+      /^boxoffice-operator=[\w-]{43}; Path=\/; Max-Age=28800; HttpOnly; SameSite=Lax$/,
     );
     const cookie = cookieOf(opened);
     expect((await getOpsPage(app, '/console', cookie)).status).toBe(200);
@@ -171,11 +171,12 @@ describe('a session', () => {
     expect((await getOpsPage(app, new URL(unused.json.url).pathname)).status).toBe(404);
     expect((await runAdmin(env, 'console', 'operator', '--end', '--json')).json).toEqual({ ended: 0 });
     const { rows } = await db().query(
-      `select action from audit_entries where action like 'operator%' order by seq desc limit 3`,
+      `select action from audit_entries where action like 'operator%' order by seq desc limit 4`,
     );
     expect(rows.map(({ action }) => action)).toEqual([
       'operator_sessions_ended',
       'operator_link_made',
+      'operator_logged_in',
       'operator_link_made',
     ]);
   });

@@ -1,17 +1,14 @@
 /** `/console/login` and below: operators log in with a link of the command line, and out. */
 import { html } from '@boxoffice/pages/html';
-import {
-  endOperatorSession,
-  openOperatorSession,
-  peekOperatorLink,
-} from '../../../../access/operators/log-in-operator.ts';
+import { endOperatorSession } from '../../../../access/operators/end-operator-session.ts';
+import { openOperatorSession, peekOperatorLink } from '../../../../access/operators/log-in-operator.ts';
 import {
   OPERATOR_FRESH_MINUTES,
   OPERATOR_HOURS,
   OPERATOR_LINK_MINUTES,
 } from '../../../../access/operators/operator-session.ts';
 import { type Answer, page, redirect } from '../../../pages/answer.ts';
-import type { LoggedInCall, OperatorCall } from '../route.ts';
+import { fromOf, type LoggedInCall, type OperatorCall } from '../route.ts';
 import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
 
 const COMMAND = html`<pre tabindex="0"><code>npm run admin -- console operator</code></pre>`;
@@ -37,8 +34,8 @@ export async function showLink({ deps, params }: OperatorCall): Promise<Answer> 
   return page({ title: 'Log in as an operator', body, layout: 'narrow' });
 }
 
-export async function submitLink({ deps, params, session }: OperatorCall): Promise<Answer> {
-  const secret = await openOperatorSession(deps.db, params.token ?? '', session);
+export async function submitLink(call: OperatorCall): Promise<Answer> {
+  const secret = await openOperatorSession(call.deps.db, call.params.token ?? '', fromOf(call));
   return secret === undefined ? page(deadLinkPage(), 404) : redirect('/console', { secret });
 }
 
@@ -50,8 +47,8 @@ ${COMMAND}`;
   return { title, body, layout: 'narrow' } as const;
 }
 
-export async function submitLogout({ deps, session }: OperatorCall): Promise<Answer> {
-  if (session) await endOperatorSession(deps.db, session);
+export async function submitLogout({ deps, session, request }: OperatorCall): Promise<Answer> {
+  if (session) await endOperatorSession(deps, session, request.ip);
   return redirect('/console/login', { secret: null });
 }
 

@@ -13,7 +13,7 @@ import { named } from '../../../pages/components.ts';
 import { readCookie } from '../../../pages/cookie.ts';
 import { faultPage, issuerForm, toIssuer } from '../../../pages/issuer-pages.ts';
 import { notFoundPage } from '../../../pages/notices.ts';
-import type { LoggedInCall, OperatorCall } from '../route.ts';
+import { fromOf, type LoggedInCall, type OperatorCall } from '../route.ts';
 
 /** The name of the cookie of a log-in that goes on at the issuer. */
 export const LOGIN_COOKIE = 'boxoffice-operator-login';
@@ -54,14 +54,15 @@ async function goToIssuer({ deps }: OperatorCall, again: string | undefined): Pr
 }
 
 /** The browser comes from another site, so only the cookie of the attempt tells that the log-in was begun here. */
-export async function finishIssuerLogin({ deps, request, session }: OperatorCall): Promise<Answer> {
+export async function finishIssuerLogin(call: OperatorCall): Promise<Answer> {
+  const { deps, request } = call;
   const issuer = issuerOfOperators(deps);
   if (!issuer) return notFoundPage();
   const { opsUrl } = deps.config;
   const secret = readCookie(opsUrl, request.headers.cookie, LOGIN_COOKIE);
   const url = new URL(`${opsUrl}${request.url}`);
   try {
-    const opened = await finishOperatorLogin(deps, issuer, { url, secret, before: session });
+    const opened = await finishOperatorLogin(deps, issuer, { url, secret, from: fromOf(call) });
     return { kind: 'redirect', to: '/console', cookie: { secret: opened }, loginCookie: { secret: null } };
   } catch (error) {
     return pageOf(error, issuer);

@@ -34,24 +34,32 @@ export async function submitStatus(call: LoggedInCall): Promise<Answer> {
   const status = TENANT_STATUSES.find((each) => each === form.get('status'));
   if (!status) throw invalidField('status', `must be one of ${TENANT_STATUSES.join(', ')}`);
   const reason = parseReason(form.get('reason'));
+  const told = parseReason(form.get('told'));
   const typed = (form.get('confirm') ?? '').trim();
   const faults: Faults = {
     ...(reason === undefined && { reason: `Give a reason of 1 to ${REASON_MAX} characters.` }),
+    ...(told === undefined &&
+      form.get('told')?.trim() && { told: `Give a text of at most ${REASON_MAX} characters, or none.` }),
     ...(status === 'deleted' &&
       typed !== renderTenantId(tenant.id) && {
         confirm: 'A deleted tenant never comes back. Type its id to delete it.',
       }),
   };
   if (reason === undefined || Object.keys(faults).length > 0) {
-    return page(statusPage(tenant, { status, reason: form.get('reason') }, faults), 400);
+    const given = { status, reason: form.get('reason'), told: form.get('told') };
+    return page(statusPage(tenant, given, faults), 400);
   }
-  await changeStatus(deps.db, operatorOf(session), tenant.id, status, reason);
+  await changeStatus(deps.db, operatorOf(session), tenant.id, status, reason, told);
   return redirect(tenantPath(tenant));
 }
 
 function statusPage(
   tenant: Tenant,
-  given: { readonly status?: TenantStatus; readonly reason?: string | undefined },
+  given: {
+    readonly status?: TenantStatus;
+    readonly reason?: string | undefined;
+    readonly told?: string | undefined;
+  },
   faults: Faults,
 ): Page {
   const path = tenantPath(tenant);
@@ -64,7 +72,8 @@ ${
     ? html`<p class="note">No other status follows this one.</p>`
     : html`<form method="post" action="${path}/status" novalidate>
 ${select('status', 'New status', choices, given.status ?? moves[0]!)}
-${field({ name: 'reason', label: 'Reason', value: given.reason, hint: 'For whoever reads it later.', faults, input: html`maxlength="${REASON_MAX}" required` })}
+${field({ name: 'reason', label: 'Reason', value: given.reason, hint: 'For operators who read it later.', faults, input: html`maxlength="${REASON_MAX}" required` })}
+${field({ name: 'told', label: 'What its people are told', value: given.told, hint: 'Its page and the mail to its owners say it. It may be empty.', faults, input: html`maxlength="${REASON_MAX}"` })}
 ${field({ name: 'confirm', label: 'To delete it: its id', hint: html`<code>${renderTenantId(tenant.id)}</code>`, faults, input: html`autocomplete="off"` })}
 <p><button class="danger">Change the status</button></p></form>`
 }

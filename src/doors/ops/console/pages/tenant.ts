@@ -62,12 +62,13 @@ ${renderKeys(await findKeys(db, tenant.id))}
 <h2>Changes of the status</h2>
 ${table(
   'Changes of the status',
-  ['Time', 'From', 'To', 'Reason'],
+  ['Time', 'From', 'To', 'Reason', 'Told to its people'],
   (await listStatusChanges(db, tenant.id)).map((each) => [
     timeOf(each.at),
     each.from,
     each.to,
     named(each.reason),
+    each.told !== null && named(each.told),
   ]),
 )}
 <h2>Changes of limits</h2>
@@ -97,6 +98,7 @@ function renderActions(tenant: Tenant, settings: PaymentSettings): Html {
 <a class="button" href="${path}/credit">Adjust credit</a>
 <a class="button" href="${path}/status">Change the status</a>
 <a class="button" href="${path}/limits">Limits</a>
+<a class="button" href="${path}/sessions">Sessions</a>
 <form class="inline" method="post" action="${path}/exempt"><input type="hidden" name="exempt" value="${tenant.exempt ? 'no' : 'yes'}">
 <button>${tenant.exempt ? 'Charge it again' : 'Charge it nothing'}</button></form>
 ${isStopped && button('unfreeze', 'Let automatic top-ups run again')}

@@ -1,0 +1,52 @@
+/** The page that people of a suspended or archived tenant get, instead of every page of its console. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
+import { listOwnTenants } from '../../../access/sessions/open-session.ts';
+import type { Session } from '../../../access/sessions/session.ts';
+import { renderTenantId } from '../../../base/tenants/tenant.ts';
+import { getLastStatusChange } from '../../../money/tenant-status/get-last-status-change.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import { named, timeOf } from '../../pages/components.ts';
+import type { Call, ClosedStatus } from '../route.ts';
+import { payForm } from './pay.ts';
+import { isUsable, openForm } from './tenants.ts';
+
+const MEANINGS: Readonly<Record<ClosedStatus, string>> = {
+  suspended: 'Nothing new is admitted, and its console is closed. Its credit, keys and data are kept.',
+  archived:
+    'It was put away: nothing is admitted, and its console is closed. Its credit, keys and data are kept.',
+};
+
+export async function closedPage({ deps }: Pick<Call, 'deps'>, session: Session): Promise<Answer> {
+  const { tenant, tenantName, role } = session;
+  const status = session.tenantStatus as ClosedStatus;
+  const change = await getLastStatusChange(deps, tenant);
+  const mayPay = status === 'suspended' && deps.provider !== undefined && mayDo(role, 'pay');
+  const body = html`<h1>${named(tenantName)} is ${status}</h1>
+<p><code>${renderTenantId(tenant)}</code> is ${status}${change && html` since ${timeOf(change.at)}`}. ${MEANINGS[status]}</p>
+${change?.told ? html`<p class="note"><strong>Why:</strong> ${named(change.told)}</p>` : html`<p>Whoever runs the service gave no reason here.</p>`}
+${whomToAsk(deps.config.supportEmail, renderTenantId(tenant))}
+${
+  mayPay &&
+  html`<section class="card"><h2>Pay in credit</h2>
+<p>Credit is booked when you have paid. The tenant stays suspended until whoever runs the service opens it again.</p>
+${payForm(deps, '')}</section>`
+}
+${await otherTenants(deps, session)}
+<form method="post" action="/console/logout"><p><button>Log out</button></p></form>`;
+  return page({ title: `This tenant is ${status}`, body, layout: 'narrow' }, 403);
+}
+
+function whomToAsk(email: string | undefined, id: string): Html {
+  if (email === undefined) return html`<p>Ask whoever runs the service.</p>`;
+  return html`<p>Questions? Write to <a href="mailto:${email}?subject=${id}">${email}</a>.</p>`;
+}
+
+async function otherTenants(deps: Call['deps'], session: Session): Promise<Html | undefined> {
+  const others = (await listOwnTenants(deps, session, 'own', undefined)).items.filter(
+    ({ tenant, tenantStatus }) => tenant !== session.tenant && isUsable(tenantStatus),
+  );
+  if (others.length === 0) return undefined;
+  return html`<h2>Your other tenants</h2>
+<ul>${others.map((each) => html`<li>${named(each.tenantName)} ${openForm(each)}</li>`)}</ul>`;
+}

@@ -1,0 +1,69 @@
+/** `/console/sessions`: where an operator is logged in. `/console/tenants/t_.../sessions`: who is at a tenant's console. */
+import { html } from '@boxoffice/pages/html';
+import {
+  endOwnOperatorSessions,
+  listOwnOperatorSessions,
+} from '../../../../access/operators/end-operator-session.ts';
+import { operatorOf } from '../../../../access/operators/operator-session.ts';
+import { endSessionsOfTenant } from '../../../../access/sessions/end-session.ts';
+import { listSessionsOfTenant } from '../../../../access/sessions/list-sessions.ts';
+import { type Answer, page, redirect } from '../../../pages/answer.ts';
+import { named } from '../../../pages/components.ts';
+import { endAllForm, sessionTable } from '../../../pages/session-table.ts';
+import type { LoggedInCall } from '../route.ts';
+import { getTenant, tenantPath } from './tenant.ts';
+
+const PATH = '/console/sessions';
+
+export async function showSessions({ deps, session }: LoggedInCall): Promise<Answer> {
+  const own = await listOwnOperatorSessions(deps, session);
+  const lines = own.map((each) => ({ ...each, cells: [] }));
+  const body = html`<h1>Sessions of ${named(session.operator)}</h1>
+<p><code>npm run admin -- console operator --end</code> ends those of all operators.</p>
+${sessionTable('Your sessions', [], lines, { current: session.id, endPath: `${PATH}/end` })}
+${own.length > 1 && endAllForm(`${PATH}/end-others`, 'End all others')}`;
+  return page({ title: 'Sessions', body });
+}
+
+export async function submitEnding({ deps, session, form }: LoggedInCall): Promise<Answer> {
+  await endOwnOperatorSessions(deps, session, form.get('session') ?? '');
+  return redirect(PATH);
+}
+
+export async function submitEndingOthers({ deps, session }: LoggedInCall): Promise<Answer> {
+  await endOwnOperatorSessions(deps, session);
+  return redirect(PATH);
+}
+
+export async function showTenantSessions(call: LoggedInCall): Promise<Answer> {
+  const tenant = await getTenant(call);
+  const path = tenantPath(tenant);
+  const found = await listSessionsOfTenant(call.deps, tenant.id);
+  const lines = found.map((each) => ({
+    ...each,
+    cells: [
+      html`<span>${each.email === null ? (each.keyId === null ? html`operator ${named(each.operator ?? '')}` : html`key <code>${each.keyId}</code>`) : named(each.email)}</span>`,
+      each.proof,
+    ],
+  }));
+  const body = html`<h1>Sessions at the console of ${named(tenant.name)}</h1>
+${sessionTable('Its sessions', ['Whose', 'Proof'], lines, { current: undefined, endPath: `${path}/sessions/end` })}
+${found.length > 0 && endAllForm(`${path}/sessions/end-all`, 'End all')}
+<p><a href="${path}">Back to the tenant</a></p>`;
+  return page({ title: 'Sessions of a tenant', body });
+}
+
+export async function submitTenantEnding(call: LoggedInCall): Promise<Answer> {
+  return endOf(call, { id: call.form.get('session') ?? '' });
+}
+
+export async function submitTenantEndings(call: LoggedInCall): Promise<Answer> {
+  return endOf(call, {});
+}
+
+async function endOf(call: LoggedInCall, which: { readonly id?: string }): Promise<Answer> {
+  const tenant = await getTenant(call);
+  const actor = operatorOf(call.session);
+  await endSessionsOfTenant(call.deps, { tenant: tenant.id }, { ...which, actor });
+  return redirect(`${tenantPath(tenant)}/sessions`);
+}

@@ -1,0 +1,47 @@
+/** Sessions as a table, in both consoles. */
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
+import type { LoginTraces } from '../../access/sessions/session.ts';
+import { badge, scrolling, timeOf } from './components.ts';
+
+export interface SessionLine extends LoginTraces {
+  readonly id: string;
+  /** Whose it is, or by what the log-in was proved: one cell for each heading of the table. */
+  readonly cells: readonly HtmlValue[];
+}
+
+/** `current`: the session of the reader, which is ended with a log-out. `endPath`: the form that ends one; `undefined`: there is none. */
+export function sessionTable(
+  label: string,
+  headings: readonly string[],
+  lines: readonly SessionLine[],
+  { current, endPath }: { readonly current: string | undefined; readonly endPath: string | undefined },
+): Html {
+  if (lines.length === 0) return html`<p class="hint">${label}: none.</p>`;
+  const all = ['Device', 'Network', ...headings, 'Logged in', 'Last used'];
+  return scrolling(
+    label,
+    html`<table class="rows"><caption class="hidden">${label}</caption>
+<thead><tr>${all.map((each) => html`<th scope="col">${each}</th>`)}${endPath !== undefined && html`<th scope="col">End</th>`}</tr></thead>
+<tbody>${lines.map(
+      ({ id, device, network, cells, createdAt, seenAt }) => html`<tr>
+<th scope="row" data-label="Device"><span>${device ?? 'unknown device'}${id === current && html` ${badge('this session', 'good')}`}</span></th>
+<td data-label="Network">${network === null ? 'unknown' : html`<code>${network}</code>`}</td>
+${cells.map((cell, at) => html`<td data-label="${headings[at]}">${cell}</td>`)}
+<td data-label="Logged in">${timeOf(createdAt)}</td><td data-label="Last used">${timeOf(seenAt)}</td>
+${
+  endPath !== undefined &&
+  html`<td data-label="End">${id === current ? '–' : endForm(endPath, id, device)}</td>`
+}</tr>`,
+    )}</tbody></table>`,
+  );
+}
+
+function endForm(path: string, id: string, device: string | null): Html {
+  return html`<form class="inline" method="post" action="${path}"><input type="hidden" name="session" value="${id}">
+<button class="danger">End<span class="hidden"> the session of ${device ?? 'an unknown device'}</span></button></form>`;
+}
+
+/** A button that ends all sessions that are shown. */
+export function endAllForm(path: string, words: string): Html {
+  return html`<form method="post" action="${path}"><p><button class="danger">${words}</button></p></form>`;
+}

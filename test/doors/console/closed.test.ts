@@ -1,0 +1,129 @@
+/** What people of a tenant get that is suspended or archived. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ROUTES } from '../../../src/doors/console/routes.ts';
+import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
+import {
+  cookieOf,
+  getPage,
+  makeMailLog,
+  makeMember,
+  sendForm,
+  type TestMember,
+} from '../../support/console.ts';
+import { type TestTenant, useService } from '../../support/service.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
+
+const mails = makeMailLog();
+const app = useService({ log: mails.log, isRestricted: true });
+const db = () => app.service.deps.db;
+let tenant: TestTenant;
+let owner: TestMember;
+
+beforeAll(async () => {
+  tenant = await app.paidTenant();
+  owner = await makeMember(db(), idOf(tenant));
+  await changeStatus(db(), OPERATOR, idOf(tenant), 'suspended', 'card testing <b>', 'Unusual <payments>');
+});
+
+async function logIn(email: string): Promise<string> {
+  await sendForm(app, '/console/login', { email });
+  return cookieOf(await sendForm(app, await mails.linkTo(email), {}));
+}
+
+describe('a suspended tenant', () => {
+  test('tells a session that runs, and a new log-in by mail, which tenant, why, since when and whom to ask', async () => {
+    for (const cookie of [owner.cookie, await logIn(owner.email)]) {
+      const { status, text } = await getPage(app, '/console', cookie);
+      expect(status).toBe(403);
+      for (const words of [
+        tenant.id,
+        'suspended since',
+        'Unusual &lt;payments&gt;',
+        'mailto:help@service.test',
+        'Log out',
+      ])
+        expect(text).toContain(words);
+      expect(text).not.toContain('card testing');
+    }
+  });
+
+  test('opens nothing else, and changes nothing, but a payment and a move to another tenant', async () => {
+    const works = ROUTES.filter((route) => 'worksIn' in route && route.worksIn);
+    expect(works.map(({ path }) => path).sort()).toEqual(['/console/checkout', '/console/tenants']);
+    const { rows: before } = await db().query('select count(*) from audit_entries');
+    for (const route of ROUTES.filter((each) => each.needs !== 'nobody' && !works.includes(each))) {
+      const path = route.path
+        .replace(':id', '0123456789abcdef')
+        .replace(':month', '2026-01')
+        .replace(':room', 'lobby');
+      const answer =
+        route.method === 'GET'
+          ? await getPage(app, path, owner.cookie)
+          : await sendForm(app, path, {}, { cookie: owner.cookie });
+      expect([route.path, answer.status]).toEqual([route.path, 403]);
+      expect(answer.text).toContain('is suspended');
+    }
+    expect((await db().query('select count(*) from audit_entries')).rows).toEqual(before);
+  });
+
+  test('can be paid in to by those who may pay, and by no others', async () => {
+    expect((await getPage(app, '/console', owner.cookie)).text).toContain('action="/console/checkout"');
+    const paying = await sendForm(app, '/console/checkout', { dollars: '20' }, owner);
+    expect([paying.status, paying.text.includes('payment page')]).toEqual([200, true]);
+    const viewer = await makeMember(db(), idOf(tenant), { role: 'viewer' });
+    expect((await getPage(app, '/console', viewer.cookie)).text).not.toContain('/console/checkout');
+    expect((await sendForm(app, '/console/checkout', { dollars: '20' }, viewer)).text).not.toContain(
+      'payment page',
+    );
+  });
+
+  test('leaves the other tenants of the person open', async () => {
+    const other = await app.paidTenant();
+    const { email } = await makeMember(db(), idOf(other));
+    const { cookie } = await makeMember(db(), idOf(tenant), { email });
+    expect((await getPage(app, '/console', cookie)).text).toContain(`value="${other.id}"`);
+    const moved = await sendForm(app, '/console/tenants', { tenant: other.id }, { cookie });
+    expect((await getPage(app, '/console', cookieOf(moved))).status).toBe(200);
+  });
+
+  test('lets its people log out', async () => {
+    const { cookie } = await makeMember(db(), idOf(tenant));
+    const left = await sendForm(app, '/console/logout', {}, { cookie });
+    expect(left.headers.get('set-cookie')).toContain('Max-Age=0');
+    expect((await getPage(app, '/console', cookie)).status).toBe(303);
+  });
+});
+
+describe('a tenant that is archived', () => {
+  test('tells so too, and takes no payment', async () => {
+    const of = await app.paidTenant();
+    const { cookie } = await makeMember(db(), idOf(of));
+    await changeStatus(db(), OPERATOR, idOf(of), 'archived', 'asked to');
+    const { status, text } = await getPage(app, '/console', cookie);
+    expect([status, text.includes('is archived'), text.includes('/console/checkout')]).toEqual([
+      403,
+      true,
+      false,
+    ]);
+    expect((await sendForm(app, '/console/checkout', { dollars: '20' }, { cookie })).status).toBe(403);
+  });
+});
+
+describe('a tenant that is deleted', () => {
+  test('has nothing, and a log-in leads nowhere', async () => {
+    const of = await app.paidTenant();
+    const { cookie } = await makeMember(db(), idOf(of));
+    await changeStatus(db(), OPERATOR, idOf(of), 'deleted', 'asked to');
+    expect((await getPage(app, '/console', cookie)).headers.get('location')).toMatch(/^\/console\/login/);
+  });
+});
+
+test('a log-in while it was suspended goes on when it is open again, and one of before does not', async () => {
+  const of = await app.paidTenant();
+  const { cookie, email } = await makeMember(db(), idOf(of));
+  await changeStatus(db(), OPERATOR, idOf(of), 'suspended', 'test');
+  const during = await logIn(email);
+  await changeStatus(db(), OPERATOR, idOf(of), 'active', 'test');
+  const statuses = await Promise.all([cookie, during].map((each) => getPage(app, '/console', each)));
+  expect(statuses.map(({ status }) => status)).toEqual([303, 200]);
+});
