@@ -160,7 +160,8 @@ function publicUrlOf(config: Config, port: number): string {
   return config.port === 0 ? config.publicUrl.replace(/:0$/, `:${port}`) : config.publicUrl;
 }
 
-/** npm hands on the signal of a Ctrl-C, which the service has from the terminal as well. */
+/** npm hands on the signals of a terminal, which sends them to the service as well: at a Ctrl-C, and when it is closed. */
+const TERMINAL_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGHUP'];
 const SAME_SIGNAL_MS = 1_000;
 
 /**
@@ -172,8 +173,9 @@ function stopOnSignals(opened: Opened, log: Logger, progress: { readonly isServi
   const stop = (signal: NodeJS.Signals, why: object) => {
     const now = performance.now();
     if (stoppingSince !== undefined) {
-      if (now - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
-      return;
+      const isSame = TERMINAL_SIGNALS.includes(signal) && now - stoppingSince <= SAME_SIGNAL_MS;
+      if (isSame) return;
+      process.exit(1);
     }
     stoppingSince = now;
     process.exitCode = progress.isServing ? 0 : 128 + constants.signals[signal];

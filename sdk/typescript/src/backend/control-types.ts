@@ -114,7 +114,9 @@ export interface Ban {
   id: string;
   /** Name of the room; empty: every room of the tenant. */
   room: string;
-  /** Uid of the room of that name in which the ban was set. The ban holds for later rooms of the name, too. */
+  /**
+   * Uid of the room of that name in which the ban was set. The ban holds for later rooms of the name, too.
+   */
   roomUid: string;
   /** A user, after normalisation. */
   username?: string;
