@@ -285,6 +285,22 @@ describe('the export', () => {
     expect(whole.match(/"table":"usage_records"/g)).toHaveLength(60_000);
   });
 
+  test('of tenants that never paid leaves half of the places to the others', async () => {
+    const neverPaid = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const of = await app.paidTenant();
+        await db().query(`update tenants set status = 'pending' where id = $1`, [idOf(of)]);
+        await insertRecords(of, 60_000);
+        return (await makeMember(db(), idOf(of))).cookie;
+      }),
+    );
+    const slow = await Promise.all(neverPaid.slice(0, 2).map((cookie) => startExport(app.url, cookie)));
+    expect((await exportAll(neverPaid[2]!)).status).toBe(503);
+    expect((await exportAll(owner.cookie)).status).toBe(200);
+    for (const each of slow) each.hangUp();
+    await expect.poll(async () => (await exportAll(neverPaid[2]!)).status).toBe(200);
+  });
+
   test('needs a log-in of the last minutes', async () => {
     const { cookie } = await makeMember(db(), idOf(tenant), { minutesAgo: 11 });
     const answer = await exportAll(cookie);

@@ -9,11 +9,12 @@ import { alert, freshNote } from '../../pages/components.ts';
 import { sentence } from '../../pages/notices.ts';
 import type { SessionCall } from '../route.ts';
 
-/** Of this process: each has a connection of its own to the database. */
+/** Of this process: each has a connection of its own to the database. Tenants that never paid leave half of them to the others. */
 const EXPORTS_MAX = 4;
+const EXPORTS_NEVER_PAID_MAX = 2;
 /** Of one export: while it runs, the database keeps old versions of all rows. */
 const EXPORT_MS_MAX = 3_600_000;
-let running = 0;
+const running = { all: 0, neverPaid: 0 };
 
 export async function showExport(call: SessionCall): Promise<Answer> {
   return exportPage(call, undefined, 200);
@@ -21,11 +22,7 @@ export async function showExport(call: SessionCall): Promise<Answer> {
 
 export async function submitExport(call: SessionCall): Promise<Answer> {
   const { deps, session, address, closing } = call;
-  if (running >= EXPORTS_MAX) throw new Failure('overloaded');
-  running += 1;
-  const leave = () => {
-    running -= 1;
-  };
+  const leave = takePlace(session.tenantStatus === 'pending');
   try {
     const { pages, close } = await openExport(deps, actorOf(session, address), session.tenant, {
       isExclusive: true,
@@ -44,6 +41,19 @@ export async function submitExport(call: SessionCall): Promise<Answer> {
       return exportPage(call, sentence(error), 409);
     throw error;
   }
+}
+
+/** Returns what gives the place back. */
+function takePlace(neverPaid: boolean): () => void {
+  if (running.all >= EXPORTS_MAX || (neverPaid && running.neverPaid >= EXPORTS_NEVER_PAID_MAX)) {
+    throw new Failure('overloaded');
+  }
+  const change = (by: number) => {
+    running.all += by;
+    if (neverPaid) running.neverPaid += by;
+  };
+  change(1);
+  return () => change(-1);
 }
 
 async function exportPage({ session }: SessionCall, problem: string | undefined, status: number) {
