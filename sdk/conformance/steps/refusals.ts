@@ -251,6 +251,7 @@ const REFUSED: readonly RefusedCall[] = [
     ...{ kind: 'Invalid', code: 400, reason: '' },
     method: 'keys.create',
     request: () => ({ name: '' }),
+    fields: ['name'],
   },
   {
     ...{ kind: 'Denied', code: 403, reason: '' },
