@@ -9,7 +9,7 @@ import { appendCounted, makeWebhook } from './support.ts';
 
 const HOSTILE_TENANTS = 200;
 const WEBHOOKS_OF_EACH = 4;
-const SAMPLES = 60;
+const SAMPLES = 100;
 /** Deliveries that earn the fast lane, and fill caches. */
 const WARM_UP = 10;
 
@@ -80,10 +80,9 @@ test('800 receivers of 200 tenants that never paid hang: others wait as long as 
     const during = [await sample(paid, SAMPLES), await sample(unpaid, SAMPLES)];
     for (const [at, times] of during.entries()) {
       const calm = without[at]!;
-      // The machine that runs this may be busy, and the slowest of so few samples is chance. All lanes held: 13 s.
       expect(percentile(times, 50)).toBeLessThan(2 * percentile(calm, 50) + 50);
-      expect(percentile(times, 90)).toBeLessThan(Math.max(1_000, 2 * percentile(calm, 90)));
-      expect(percentile(times, 100)).toBeLessThan(Math.max(4_000, 4 * percentile(calm, 100)));
+      // The promise. Only where the machine is too busy to keep it without the crowd, twice as long is allowed.
+      expect(percentile(times, 99)).toBeLessThan(Math.max(1_000, 2 * percentile(calm, 99)));
     }
   } finally {
     clearInterval(again);
