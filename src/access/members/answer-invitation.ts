@@ -5,7 +5,7 @@
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
+import { hasConsole, type TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { deleteUnprovedSessions } from '../sessions/sessions.sql.ts';
 import { hasOtherAccess } from './kept-access.sql.ts';
@@ -53,7 +53,7 @@ export async function declineInvitation(tx: Tx, invited: Invited): Promise<boole
 /** Answers and removals of one tenant take turns. */
 async function lockInvitation(tx: Tx, { tenant, email }: Invited): Promise<Member | undefined> {
   const locked = await lockTenant(tx, tenant);
-  if (locked?.status !== 'pending' && locked?.status !== 'active') return undefined;
+  if (!locked || !hasConsole(locked.status)) return undefined;
   const member = await findMemberByEmail(tx, tenant, email);
   return member?.joinedAt === null ? member : undefined;
 }

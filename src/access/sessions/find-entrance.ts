@@ -5,7 +5,7 @@
  */
 import type { Db } from '../../base/db/pool.ts';
 import { readPage } from '../../base/lib/page.ts';
-import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { hasConsole, parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Membership } from '../members/member.ts';
 import {
   findInvitation,
@@ -21,7 +21,7 @@ export const TENANTS_PAGE_SIZE = 50;
 export interface Entrance {
   /** What a log-in opens: the tenant that was asked for, or else the one that was used last. */
   readonly own: Membership | undefined;
-  /** To be answered first: the one that was asked for, or, for a person without a tenant, all of them. */
+  /** To be answered first: the one that was asked for, or, for a person without a tenant that has a console now, all of them. */
   readonly invitations: readonly Membership[];
   /** The last of `invitations`, if there are more. */
   readonly end: TenantId | undefined;
@@ -39,7 +39,8 @@ export async function findEntrance(
   if (named) return { own: named, invitations: [], end: undefined };
   const own = await findLastUsedTenant(db, email);
   const invited = wanted === undefined ? undefined : await findInvitation(db, email, wanted);
-  if (own || invited) return { own, invitations: invited ? [invited] : [], end: undefined };
+  if (invited) return { own, invitations: [invited], end: undefined };
+  if (own && hasConsole(own.tenantStatus)) return { own, invitations: [], end: undefined };
   const { items, end } = await readPage(TENANTS_PAGE_SIZE, (limit) =>
     findInvitations(db, email, { after, limit }),
   );

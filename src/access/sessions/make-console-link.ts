@@ -4,7 +4,7 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure, notFound } from '../../base/failure.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { hasConsole, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { CONSOLE_PATH, makeLink } from './request-login.ts';
 
@@ -20,7 +20,7 @@ export async function makeConsoleLink(
 ): Promise<string> {
   const found = await findTenant(db, tenant);
   if (!found) throw notFound('tenant');
-  if (found.status !== 'pending' && found.status !== 'active') throw new Failure('tenant_not_active');
+  if (!hasConsole(found.status)) throw new Failure('tenant_not_active');
   return inTransaction(db, async (tx) => {
     const subject = renderTenantId(tenant);
     await appendAudit(tx, tenant, operator, {

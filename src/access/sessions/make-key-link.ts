@@ -2,6 +2,7 @@
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
+import { hasConsole } from '../../base/tenants/tenant.ts';
 import { authenticate, type KeyDeps } from '../keys/authenticate.ts';
 import { parseAuthorization } from '../keys/verify-secret.ts';
 import { noteFailedLogin } from './note-failed-login.ts';
@@ -22,7 +23,7 @@ export async function makeKeyLink(
     throw error;
   });
   const { tenant, keyId, tenantStatus, actor } = caller;
-  if (tenantStatus !== 'pending' && tenantStatus !== 'active') throw new Failure('tenant_not_active');
+  if (!hasConsole(tenantStatus)) throw new Failure('tenant_not_active');
   return inTransaction(deps.db, async (tx) => {
     const entry = { action: 'key_exchanged', subject: keyId, before: null, after: null };
     await appendAudit(tx, tenant, actor, entry);

@@ -54,6 +54,11 @@ export function operatorMayMove(from: TenantStatus, to: TenantStatus): boolean {
   return OPERATOR_MOVES[from].includes(to);
 }
 
+/** Whether people of the tenant may open its console. Suspended and archived ones have a page that says so. */
+export function hasConsole(status: TenantStatus): boolean {
+  return status === 'pending' || status === 'active';
+}
+
 /**
  * Whether new sessions and tokens are admitted.
  *

@@ -354,10 +354,11 @@ describe('DELETE /v1/keys/{id}', () => {
         '?confirm=true',
         '?confirm=Stop-Service',
         '?confirm=stop-service%20',
-        '?CONFIRM=stop-service',
       ]) {
         expectWouldStop(await call('DELETE', `/${fresh.relayKeyId}${query}`, fresh));
       }
+      const misspelled = await call('DELETE', `/${fresh.relayKeyId}?CONFIRM=stop-service`, fresh);
+      expectError(misspelled, 400, 'invalid request: CONFIRM is not a known parameter');
       expect(await relayWorks(fresh.relayKey)).toBe(true);
     });
 

@@ -10,7 +10,7 @@ const browser = useBrowser(app);
 describe.each([...LOOKS, NARROWEST])(
   'without a mail server, in $colorScheme on a screen of $width',
   (look) => {
-    test('a person signs up, logs out, and logs in by the link in the mailbox', async () => {
+    test('a person signs up, logs out, and joins by the link in the mailbox', async () => {
       const email = `offline-${look.width}@example.com`;
       const { page, complaints } = await browser.open(look);
       await page.goto(`${PUBLIC_URL}/console/signup`);
@@ -40,8 +40,9 @@ describe.each([...LOOKS, NARROWEST])(
       const opening = page.waitForEvent('popup');
       await page.frameLocator('iframe').getByRole('link', { name: 'Log in' }).click();
       const opened = await opening;
-      await opened.getByRole('heading', { name: `Log in as ${email}` }).waitFor();
-      await opened.getByRole('button', { name: 'Log in' }).click();
+      await opened.getByRole('heading', { name: 'Ada Video invites you as owner' }).waitFor();
+      await expectAccessible(opened);
+      await opened.getByRole('button', { name: 'Join Ada Video' }).click();
       await opened.waitForURL(`${PUBLIC_URL}/console`);
       await opened.getByRole('heading', { name: 'Ada Video' }).waitFor();
       expect(complaints).toEqual([]);

@@ -3,13 +3,13 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
 import { listOwnTenants } from '../../../access/sessions/open-session.ts';
 import type { Session } from '../../../access/sessions/session.ts';
-import { renderTenantId } from '../../../base/tenants/tenant.ts';
+import { hasConsole, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { getLastStatusChange } from '../../../money/tenant-status/get-last-status-change.ts';
 import { type Answer, page } from '../../pages/answer.ts';
 import { named, timeOf } from '../../pages/components.ts';
 import type { Call, ClosedStatus } from '../route.ts';
 import { payForm } from './pay.ts';
-import { isUsable, openForm } from './tenants.ts';
+import { openForm } from './tenants.ts';
 
 const MEANINGS: Readonly<Record<ClosedStatus, string>> = {
   suspended: 'Nothing new is admitted, and its console is closed. Its credit, keys and data are kept.',
@@ -44,7 +44,7 @@ function whomToAsk(email: string | undefined, id: string): Html {
 
 async function otherTenants(deps: Call['deps'], session: Session): Promise<Html | undefined> {
   const others = (await listOwnTenants(deps, session, 'own', undefined)).items.filter(
-    ({ tenant, tenantStatus }) => tenant !== session.tenant && isUsable(tenantStatus),
+    ({ tenant, tenantStatus }) => tenant !== session.tenant && hasConsole(tenantStatus),
   );
   if (others.length === 0) return undefined;
   return html`<h2>Your other tenants</h2>

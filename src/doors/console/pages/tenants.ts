@@ -10,12 +10,7 @@ import {
 } from '../../../access/sessions/open-session.ts';
 import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { notFound } from '../../../base/failure.ts';
-import {
-  parseTenantId,
-  renderTenantId,
-  type TenantId,
-  type TenantStatus,
-} from '../../../base/tenants/tenant.ts';
+import { hasConsole, parseTenantId, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import { type Answer, page, redirect } from '../../pages/answer.ts';
 import { badge, named, scrolling } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
@@ -62,7 +57,7 @@ function renderOwn(own: readonly Membership[], open: TenantId): Html {
       ({ tenant, tenantName, role, tenantStatus }) => html`<tr>
 <th scope="row" data-label="Name">${named(tenantName)}</th><td data-label="Id"><code>${renderTenantId(tenant)}</code></td>
 <td data-label="Your role">${role}</td><td data-label="Open">${
-        tenant === open ? 'open' : !isUsable(tenantStatus) ? tenantStatus : openForm({ tenant, tenantName })
+        tenant === open ? 'open' : !hasConsole(tenantStatus) ? tenantStatus : openForm({ tenant, tenantName })
       }</td></tr>`,
     )}</tbody></table>`,
   );
@@ -92,10 +87,6 @@ async function renderWanted({ deps, session, query }: SessionCall): Promise<Html
   if (invitation) return renderInvitation(INVITATIONS_PATH, invitation);
   return html`<p class="alert" role="alert">The page is of the tenant <code>${renderTenantId(wanted)}</code>, which this log-in
 does not reach. Log out, and log in with an address that is a member of it.</p>`;
-}
-
-export function isUsable(status: TenantStatus): boolean {
-  return status === 'active' || status === 'pending';
 }
 
 export async function submitTenant(call: SessionCall): Promise<Answer> {
