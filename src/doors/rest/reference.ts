@@ -32,8 +32,7 @@ export function reference(app: Http, publicUrl: string, others: readonly Describ
     const [file, page] = [files.get(path), pages.get(path)];
     reply.header('content-security-policy', CSP);
     if (file) return sendStatic(reply, file, request.query.v === file.version ? FOR_EVER : FOR_AN_HOUR);
-    // The next version of the service may describe more.
-    if (page) return sendStatic(reply, page, path === '/docs' ? 'no-store' : 'no-cache');
+    if (page) return sendStatic(reply, page, 'no-store');
     throw new Failure('not_found');
   };
   for (const url of ['/openapi.json', '/docs', '/docs/*']) app.get(url, { schema: { hide: true } }, serve);

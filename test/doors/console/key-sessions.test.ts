@@ -71,8 +71,13 @@ const OF_A_PERSON = [
   '/console/passkeys/confirm',
   '/console/passkeys/confirm/options',
   '/console/passkeys/options',
+  '/console/review',
   '/console/tenants',
+  '/console/tenants/invitations',
 ];
+
+/** They end sessions of the same key. */
+const OF_ITS_SESSIONS = ['/console/sessions/end', '/console/sessions/end-others'];
 
 /** Everything of the tenant that a form could change. */
 async function state(stage: Stage): Promise<unknown> {
@@ -143,7 +148,8 @@ describe('each form of the console', () => {
     const services = [ModerationService, WatchdogService];
     const known = [...rest, ...services.flatMap(({ methods }) => methods.map(({ name }) => name))];
     const open = forms.filter(mayKey).map(({ path }) => path);
-    expect(open.toSorted()).toEqual([...Object.keys(SAME_ELSEWHERE), ...OF_A_PERSON].toSorted());
+    const decided = [...Object.keys(SAME_ELSEWHERE), ...OF_A_PERSON, ...OF_ITS_SESSIONS];
+    expect(open.toSorted()).toEqual(decided.toSorted());
     expect(Object.values(SAME_ELSEWHERE).filter((each) => !known.includes(each))).toEqual([]);
   });
 
@@ -256,6 +262,7 @@ describe('members and the export', () => {
       'POST /console/members',
       'POST /console/members/:id/remove',
       'POST /console/members/:id/role',
+      'POST /console/sessions/of-members/end',
     ]);
   });
 

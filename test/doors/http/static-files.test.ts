@@ -96,7 +96,7 @@ test('an address that names the version is kept for ever, another one for an hou
   expect((await ask(`${BUNDLE}?v=0`)).headers['cache-control']).toBe('public, max-age=3600');
   expect((await ask(BUNDLE)).headers['cache-control']).toBe('public, max-age=3600');
   expect((await ask(STYLE_ASSET.path)).headers['cache-control']).toBe(forEver);
-  expect((await ask('/openapi.json')).headers['cache-control']).toBe('no-cache');
+  expect((await ask('/openapi.json')).headers['cache-control']).toBe('no-store');
   expect((await ask('/docs')).headers['cache-control']).toBe('no-store');
 });
 
