@@ -230,6 +230,7 @@ describe('docs/audit.md', () => {
     const files = [
       'run/audit-actions',
       'run/audit-console',
+      'doors/console/invitations',
       'doors/console/passkeys',
       'doors/console/sessions',
       'doors/ops/console/sessions',

@@ -142,11 +142,11 @@ describe('GET /v1/audit', () => {
       ['?action=', 'action must match pattern "^[a-z]+(_[a-z]+)*$"'],
       ['?action=Key', 'action must match pattern "^[a-z]+(_[a-z]+)*$"'],
       ['?action=key_', 'action must match pattern "^[a-z]+(_[a-z]+)*$"'],
-      ['?action=%00', 'action must match pattern "^[a-z]+(_[a-z]+)*$"'],
+      ['?action=%00', 'action must not contain NUL'],
       [`?action=${'a'.repeat(65)}`, 'action must not have more than 64 characters'],
       ['?action=a&action=b', 'action must be string'],
       ['?subject=', 'subject must match pattern "^[^\\u0000]+$"'],
-      ['?subject=a%00b', 'subject must match pattern "^[^\\u0000]+$"'],
+      ['?subject=a%00b', 'subject must not contain NUL'],
       [`?subject=${'a'.repeat(201)}`, 'subject must not have more than 200 characters'],
       ['?from=x', `from ${period}`],
       ['?to=2026-13-01', `to ${period}`],
@@ -172,8 +172,9 @@ describe('GET /v1/audit', () => {
     });
   });
 
-  test('a parameter that it does not have is ignored, as by its neighbours', async () => {
-    expect(await entriesOf(`?tenant=${other.id}`)).toStrictEqual(await entriesOf());
+  test('400 for a parameter that it does not have', async () => {
+    const answer = await list(tenant.key, `?tenant=${other.id}`);
+    expectError(answer, 400, 'invalid request: tenant is not a known parameter');
   });
 
   test('401 without a key, for a wrong one, and for a relay key', async () => {
