@@ -10,11 +10,14 @@ import { type OwnService, PUBLIC_URL } from './service.ts';
 import { type Show, showsOf } from './shows.ts';
 
 const OWNER = 'olivia@lakeside.example.com';
+const FOUNDER = 'chris@quayside.example.com';
 const DAYS = 34;
 const DAY_MS = 86_400_000;
 
 export interface Lakeside {
   readonly owner: Person;
+  /** Of another tenant, who has yet to say what may stay. */
+  readonly founder: Person;
   readonly id: string;
   readonly client: Boxoffice;
   readonly relay: Boxoffice;
@@ -26,7 +29,8 @@ export interface Lakeside {
 export async function makeLakeside(own: OwnService, say: (text: string) => void): Promise<Lakeside> {
   const owner = new Person(own.url, PUBLIC_URL);
   say('Lakeside Theatre signs up and pays');
-  await owner.send('/console/signup', { name: 'Lakeside Education', email: OWNER });
+  const education = await signUp(own, 'Lakeside Education', OWNER);
+  await signUp(own, 'Riverside Radio', OWNER);
   await owner.send('/console/signup', { name: 'Lakeside Theatre', email: OWNER });
   const payment = await pay(own, owner, '150');
   const [apiKey, relayKey] = await createFirstKeys(owner);
@@ -40,9 +44,13 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
   await dateBack(own.owner, parseTenantId(tenant.id)!, new Date(dated[0]!.at.getTime() - 600_000), dated);
 
   say('Members, keys, devices, thresholds, mail and webhooks');
-  await logIn(own, owner, OWNER);
-  await owner.send('/console/tenants', { tenant: tenant.id });
-  await inviteMembers(own, owner);
+  await join(own, owner, OWNER, education);
+  await keepAll(owner);
+  await owner.send('/console/tenants/invitations', { tenant: tenant.id, answer: 'join' });
+  await keepAll(owner);
+  const founder = new Person(own.url, PUBLIC_URL);
+  await join(own, founder, FOUNDER, await signUp(own, 'Quayside Choir', FOUNDER));
+  await inviteMembers(own, owner, tenant.id);
   const made = await setUp(client);
   say('Rooms with people in them, bans and watchdogs');
   await openRooms(client);
@@ -53,6 +61,7 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
   });
   return {
     owner,
+    founder,
     id: tenant.id,
     client,
     relay,
@@ -128,9 +137,33 @@ async function report(relay: Boxoffice, { room, name, isLast, people }: Show): P
   );
 }
 
-async function logIn(own: OwnService, person: Person, email: string): Promise<void> {
+/** Over REST, as a back end does. Returns the id of the tenant. */
+async function signUp(own: OwnService, name: string, email: string): Promise<string> {
+  const answer = await fetch(`${own.url}/v1/signup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name, email }),
+  });
+  return ((await answer.json()) as { tenant: string }).tenant;
+}
+
+/** Log in by mail, and say yes to the invitation of a tenant. */
+async function join(own: OwnService, person: Person, email: string, tenant: string): Promise<void> {
   await person.send('/console/login', { email });
-  await person.send(await own.linkTo(email));
+  await person.send(await own.linkTo(email), { tenant, answer: 'join' });
+}
+
+/** A founder keeps everything that existed before. */
+async function keepAll(founder: Person): Promise<void> {
+  for (;;) {
+    const page = await founder.read('/console/review');
+    const [, kind, id] =
+      /name="kind" value="(\w+)">\s*<input type="hidden" name="id" value="([^"]+)"/.exec(page) ?? [];
+    if (kind !== undefined) await founder.send('/console/review', { kind, id: id!, answer: 'keep' });
+    else if (page.includes('value="top_up"'))
+      await founder.send('/console/review', { kind: 'top_up', answer: 'keep' });
+    else return;
+  }
 }
 
 /** A link that nobody uses up. */
@@ -139,7 +172,7 @@ async function linkOf(own: OwnService, email: string): Promise<string> {
   return own.linkTo(email);
 }
 
-async function inviteMembers(own: OwnService, owner: Person): Promise<void> {
+async function inviteMembers(own: OwnService, owner: Person, tenant: string): Promise<void> {
   const members = [
     ['frank@lakeside.example.com', 'finance'],
     ['mona@lakeside.example.com', 'moderator'],
@@ -147,7 +180,7 @@ async function inviteMembers(own: OwnService, owner: Person): Promise<void> {
     ['auditor@example.com', 'viewer'],
   ] as const;
   for (const [email, role] of members) await owner.send('/console/members', { email, role });
-  for (const [email] of members.slice(0, 2)) await logIn(own, new Person(own.url, PUBLIC_URL), email);
+  for (const [email] of members.slice(0, 2)) await join(own, new Person(own.url, PUBLIC_URL), email, tenant);
 }
 
 /** Keys, device credentials, thresholds, mail and webhooks. */

@@ -32,7 +32,7 @@ export interface Picture {
   /** Default: the route. */
   readonly path?: (stage: Stage) => string;
   /** Who looks. Default: somebody who has just logged in. */
-  readonly as?: 'nobody' | 'somebody who logged in long ago';
+  readonly as?: 'nobody' | 'somebody who logged in long ago' | 'a founder who has just joined';
   /** It has pictures of a phone, too. */
   readonly isOnPhone?: true;
 }
@@ -73,6 +73,13 @@ export const TENANT_PICTURES: readonly Picture[] = [
     name: 'tenants',
     group: 'Before the log-in',
     shows: 'Move between tenants',
+  },
+  {
+    route: '/console/review',
+    name: 'review',
+    group: 'Before the log-in',
+    shows: 'What a founder keeps of what existed before',
+    as: 'a founder who has just joined',
   },
   {
     route: '/console',
