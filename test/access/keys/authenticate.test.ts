@@ -27,12 +27,14 @@ describe('authenticateKey', () => {
       ...caller,
       keyId: tenant.keyId,
       kind: 'backend',
+      isTrusted: false,
       actor: actor(tenant.keyId),
     });
     expect(await callerWith(tenant.relayKey)).toStrictEqual({
       ...caller,
       keyId: tenant.relayKeyId,
       kind: 'relay',
+      isTrusted: false,
       actor: actor(tenant.relayKeyId),
     });
   });

@@ -169,7 +169,7 @@ describe('a receiver that', () => {
   test.each([
     ['10 MB', 'content-length: 10485760\r\n\r\n', Buffer.alloc(65_536, 'x')],
     ['a body without end', '\r\n', Buffer.alloc(65_536, 'x')],
-    ['chunks without end', 'transfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
+    ['chunks without end', 'transfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'.repeat(1_000)],
   ])('sends %s has said its status, and loses the connection', async (_what, headers, chunk) => {
     const receiver = await startReceiver((socket) => {
       socket.write(`HTTP/1.1 202 X\r\n${headers}`);

@@ -20,6 +20,13 @@ let path: string;
 let tenant: { id: string; key: string };
 
 const seqs = () => receiver.received(path).map(({ event }) => event.seq);
+/** In order, and the first one again. A process that was too busy to say that it lives may send an event once more. */
+const inOrder = () => {
+  const all = seqs();
+  expect(all).toEqual(all.toSorted());
+  expect(all.filter((seq) => seq === 1).length).toBeGreaterThan(1);
+  return [...new Set(all)];
+};
 const wait = (work: () => void) => vi.waitFor(work, { timeout: 60_000, interval: 10 });
 
 /** A webhook whose first event hangs in the process `one`, while `other` runs too. */
@@ -41,7 +48,7 @@ beforeEach(async () => {
 test('after kill -9, the other one sends the event again within seconds', { timeout: 120_000 }, async () => {
   const killedAt = performance.now();
   await one.kill();
-  await wait(() => expect(seqs()).toEqual([1, 1, 2, 3]));
+  await wait(() => expect(inOrder()).toEqual([1, 2, 3]));
   expect((performance.now() - killedAt) / 1000).toBeLessThan(SECONDS_MAX);
 });
 
@@ -49,7 +56,7 @@ test('a process that was stopped and goes on sends nothing under the lease that 
   timeout: 120_000,
 }, async () => {
   one.stop();
-  await wait(() => expect(seqs()).toEqual([1, 1, 2, 3]));
+  await wait(() => expect(inOrder()).toEqual([1, 2, 3]));
   const before = await database.pool.query('select id from processes where gone_at is not null');
   one.goOn();
   // It goes on under another id.
@@ -63,7 +70,7 @@ test('a process that was stopped and goes on sends nothing under the lease that 
     { timeout: 60_000, interval: 20 },
   );
   await appendBalances(database.pool, tenant, 2, 4);
-  await wait(() => expect(seqs()).toEqual([1, 1, 2, 3, 4, 5]));
+  await wait(() => expect(inOrder()).toEqual([1, 2, 3, 4, 5]));
   const { rows } = await database.pool.query('select lease, leased_by from webhook_cursors where seq = 5');
   expect(before.rows.map(({ id }) => id)).not.toContain(rows[0]?.leased_by);
 });

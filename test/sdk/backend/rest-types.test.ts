@@ -31,6 +31,9 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Record<string, { schema: Schema }> }>>;
 }
 
+/** The client has both as `bigint`. */
+const WHOLE_NUMBERS = ['int64', 'bigint'];
+
 test('a name in answers means the same everywhere, because the client converts by name', async () => {
   const [{ paths }, types] = [(await describeRest()) as Described, await makeTypes()];
   const members = Object.entries(paths).flatMap(([path, operations]) =>
@@ -43,7 +46,7 @@ test('a name in answers means the same everywhere, because the client converts b
   const wrong = members.filter(
     ([name, { type, format }]) =>
       (TIMES.has(name) && format !== 'date-time') ||
-      (INTEGERS.has(name) && !AS_IS.has(name) && (type !== 'integer' || format !== 'int64')),
+      (INTEGERS.has(name) && !AS_IS.has(name) && (type !== 'integer' || !WHOLE_NUMBERS.includes(format ?? ''))),
   );
   expect(wrong).toStrictEqual([]);
   // `after` is a number in one answer, and an object in another: the client tells them apart.
