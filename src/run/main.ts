@@ -80,9 +80,17 @@ type Serve = (settings: Settings, log: Logger, opened: Opened) => Promise<Listen
 async function loadService(): Promise<Serve> {
   const { startService } = await import('./service.ts');
   return async (settings, log, opened) => {
-    const service = await startService(settings, log, { whenLoaded: shrinkHeap });
-    opened.add(() => service.stop());
-    return service;
+    const { ending } = opened;
+    ending.throwIfAborted();
+    const starting = startService(settings, log, { whenLoaded: shrinkHeap, ending });
+    // Registered before it is up: the database that it uses is closed after it.
+    opened.add(() =>
+      starting.then(
+        (service) => service.stop(),
+        () => undefined,
+      ),
+    );
+    return starting;
   };
 }
 

@@ -52,8 +52,12 @@ const POOLER_OF_COORDINATOR =
  * Waits for a database that is not there yet. Fails with `StartError`, and has changed nothing, if it does not come, if an
  * address is wrong, or if the database is that of another SECRETS_KEY.
  */
-export async function openDatabase(config: DatabaseConfig, log?: Waiting['log']): Promise<Pools> {
-  const waiting = { until: Date.now() + config.databaseWaitSeconds * 1_000, log };
+export async function openDatabase(
+  config: DatabaseConfig,
+  log?: Waiting['log'],
+  ending?: AbortSignal,
+): Promise<Pools> {
+  const waiting = { until: Date.now() + config.databaseWaitSeconds * 1_000, log, ending };
   const wait = (look: () => Promise<Look>) => waitForDatabase(look, waiting);
   let pools = openPools(config);
   const { migrationsDatabaseUrl, secretsKey } = config;

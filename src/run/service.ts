@@ -138,6 +138,8 @@ export interface StartOptions {
   readonly webhooks?: WebhookOptions | undefined;
   /** Called when everything is loaded, before the first request can arrive. */
   readonly whenLoaded?: () => void;
+  /** Gives up waiting for the database. */
+  readonly ending?: AbortSignal;
 }
 
 export async function startService(
@@ -145,7 +147,7 @@ export async function startService(
   log: Logger,
   options: StartOptions = {},
 ): Promise<Service> {
-  const pools = await openDatabase(config, log);
+  const pools = await openDatabase(config, log, options.ending);
   const { db } = pools;
   for (const pool of allOf(pools))
     pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));

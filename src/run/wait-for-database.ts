@@ -14,10 +14,12 @@ export interface Waiting {
   /** Unix time. */
   readonly until: number;
   readonly log: Pick<Logger, 'warn'> | undefined;
+  /** Gives up at once. */
+  readonly ending?: AbortSignal | undefined;
 }
 
 /** Repeat `look` until the database is there. Fails as `look` does: at once if waiting does not help, else in the end. */
-export async function waitForDatabase<T>(look: () => Promise<T>, { until, log }: Waiting): Promise<T> {
+export async function waitForDatabase<T>(look: () => Promise<T>, { until, log, ending }: Waiting): Promise<T> {
   let reason = '';
   const tell = () => {
     const seconds = Math.ceil((until - Date.now()) / 1_000);
@@ -29,7 +31,7 @@ export async function waitForDatabase<T>(look: () => Promise<T>, { until, log }:
       try {
         return await look();
       } catch (error) {
-        if (!mayPass(error) || Date.now() >= until) throw error;
+        if (!mayPass(error) || Date.now() >= until || ending?.aborted) throw error;
         reason = (error as Error).message;
       }
       if (telling === undefined) tell();

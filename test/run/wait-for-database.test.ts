@@ -101,6 +101,13 @@ describe('openDatabase()', () => {
     return { ...bareConfig(url.href), databaseWaitSeconds: 60 };
   }
 
+  test('is given up when the process ends', async () => {
+    const port = await listen(0, () => startingUp());
+    const ending = new AbortController();
+    const warn = () => ending.abort();
+    await expect(openDatabase(config(port), { warn }, ending.signal)).rejects.toThrow('starting up');
+  });
+
   test('waits while the database starts up', async () => {
     let isReady = false;
     const port = await listen(0, () => (isReady ? undefined : startingUp()));
