@@ -121,8 +121,8 @@ async function endAt(started: Start, moment: Moment, end: End): Promise<void> {
   const isServing = hasStarted(started);
   send(end, started);
   const code = await exitCode;
-  await expect.poll(() => (isAlive(pid) ? said() : 'ended'), { timeout: 20_000 }).toBe('ended');
-  await expect.poll(() => processesOf(folder), { timeout: 2_000 }).toEqual([]);
+  await expect.poll(() => (isAlive(pid) ? said() : 'ended')).toBe('ended');
+  await expect.poll(() => processesOf(folder)).toEqual([]);
   expect(fs.existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(false);
   expect(fs.readdirSync(folder).filter((name) => name.includes('.new-'))).toEqual([]);
   const hadHandlers = said().includes('"msg":"stopping"');
