@@ -19,7 +19,10 @@ export interface Waiting {
 }
 
 /** Repeat `look` until the database is there. Fails as `look` does: at once if waiting does not help, else in the end. */
-export async function waitForDatabase<T>(look: () => Promise<T>, { until, log, ending }: Waiting): Promise<T> {
+export async function waitForDatabase<T>(
+  look: () => Promise<T>,
+  { until, log, ending }: Waiting,
+): Promise<T> {
   let reason = '';
   const tell = () => {
     const seconds = Math.ceil((until - Date.now()) / 1_000);

@@ -64,7 +64,10 @@ test('10,000 events, six kills', { timeout: 600_000 }, async () => {
     );
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const due = (kill * TENANTS * EVENTS) / (KILLS + 1);
-    await vi.waitFor(() => expect(accepted()).toBeGreaterThanOrEqual(due), { timeout: 120_000, interval: 10 });
+    await vi.waitFor(() => expect(accepted()).toBeGreaterThanOrEqual(due), {
+      timeout: 120_000,
+      interval: 10,
+    });
     await service.kill();
     await service.start();
   }

@@ -46,7 +46,9 @@ test('a name in answers means the same everywhere, because the client converts b
   const wrong = members.filter(
     ([name, { type, format }]) =>
       (TIMES.has(name) && format !== 'date-time') ||
-      (INTEGERS.has(name) && !AS_IS.has(name) && (type !== 'integer' || !WHOLE_NUMBERS.includes(format ?? ''))),
+      (INTEGERS.has(name) &&
+        !AS_IS.has(name) &&
+        (type !== 'integer' || !WHOLE_NUMBERS.includes(format ?? ''))),
   );
   expect(wrong).toStrictEqual([]);
   // `after` is a number in one answer, and an object in another: the client tells them apart.
