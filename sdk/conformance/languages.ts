@@ -10,7 +10,7 @@ const CACHE = join(ROOT, 'node_modules/.cache');
 const run = promisify(execFile);
 
 /** A build of an SDK that was never built takes minutes. */
-const BUILD_MS_MAX = 15 * 60_000;
+const BUILD_MS_MAX = 30 * 60_000;
 
 /** How to start a driver, or why there is none. */
 export type Found = { readonly command: readonly string[] } | { readonly missing: string };

@@ -15,7 +15,7 @@ export const REFERENCE = 'typescript';
 const AT_ONCE = 8;
 
 /** No step takes a third of it. */
-const STEP_MS_MAX = 60_000;
+const STEP_MS_MAX = 300_000;
 
 export interface StepResult {
   /** Normalised. */

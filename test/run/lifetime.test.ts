@@ -70,8 +70,17 @@ async function start(folder: string, env: Record<string, string> = {}): Promise<
   let said = '';
   for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (part) => (said += part));
   const exitCode = once(npm, 'exit').then(([code]) => code);
-  await vi.waitFor(() => expect(said).toMatch(/^\d+\n/), { timeout: 10_000, interval: LOOK_MS });
-  return { folder, npm, pid: Number.parseInt(said, 10), said: () => said, exitCode };
+  await vi.waitFor(() => expect(said).toMatch(/^\d+\n/), { timeout: 60_000, interval: LOOK_MS });
+  const pid = Number.parseInt(said, 10);
+  // A shell starts what runs beside it with SIGINT ignored, which Node takes back.
+  await vi.waitFor(() => expect(ignoresInterrupts(pid)).toBe(false), { timeout: 60_000, interval: LOOK_MS });
+  return { folder, npm, pid, said: () => said, exitCode };
+}
+
+/** Source: proc_pid_status(5), a mask in which signal n is bit n - 1. */
+function ignoresInterrupts(pid: number): boolean {
+  const mask = /^SigIgn:\s+([0-9a-f]+)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))![1]!;
+  return (BigInt(`0x${mask}`) & (1n << BigInt(constants.signals.SIGINT - 1))) !== 0n;
 }
 
 function isAlive(pid: number): boolean {
@@ -162,6 +171,10 @@ describe.skipIf(process.platform !== 'linux')('a start', () => {
       send('SIGTERM', first);
       expect(await first.exitCode).toBe(0);
     }, 90_000);
+    // Of a test that failed, so that it fails alone.
+    afterEach(() => {
+      for (const pid of processesOf(folder)) process.kill(pid, 'SIGKILL');
+    });
 
     const moments = [...Array.from({ length: 19 }, (_, count) => whenProcesses(count)), hasStarted];
     test.each(rowsOf(moments))('ends at moment %i by %s', async (_, end, moment) => {

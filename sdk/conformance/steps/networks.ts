@@ -28,8 +28,12 @@ async function listen(at: At, server: Server): Promise<string> {
 }
 
 /** What a query and a GET make of the addresses. */
-async function askAt(at: At, addresses: { url: string; control_url: string }): Promise<readonly Outcome[]> {
-  const { client } = await at.house({ ...addresses, retries: 0, timeout_ms: 5_000 });
+async function askAt(
+  at: At,
+  addresses: { url: string; control_url: string },
+  timeoutMs = 5_000,
+): Promise<readonly Outcome[]> {
+  const { client } = await at.house({ ...addresses, retries: 0, timeout_ms: timeoutMs });
   return await Promise.all([client.call('rooms.get', { room: 'x' }), client.call('rates.get')]);
 }
 
@@ -135,10 +139,8 @@ export const NETWORKS: readonly Step[] = [
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ currency: 'usd', model: text }));
       });
-      const [room, rates] = await askAt(at, {
-        control_url: control.url,
-        url: `http://${await listen(at, rest)}`,
-      });
+      const addresses = { control_url: control.url, url: `http://${await listen(at, rest)}` };
+      const [room, rates] = await askAt(at, addresses, 60_000);
       return {
         room: { error: room?.error, length: room?.ok?.metadata?.length },
         rates: { error: rates?.error, length: rates?.ok?.model?.length },
