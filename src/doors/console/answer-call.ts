@@ -15,6 +15,7 @@ import { failurePage, notFoundPage, refusedFormPage } from '../pages/notices.ts'
 import { isOwnForm, ownAddressOf } from '../pages/origin.ts';
 import { findRoute, refuseUnknownFields } from '../pages/route.ts';
 import { sendAnswer, sendHtml } from '../pages/send-answer.ts';
+import { queueOfRoute } from '../queue-of-route.ts';
 import { renderPage } from './layout.ts';
 import { closedPage } from './pages/closed.ts';
 import { LOGIN_COOKIE } from './pages/oidc.ts';
@@ -82,7 +83,7 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
     const next = route.method === 'GET' ? here : sectionOf(call.path);
     return redirect(`/console/confirm?next=${encodeURIComponent(next)}`);
   }
-  return queueOf(deps, route).run(session, () => route.handle({ ...call, session }));
+  return queueOfRoute(deps, route).run(session, () => route.handle({ ...call, session }));
 }
 
 /** The tenant is suspended or archived: its people are told so, and may do what works then. */
@@ -90,12 +91,7 @@ async function answerClosed(route: GuardedRoute, call: Call, session: Session): 
   const works = route.worksIn?.some((status) => status === session.tenantStatus);
   if (!works) return call.deps.calls.run(session, () => closedPage(call, session));
   if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
-  return queueOf(call.deps, route).run(session, () => route.handle({ ...call, session }));
-}
-
-function queueOf(deps: Deps, { callsProvider, callsWebhook }: GuardedRoute) {
-  if (callsProvider) return deps.providerCalls;
-  return callsWebhook ? deps.webhookCalls : deps.calls;
+  return queueOfRoute(call.deps, route).run(session, () => route.handle({ ...call, session }));
 }
 
 /** `/console/keys` of `/console/keys/.../rotate`. */

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import type { Form } from '../http/form.ts';
 import type { Answer } from '../pages/answer.ts';
 import type { PathParams, Route } from '../pages/route.ts';
+import type { RouteLoad } from '../queue-of-route.ts';
 
 /** A request, as pages see it. */
 export interface Call {
@@ -39,14 +40,11 @@ export interface PublicRoute extends Route {
 
 export type ClosedStatus = 'suspended' | 'archived';
 
-export interface GuardedRoute extends Route {
+export interface GuardedRoute extends Route, RouteLoad {
   /** `session`: any member. */
   readonly needs: Ability | 'session';
   /** The log-in must be recent. */
   readonly isDangerous?: boolean;
-  readonly callsProvider?: boolean;
-  /** It waits for a webhook of the tenant. */
-  readonly callsWebhook?: boolean;
   /** Further statuses of the tenant in which it works. In all of them, every other route shows why it does not. */
   readonly worksIn?: readonly ClosedStatus[];
   handle(call: SessionCall): Promise<Answer>;

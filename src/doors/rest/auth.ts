@@ -1,25 +1,20 @@
 /**
  * Authentication of the REST routes: which kind of key a route takes, and for which statuses of the tenant.
  */
-import type { FastifyContextConfig, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import type { KeyKind } from '../../access/keys/api-key.ts';
 import { type AuthenticatedCaller, authenticate } from '../../access/keys/authenticate.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantStatus } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { authorizationOf, type Http } from '../http/http.ts';
+import { queueOfRoute, type RouteLoad } from '../queue-of-route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: AuthenticatedCaller | undefined;
   }
-  interface FastifyContextConfig {
-    /** The route waits for the payment provider. */
-    callsProvider?: boolean;
-    /** The route reads thousands of rows. */
-    isHeavy?: boolean;
-    /** The route waits for a webhook of the tenant. */
-    callsWebhook?: boolean;
+  interface FastifyContextConfig extends RouteLoad {
     /** The operation limits how many connections it takes by itself. */
     ownQueue?: boolean;
   }
@@ -39,18 +34,12 @@ export function queueCalls(app: Http, deps: Deps): void {
   app.addHook('onRoute', (route) => {
     const { handler, config } = route;
     if (config?.ownQueue) return;
-    const queue = queueOf(deps, config);
+    const queue = queueOfRoute(deps, config);
     route.handler = function (request, reply) {
       const handle = async () => handler.call(this, request, reply);
       return request.caller ? queue.run(request.caller, handle) : handle();
     };
   });
-}
-
-function queueOf(deps: Deps, { callsProvider, callsWebhook, isHeavy }: FastifyContextConfig = {}) {
-  if (isHeavy) return deps.heavyReads;
-  if (callsProvider) return deps.providerCalls;
-  return callsWebhook ? deps.webhookCalls : deps.calls;
 }
 
 /** The caller, on a route that requires a key. */

@@ -79,6 +79,7 @@ function showRoute(app: Http, deps: Deps): void {
   app.get(
     '/v1/statements/:month',
     {
+      config: { isHeavy: true },
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags: ['Billing'],
