@@ -8,6 +8,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
+import { parseWeighted } from './weighted.ts';
 
 const CODINGS = ['br', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
@@ -41,10 +42,10 @@ export class StaticFile {
     this.version = hash('sha256', this.bytes, 'hex').slice(0, 12);
   }
 
-  /** In the coding that the header `Accept-Encoding` likes best; `undefined`: as it is. */
+  /** In the coding that the header `Accept-Encoding` likes best; `undefined`: as it is. Source: RFC 9110, 12.5.3. */
   codingFor(accepted: string | undefined): Coding | undefined {
     if (this.bytes.length < COMPRESSED_BYTES_MIN) return undefined;
-    const weights = parseWeights(accepted ?? '');
+    const weights = new Map(parseWeighted(accepted ?? '').map(({ value, weight }) => [value, weight]));
     const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0;
     const best = CODINGS.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one));
     const ofNone = weights.get('identity') ?? 0;
@@ -82,17 +83,6 @@ export function sendStatic(reply: FastifyReply, file: StaticFile, cacheControl: 
     (error: unknown) => reply.send(error),
   );
   return reply;
-}
-
-/** Source: RFC 9110, 12.5.3. What is not a weight counts as none. */
-function parseWeights(accepted: string): ReadonlyMap<string, number> {
-  return new Map(
-    accepted.split(',').map((each) => {
-      const [coding = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
-      const weight = parameters.find((parameter) => parameter.startsWith('q='));
-      return [coding, weight === undefined ? 1 : Number(weight.slice(2)) || 0];
-    }),
-  );
 }
 
 /** Source: RFC 9110, 13.1.2. A tag that a proxy made weak names the same content. */
