@@ -1,12 +1,27 @@
 /** Compilers of other languages, which not every machine has. */
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, setPriority } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** Where the installers put them, if `PATH` does not say. */
 const FOLDERS = { go: '/usr/local/go/bin', cargo: join(homedir(), '.cargo/bin') } as const;
 
 export type Tool = keyof typeof FOLDERS;
+
+const ROOT = join(import.meta.dirname, '..');
+/** Of what is built, so that nothing is built twice. */
+const CACHE = join(ROOT, 'node_modules/.cache');
+
+/** Where cargo puts what it builds. */
+export const RUST_TARGET = join(CACHE, 'rust');
+
+/** Of a build that begins with nothing, on a busy machine. */
+export const BUILD_MS_MAX = 40 * 60_000;
+
+/** Behind what runs beside it, which may have time limits. */
+const BUILD_PRIORITY = 5;
 
 /** `PATH` with the folder of the tool's installer at its end. */
 export function pathWith(tool: Tool): string {
@@ -19,4 +34,37 @@ export function findTool(tool: Tool): string | undefined {
     .split(delimiter)
     .map((folder) => join(folder, tool))
     .find((path) => existsSync(path));
+}
+
+export interface ToolOptions {
+  /** Relative to the root of the repository. */
+  readonly folder: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** The output of a compiler, of what it builds, or of a program of npm; the error of one that fails shows it. */
+export async function runTool(
+  command: string,
+  args: readonly string[],
+  { folder, env }: ToolOptions,
+): Promise<string> {
+  const running = promisify(execFile)(command, args, {
+    cwd: join(ROOT, folder),
+    env: {
+      ...process.env,
+      PATH: [join(ROOT, 'node_modules/.bin'), pathWith('go'), FOLDERS.cargo].join(delimiter),
+      ...{ GOCACHE: join(CACHE, 'go'), GOFLAGS: '-p=2' },
+      ...{ CARGO_TARGET_DIR: RUST_TARGET, CARGO_BUILD_JOBS: '2', CARGO_TERM_COLOR: 'never' },
+      ...env,
+    },
+    maxBuffer: 2 ** 26,
+    timeout: BUILD_MS_MAX,
+  });
+  if (running.child.pid !== undefined) setPriority(running.child.pid, BUILD_PRIORITY);
+  try {
+    return (await running).stdout;
+  } catch (error) {
+    const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
+    throw new Error(`${message}\n${stdout ?? ''}${stderr ?? ''}`);
+  }
 }

@@ -2,17 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdtemp, readFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, inject, test } from 'vitest';
-import { findTool, pathWith, type Tool } from '../../scripts/toolchains.ts';
+import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool, type Tool } from '../../scripts/toolchains.ts';
 import { signWebhook } from '../../src/outward/webhooks/signature.ts';
 import { newSecret } from '../../src/outward/webhooks/webhook-secret.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const CACHE = join(ROOT, 'node_modules/.cache');
-/** Of a build that begins with nothing, on a busy machine. */
-const MS_MAX = 15 * 60_000;
 
 interface Example {
   readonly path: string;
@@ -31,7 +28,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     tool: 'go',
     build: async () => {
       const program = join(await mkdtemp(join(inject('scratch'), 'receiver-')), 'receiver');
-      await run('sdk/go', 'go', ['build', '-o', program, './internal/webhookreceiver']);
+      await runTool('go', ['build', '-o', program, './internal/webhookreceiver'], { folder: 'sdk/go' });
       return [program];
     },
   },
@@ -39,40 +36,17 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     path: 'sdk/rust/examples/webhook_receiver.rs',
     tool: 'cargo',
     build: async () => {
-      await run('sdk/rust', 'cargo', ['build', '-j2', '--locked', '--example', 'webhook_receiver']);
-      return [join(CACHE, 'rust/debug/examples/webhook_receiver')];
+      const args = ['build', '--locked', '--example', 'webhook_receiver'];
+      await runTool('cargo', args, { folder: 'sdk/rust' });
+      return [join(RUST_TARGET, 'debug/examples/webhook_receiver')];
     },
   },
-};
-
-const ENV = {
-  ...process.env,
-  PATH: [pathWith('go'), pathWith('cargo')].join(delimiter),
-  GOCACHE: join(CACHE, 'go'),
-  CARGO_TARGET_DIR: join(CACHE, 'rust'),
 };
 
 const children: ChildProcess[] = [];
 afterAll(() => {
   for (const child of children) child.kill();
 });
-
-function start(folder: string, command: string, args: readonly string[], env: NodeJS.ProcessEnv) {
-  const child = spawn(command, args, {
-    cwd: join(ROOT, folder),
-    env: { ...ENV, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(child);
-  return child;
-}
-
-async function run(folder: string, command: string, args: readonly string[]): Promise<void> {
-  const child = start(folder, command, args, {});
-  child.stdout.resume();
-  const code = await new Promise((resolve, reject) => child.on('error', reject).on('exit', resolve));
-  expect(code, command).toBe(0);
-}
 
 /** Lines without their indentation. */
 const flat = (text: string) => text.replace(/^[ \t]+/gm, '').trim();
@@ -86,7 +60,11 @@ const BODY = '{"type":"balance_low","name":"Zoë 🎈"}';
 async function startReceiver({ build }: Example, secret = own.secret) {
   const [command, ...args] = await build();
   const events: string[] = [];
-  const child = start('.', command!, args, { WEBHOOK_SECRET: secret });
+  const child = spawn(command!, args, {
+    env: { ...process.env, WEBHOOK_SECRET: secret },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
   const port = await new Promise<string>((resolve) => {
     createInterface(child.stdout).on('line', (line) => {
       if (line.startsWith('port ')) resolve(line.slice(5));
@@ -128,7 +106,7 @@ describe.each(Object.entries(EXAMPLES))('the receiver in %s', (_language, exampl
 
   test.skipIf(!isThere)(
     'keeps genuine events once, and refuses all others',
-    { timeout: MS_MAX },
+    { timeout: BUILD_MS_MAX },
     async () => {
       const { events, send } = await startReceiver(example);
       expect(await send(sign('evt_1'))).toBe(204);

@@ -2,40 +2,23 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { makeGoTypes } from '../../scripts/make-go-types.ts';
-import { findTool, pathWith } from '../../scripts/toolchains.ts';
+import { BUILD_MS_MAX, findTool, runTool } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/go');
 const STATICCHECK = 'honnef.co/go/tools/cmd/staticcheck@v0.8.2';
-/** Of a build that begins with nothing, on a busy machine. */
-const MS_MAX = 15 * 60_000;
 
 const hasGo = findTool('go') !== undefined;
 if (!hasGo) console.warn('No Go found: the tests of the SDK for Go are left out.\n');
 
-/** The output of a command in `folder`, whose failure shows it. */
-async function run(folder: string, command: string, ...args: string[]): Promise<string> {
-  const env = {
-    ...process.env,
-    PATH: [join(ROOT, 'node_modules/.bin'), pathWith('go')].join(delimiter),
-    GOCACHE: join(ROOT, 'node_modules/.cache/go'),
-    GOFLAGS: '-p=2',
-  };
-  const options = { cwd: folder, env, maxBuffer: 2 ** 26, timeout: MS_MAX };
-  try {
-    const { stdout } = await promisify(execFile)(command, args, options);
-    return stdout;
-  } catch (error) {
-    const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
-    throw new Error(`${message}\n${stdout ?? ''}${stderr ?? ''}`);
-  }
-}
+/** Folders are paths of the repository. */
+const run = (folder: string, command: string, ...args: string[]) => runTool(command, args, { folder });
 
 /** Texts of all files below a folder, by their paths. */
 async function textsOf(folder: string): Promise<Record<string, string>> {
@@ -47,25 +30,25 @@ async function textsOf(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(files.map((file, at) => [file.slice(folder.length), texts[at]!]));
 }
 
-describe.skipIf(!hasGo)('the SDK for Go', { timeout: MS_MAX }, () => {
+describe.skipIf(!hasGo)('the SDK for Go', { timeout: BUILD_MS_MAX }, () => {
   test('is formatted', async () => {
-    expect(await run(SDK, 'gofmt', '-l', '.')).toBe('');
+    expect(await run('sdk/go', 'gofmt', '-l', '.')).toBe('');
   });
 
   test('passes go vet', async () => {
-    await run(SDK, 'go', 'vet', './...');
+    await run('sdk/go', 'go', 'vet', './...');
   });
 
   test('passes staticcheck', async () => {
-    await run(SDK, 'go', 'run', STATICCHECK, './...');
+    await run('sdk/go', 'go', 'run', STATICCHECK, './...');
   });
 
   test('needs no other modules than it says', async () => {
-    await run(SDK, 'go', 'mod', 'tidy', '-diff');
+    await run('sdk/go', 'go', 'mod', 'tidy', '-diff');
   });
 
   test('passes its tests, with the race detector', async () => {
-    await run(SDK, 'go', 'test', '-race', '-timeout', '5m', './...');
+    await run('sdk/go', 'go', 'test', '-race', '-timeout', '5m', './...');
   });
 
   test('has types and conversions that are made from the contract', () => {
@@ -84,7 +67,7 @@ describe.skipIf(!hasGo)('the SDK for Go', { timeout: MS_MAX }, () => {
       });
       await mkdir(join(made, 'sdk/go'), { recursive: true });
       for (const file of ['go.mod', 'go.sum']) await cp(join(SDK, file), join(made, 'sdk/go', file));
-      await run(join(made, 'proto'), 'buf', 'generate', '--template', 'buf.gen.go.yaml');
+      await run(relative(ROOT, join(made, 'proto')), 'buf', 'generate', '--template', 'buf.gen.go.yaml');
       expect(await textsOf(join(made, 'sdk/go/internal/gen'))).toEqual(
         await textsOf(join(SDK, 'internal/gen')),
       );
@@ -97,13 +80,13 @@ describe.skipIf(!hasGo)('the SDK for Go', { timeout: MS_MAX }, () => {
 describe.skipIf(!hasGo)("the README's example for back ends in Go", () => {
   const app = useService();
 
-  test('opens a room, admits a user, and lists rooms', { timeout: MS_MAX }, async () => {
+  test('opens a room, admits a user, and lists rooms', { timeout: BUILD_MS_MAX }, async () => {
     const folder = await mkdtemp(join(SDK, 'testdata/readme-run-'));
     try {
       const [, code] = /```go\n(.*?)```/s.exec(await readFile(join(SDK, 'README.md'), 'utf8'))!;
       await writeFile(join(folder, 'main.go'), code!);
       const program = join(folder, 'example');
-      await run(SDK, 'go', 'build', '-o', program, folder);
+      await run('sdk/go', 'go', 'build', '-o', program, folder);
       const tenant = await app.paidTenant();
       const env = {
         BOXOFFICE_URL: app.url,

@@ -1,10 +1,8 @@
 /** The SDK for Rust: its own tests, its checks, and what is generated for it. Without Rust, they are left out. */
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findTool, pathWith } from '../../scripts/toolchains.ts';
+import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../scripts/toolchains.ts';
 import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';
@@ -12,30 +10,12 @@ import { useService } from '../support/service.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/rust');
 const CACHE = join(ROOT, 'node_modules/.cache');
-/** Of a build that begins with nothing, on a busy machine. */
-const MS_MAX = 40 * 60_000;
 
-const PATH = [join(ROOT, 'node_modules/.bin'), pathWith('cargo')].join(delimiter);
 const hasCargo = findTool('cargo') !== undefined;
 if (!hasCargo) console.warn('No cargo found: the tests of the SDK for Rust are left out.\n');
 
-/** The output of a command, whose failure shows it. */
-async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const options = {
-    cwd: SDK,
-    env: { ...process.env, PATH, CARGO_TARGET_DIR: join(CACHE, 'rust'), CARGO_TERM_COLOR: 'never', ...env },
-    maxBuffer: 2 ** 26,
-    timeout: MS_MAX,
-  };
-  try {
-    const { stdout } = await promisify(execFile)(command, args, options);
-    return stdout;
-  } catch (error) {
-    const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
-    throw new Error(`${message}\n${stdout ?? ''}${stderr ?? ''}`);
-  }
-}
-
+const run = (command: string, args: readonly string[], env?: NodeJS.ProcessEnv) =>
+  runTool(command, args, { folder: 'sdk/rust', ...(env && { env }) });
 const cargo = (args: string, env?: NodeJS.ProcessEnv) => run('cargo', args.split(' '), env);
 
 /** Texts of the files of a folder, by their names. */
@@ -45,27 +25,27 @@ async function textsOf(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(names.map((name, at) => [name, texts[at]!]));
 }
 
-describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: MS_MAX }, () => {
+describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => {
   test('is formatted', async () => {
     await cargo('fmt --check');
     await cargo('fmt --check --manifest-path generate/Cargo.toml');
   });
 
   test('passes its tests, and the examples of its README', async () => {
-    await cargo('test -j2 --locked --all-features');
+    await cargo('test --locked --all-features');
   });
 
   test('passes clippy, with and without its feature', async () => {
-    await cargo('clippy -j2 --locked --all-targets --all-features -- -D warnings');
-    await cargo('clippy -j2 --locked --lib -- -D warnings');
+    await cargo('clippy --locked --all-targets --all-features -- -D warnings');
+    await cargo('clippy --locked --lib -- -D warnings');
   });
 
   test('has documentation without warnings', async () => {
-    await cargo('doc -j2 --locked --no-deps --all-features', { RUSTDOCFLAGS: '-D warnings' });
+    await cargo('doc --locked --no-deps --all-features', { RUSTDOCFLAGS: '-D warnings' });
   });
 
   test('can be packaged, and the package can be built', async () => {
-    await cargo('package -j2 --locked --allow-dirty --all-features');
+    await cargo('package --locked --allow-dirty --all-features');
   });
 
   test('has messages, methods and types that are made from the contract', async () => {
@@ -73,8 +53,8 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: MS_MAX }, () => {
     try {
       const image = join(made, 'contract.binpb');
       await run('buf', ['build', join(ROOT, 'proto'), '-o', image]);
-      await cargo('build -j2 --locked --manifest-path generate/Cargo.toml');
-      await run('sh', ['-c', `"${join(CACHE, 'rust/debug/boxoffice-generate')}" "${made}" < "${image}"`]);
+      await cargo('build --locked --manifest-path generate/Cargo.toml');
+      await run('sh', ['-c', `"${join(RUST_TARGET, 'debug/boxoffice-generate')}" "${made}" < "${image}"`]);
       await rm(image);
       const { 'mod.rs': _written, ...committed } = await textsOf(join(SDK, 'src/gen'));
       expect(await textsOf(made)).toEqual(committed);
@@ -87,10 +67,10 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: MS_MAX }, () => {
 describe.skipIf(!hasCargo)("the README's example for back ends in Rust", () => {
   const app = useService();
 
-  test('opens a room, sets a watchdog, and admits a user', { timeout: MS_MAX }, async () => {
+  test('opens a room, sets a watchdog, and admits a user', { timeout: BUILD_MS_MAX }, async () => {
     const tenant = await app.paidTenant();
     const controlUrl = `http://127.0.0.1:${app.service.grpcPort}`;
-    await cargo('test -j2 --locked --doc --all-features README', {
+    await cargo('test --locked --doc --all-features README', {
       BOXOFFICE_URL: app.url,
       BOXOFFICE_CONTROL_URL: controlUrl,
       BOXOFFICE_API_KEY: tenant.key,

@@ -8,10 +8,9 @@ import { createInterface, type Interface } from 'node:readline';
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findTool } from '../../../scripts/toolchains.ts';
+import { findTool, runTool } from '../../../scripts/toolchains.ts';
 import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
 import { mint } from '../../doors/grpc/mint.ts';
-import { buildGo } from '../../support/go.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 
@@ -31,7 +30,7 @@ describe.skipIf(!go)('a relay in Go', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'relay-go-'));
     const program = join(folder, 'runrelay');
-    await buildGo(go!, './relay/internal/runrelay', program);
+    await runTool('go', ['build', '-o', program, './relay/internal/runrelay'], { folder: 'sdk/go' });
     const tenant = await app.paidTenant();
     control = controlOf(tenant);
     await control.call(RoomService.method.createRoom, { room: 'lobby' });

@@ -9,8 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findTool } from '../../../../scripts/toolchains.ts';
-import { buildGo } from '../../../support/go.ts';
+import { findTool, runTool } from '../../../../scripts/toolchains.ts';
 import { seeded } from './seeded.ts';
 import { type Fault, Ledger, listen } from './usage-server.ts';
 
@@ -128,7 +127,7 @@ describe('a relay that is killed at any moment loses no acknowledged record, and
     const inGo = () => [join(built, 'runreporter')];
     beforeAll(async () => {
       built = await mkdtemp(join(tmpdir(), 'usage-kill-go-'));
-      await buildGo(go!, './relay/internal/runreporter', inGo()[0]!);
+      await runTool('go', ['build', '-o', inGo()[0]!, './relay/internal/runreporter'], { folder: 'sdk/go' });
     }, 900_000);
     afterAll(() => rm(built, { recursive: true }));
 
