@@ -20,12 +20,12 @@ const RESUMED_WITHIN_MS = 30_000;
 
 describe.skipIf(missing !== undefined)(
   'two services on a primary and its standby',
-  { timeout: 180_000 },
+  { timeout: 400_000 },
   () => {
     let stage: HaStage;
     beforeAll(async () => {
       stage = await HaStage.open();
-    }, 180_000);
+    }, 600_000);
     afterAll(() => stage?.close());
 
     test.each(Object.values(FAULTS).filter((fault) => fault !== FAULTS.pausePatroni))(

@@ -93,7 +93,7 @@ function identity(): string[] {
   return process.getuid!() === 0 ? ['--reuid=postgres', '--regid=postgres', '--init-groups'] : [];
 }
 
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 180_000;
 
 export async function waitFor<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
   for (const begun = performance.now(); performance.now() - begun < READY_WITHIN_MS; await sleep(100)) {
