@@ -178,30 +178,37 @@ export async function listOwnTenants(
 
 /** Move to another tenant of the person, without a new log-in. Returns the new secret; `undefined`: the person has no such tenant. */
 export async function switchTenant(
-  { db }: ListDeps,
+  deps: ListDeps,
   session: Session,
   to: TenantId | undefined,
   from: Omit<From, 'before'>,
 ): Promise<string | undefined> {
-  const person = personOf(session);
-  if (!person || to === undefined) return undefined;
-  return inTransaction(db, async (tx) => {
-    const own = await findOwnTenant(tx, person.email, to);
-    return own && enter(tx, person, own, { ...from, before: session.hash, createdAt: person.createdAt });
+  return moveBy(deps, session, from, async (tx, person, entering) => {
+    const own = to && (await findOwnTenant(tx, person.email, to));
+    return own && enter(tx, person, own, entering);
   });
 }
 
 /** Accept an invitation, and move to its tenant. `undefined`: there is none any more. */
 export async function joinTenant(
-  { db }: ListDeps,
+  deps: ListDeps,
   session: Session,
   to: TenantId | undefined,
   from: Omit<From, 'before'>,
 ): Promise<string | undefined> {
+  return moveBy(deps, session, from, (tx, person, entering) => join(tx, person, to, entering));
+}
+
+async function moveBy(
+  { db }: ListDeps,
+  session: Session,
+  from: Omit<From, 'before'>,
+  enterAs: (tx: Tx, person: Person, entering: Entering) => Promise<string | undefined>,
+): Promise<string | undefined> {
   const person = personOf(session);
   if (!person) return undefined;
   const entering = { ...from, before: session.hash, createdAt: person.createdAt };
-  return inTransaction(db, (tx) => join(tx, person, to, entering));
+  return inTransaction(db, (tx) => enterAs(tx, person, entering));
 }
 
 /** Returns whether there was such an invitation. */
