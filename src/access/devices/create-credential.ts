@@ -8,6 +8,7 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import type { KeyChanger } from '../keys/lock-key.ts';
 import { countInUse } from '../keys/working-key.sql.ts';
 import { mayJoinRoom } from '../rights/room-names.ts';
+import { lockForCaller } from '../sessions/lock-for-caller.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
 import { type DeviceCredential, type DeviceGrant, newCredential } from './device-credential.ts';
 import { createdEntry } from './device-credential-audit.ts';
@@ -36,6 +37,7 @@ export async function createCredential(
   if (grant.defaultRoom !== null && !mayJoinRoom(grant.rooms, grant.defaultRoom)) {
     throw invalidField('default_room', 'must be among rooms');
   }
+  await lockForCaller(tx, caller);
   const fresh = newCredential();
   const credential = await insertCredential(tx, tenant, { ...grant, ...fresh });
   if (!credential) return undefined;

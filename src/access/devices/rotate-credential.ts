@@ -3,12 +3,12 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
-import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { KeyChanger } from '../keys/lock-key.ts';
 import { assertOverlap, refuseManyRetiring } from '../keys/rotation-overlap.ts';
 import { noticeSecondsOf } from '../keys/tell-retiring-keys.ts';
 import { markRetiring } from '../keys/working-key.sql.ts';
+import { lockForCaller } from '../sessions/lock-for-caller.ts';
 import type { CreatedCredential } from './create-credential.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
 import { newCredential } from './device-credential.ts';
@@ -36,7 +36,7 @@ export async function rotateCredential(
   assertOverlap(overlapSeconds);
   const { tenant, ceiling } = caller;
   // Serialize rotations of the tenant, because they count what is retiring.
-  await lockTenant(tx, tenant);
+  await lockForCaller(tx, caller);
   const old = await lockCredential(tx, tenant, id);
   if (!old) throw notFound('device credential');
   refuseWiderGrant(ceiling, old);

@@ -8,6 +8,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { lockForCaller } from '../sessions/lock-for-caller.ts';
 import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
 import type { KeyDeps } from './authenticate.ts';
 import { createdEntry } from './key-audit.ts';
@@ -22,7 +23,7 @@ export interface CreatedKey {
   readonly plaintext: string;
 }
 
-/** Fails with `quota_exceeded`. */
+/** Fails with `quota_exceeded`, and as `lockForCaller()` does. */
 export async function createKey(
   tx: Tx,
   { keyPrefix }: KeyDeps['config'],
@@ -30,6 +31,7 @@ export async function createKey(
   { name, kind }: { name: string; kind: KeyKind },
 ): Promise<CreatedKey> {
   const { tenant, ceiling, isTrusted } = caller;
+  await lockForCaller(tx, caller);
   const fresh = newKey(keyPrefix);
   const key = await insertKey(tx, tenant, { ...fresh, name, kind, ceiling, isTrusted });
   const count = (most: number) => countInUse(tx, 'api_keys', tenant, most);

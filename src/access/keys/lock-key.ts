@@ -4,13 +4,14 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
-import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { type KeyCeiling, refuseWiderCeiling } from '../rights/key-ceiling.ts';
+import { lockForCaller } from '../sessions/lock-for-caller.ts';
+import type { ActingCaller } from '../sessions/session.ts';
 import type { ApiKey, KeyTrust } from './api-key.ts';
 import { findKey, lockCeiling } from './keys.sql.ts';
 
 /** Who changes keys: a caller with a key, or a session of the console. What is trusted makes keys that are. */
-export interface KeyChanger extends LimitedCaller, KeyTrust {
+export interface KeyChanger extends LimitedCaller, KeyTrust, ActingCaller {
   /** The key that the change is made with, if any. */
   readonly keyId: string | undefined;
   /** Of this key; a new key inherits it. */
@@ -29,7 +30,7 @@ export interface LockedKey {
  * more than it has.
  */
 export async function lockKey(tx: Tx, caller: KeyChanger, keyId: string): Promise<LockedKey> {
-  await lockTenant(tx, caller.tenant);
+  await lockForCaller(tx, caller);
   const key = await findKey(tx, caller.tenant, keyId);
   if (!key) throw new Failure('not_found');
   const locked = await lockCeiling(tx, key.id);

@@ -18,6 +18,16 @@ export const LIFE_COLUMNS = `created_at as "createdAt",
 
 export const IS_WORKING = 'revoked_at is null and (retires_at is null or retires_at > now())';
 
+/** Read anew, for a transaction that holds the lock of the tenant. */
+export async function isWorkingKey(tx: Tx, tenant: TenantId, id: string): Promise<boolean> {
+  const { rows } = await tx.query({
+    name: 'is-working-key',
+    text: `select from api_keys where tenant_id = $1 and id = $2 and ${IS_WORKING}`,
+    values: [tenant, id],
+  });
+  return rows.length > 0;
+}
+
 /**
  * How many keys of a tenant are in use, up to `most`: neither revoked, nor replaced, nor expired. A rotation
  * does not change this number.

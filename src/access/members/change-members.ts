@@ -4,19 +4,24 @@ import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, invalidField, notFound } from '../../base/failure.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
-import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { deleteStranger, lockHolder } from '../passkeys/passkeys.sql.ts';
+import { lockForCaller } from '../sessions/lock-for-caller.ts';
+import type { ActingCaller } from '../sessions/session.ts';
 import { MEMBERS_MAX, type Member, type MemberRole } from './member.ts';
 import { deleteMember, findMembers, insertMember, updateRole } from './members.sql.ts';
+
+export interface MemberChanger extends ActingCaller {
+  readonly actor: Actor;
+}
 
 /** The person is invited, and becomes a member by saying yes (`answer-invitation.ts`). Fails with `quota_exceeded`, and for a known address. */
 export async function inviteMember(
   tx: Tx,
-  { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
+  by: MemberChanger,
   { email, role }: { readonly email: string; readonly role: MemberRole },
 ): Promise<Member> {
-  await lockTenant(tx, tenant);
+  const { tenant, actor } = by;
+  await lockForCaller(tx, by);
   const members = await findMembers(tx, tenant);
   if (members.length >= MEMBERS_MAX) {
     throw new Failure('quota_exceeded', { message: `limit reached: at most ${MEMBERS_MAX} members` });
@@ -33,10 +38,11 @@ const UNDER_REVIEW = 'permission denied: this owner has yet to say what to keep 
 /** Fails with `not_found`, and with `last_owner` if no owner would be left; with `permission_denied` for a founder who reviews. */
 export async function changeMemberRole(
   tx: Tx,
-  { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
+  by: MemberChanger,
   { id, role }: { readonly id: string; readonly role: MemberRole },
 ): Promise<void> {
-  const member = await lockMember(tx, tenant, id, role);
+  const { tenant, actor } = by;
+  const member = await lockMember(tx, by, id, role);
   if (member.role === role) return;
   if (member.mustReview) throw new Failure('permission_denied', { message: UNDER_REVIEW });
   await updateRole(tx, tenant, id, role);
@@ -49,12 +55,9 @@ export async function changeMemberRole(
  *
  * Fails with `not_found` and `last_owner`.
  */
-export async function removeMember(
-  tx: Tx,
-  { tenant, actor }: { readonly tenant: TenantId; readonly actor: Actor },
-  id: string,
-): Promise<void> {
-  const { role, email } = await lockMember(tx, tenant, id, undefined);
+export async function removeMember(tx: Tx, by: MemberChanger, id: string): Promise<void> {
+  const { tenant, actor } = by;
+  const { role, email } = await lockMember(tx, by, id, undefined);
   // Before the deletion: two tenants that remove the address at the same time see each other's.
   await lockHolder(tx, email);
   await deleteMember(tx, tenant, id);
@@ -70,12 +73,12 @@ export async function removeMember(
 /** The member, unless it is the last owner and would not be one any more. */
 async function lockMember(
   tx: Tx,
-  tenant: TenantId,
+  by: MemberChanger,
   id: string,
   role: MemberRole | undefined,
 ): Promise<Member> {
-  await lockTenant(tx, tenant);
-  const members = await findMembers(tx, tenant);
+  await lockForCaller(tx, by);
+  const members = await findMembers(tx, by.tenant);
   const member = members.find((each) => each.id === id);
   if (!member) throw notFound('member');
   // Who is only invited is no owner who could go on.

@@ -4,6 +4,7 @@
  *
  * Source: specification 7.3, "minting beyond the key's ceiling".
  */
+import type { Mutation } from '../../base/idempotency/once.ts';
 import { FAILURES, Failure } from '../../base/failure.ts';
 import { canonicalJson } from '../../base/lib/canonical-json.ts';
 import { mayJoinRoom } from './room-names.ts';
@@ -33,13 +34,22 @@ export const DEFAULT_CEILING: KeyCeiling = {
   lifetimeSeconds: TOKEN_SECONDS_MAX,
 };
 
-/**
- * The ceiling as the rights of a caller whose answer is kept (`once.ts`). Empty for the default one, so that what was kept
- * before ceilings counted is found.
- */
-export function rightsOf({ capabilities, roles, rooms, rank, lifetimeSeconds }: KeyCeiling): string {
-  const rights = canonicalJson({ capabilities, roles, rooms, rank, lifetimeSeconds });
-  return rights === DEFAULT_RIGHTS ? '' : rights;
+/** What a caller may do, as far as it decides whose kept answers it gets (`once.ts`). */
+export type Rights = Pick<Mutation, 'rights' | 'lesserRights'>;
+
+/** Those of a key. A trusted key also gets what was answered to one that was not: it may do more, and may be the same key. */
+export function rightsOf({
+  ceiling,
+  isTrusted,
+}: {
+  readonly ceiling: KeyCeiling;
+  readonly isTrusted: boolean;
+}): Rights {
+  const { capabilities, roles, rooms, rank, lifetimeSeconds } = ceiling;
+  const canonical = canonicalJson({ capabilities, roles, rooms, rank, lifetimeSeconds });
+  const within = canonical === DEFAULT_RIGHTS ? '' : canonical;
+  const untrusted = `untrusted ${within}`;
+  return isTrusted ? { rights: within, lesserRights: untrusted } : { rights: untrusted };
 }
 
 const DEFAULT_RIGHTS = canonicalJson(DEFAULT_CEILING);

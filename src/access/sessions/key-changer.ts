@@ -4,14 +4,15 @@ import { assert } from '../../base/lib/assert.ts';
 import { findNewestCeiling, lockCeiling } from '../keys/keys.sql.ts';
 import type { KeyChanger } from '../keys/lock-key.ts';
 import { DEFAULT_CEILING, WIDEST_CEILING } from '../rights/key-ceiling.ts';
-import { actorOf, type Session } from './session.ts';
+import { changerOf, type Session } from './session.ts';
 
 /** A session by key may do what the key may. Any other one changes every key, and widens none. */
 export async function keyChangerOf(tx: Tx, session: Session, address: string): Promise<KeyChanger> {
-  const { tenant, tenantStatus, tenantLimits, keyId, isTrusted } = session;
+  const { tenantStatus, tenantLimits, isTrusted } = session;
+  const { keyId } = session;
   const ceiling = keyId === undefined ? WIDEST_CEILING : await lockCeiling(tx, keyId);
   assert(ceiling, 'ceiling of the key of a session');
-  return { tenant, tenantStatus, tenantLimits, keyId, isTrusted, ceiling, actor: actorOf(session, address) };
+  return { ...changerOf(session, address), tenantStatus, tenantLimits, keyId, isTrusted, ceiling };
 }
 
 /**

@@ -5,6 +5,7 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { shownNetworkOf } from '../../base/lib/address.ts';
 import { type Page, readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { isWorkingKey } from '../keys/working-key.sql.ts';
 import { acceptInvitation, declineInvitation } from '../members/answer-invitation.ts';
 import type { Membership } from '../members/member.ts';
 import { noteMemberUse } from '../members/members.sql.ts';
@@ -74,7 +75,10 @@ async function openWith(
   answer: InvitationAnswer | undefined,
 ): Promise<OpenedSession | 'declined' | undefined> {
   const { next } = link;
-  if (!('email' in link)) return { secret: await replaceSession(tx, link, from), next };
+  if (!('email' in link)) {
+    if (link.proof === 'key' && !(await isWorkingKey(tx, link.tenant, link.keyId))) return undefined;
+    return { secret: await replaceSession(tx, link, from), next };
+  }
   if (answer?.isYes) {
     const secret = await join(tx, link, answer.tenant, from);
     return secret === undefined ? undefined : { secret, next };

@@ -6,6 +6,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Actor } from '../../base/audit/actor.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { SessionRole } from '../members/member.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
 
@@ -113,6 +114,19 @@ export function isSessionId(text: string): boolean {
 
 export function hashSecret(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
+}
+
+/** By what somebody acts: an API key, a session of the console, or a session by key. */
+export interface ActingCaller {
+  readonly tenant: TenantId;
+  readonly keyId?: string | undefined;
+  readonly sessionHash?: Buffer | undefined;
+}
+
+/** Who changes something in a session: as `lockForCaller()` and the audit trail need it. */
+export function changerOf(session: Session, address: string): ActingCaller & { readonly actor: Actor } {
+  const { tenant, keyId, hash: sessionHash } = session;
+  return { tenant, keyId, sessionHash, actor: actorOf(session, address) };
 }
 
 /** Who acts in a session, for the audit trail. */

@@ -34,6 +34,8 @@ export interface Mutation {
    * Empty: what callers may do who were not limited.
    */
   readonly rights: string;
+  /** Rights within these, whose answers this caller gets too. */
+  readonly lesserRights?: string;
   /** The request without the key; equal requests have equal bytes. */
   readonly request: Uint8Array;
 }
@@ -76,7 +78,9 @@ export function sealAnswer(deps: Pick<OnceDeps, 'box'>, mutation: Mutation, answ
 
 /** Fails with `idempotency_key_reused` if the answer is that of another request, or of a caller with other rights. */
 export function openAnswer(deps: Pick<OnceDeps, 'box'>, mutation: Mutation, kept: KeptAnswer): Buffer {
-  if (!kept.requestHash.equals(hashOf(mutation)))
+  const { lesserRights } = mutation;
+  const isOf = (given: Mutation) => kept.requestHash.equals(hashOf(given));
+  if (!isOf(mutation) && !(lesserRights !== undefined && isOf({ ...mutation, rights: lesserRights })))
     throw new Failure('idempotency_key_reused', { field: 'idempotency_key' });
   return deps.box.open(kept.answer, contextOf(mutation));
 }

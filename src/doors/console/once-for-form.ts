@@ -1,5 +1,5 @@
 /** What makes a form take effect once, though the browser sends it twice. */
-import { rightsOf } from '../../access/rights/key-ceiling.ts';
+import { type Rights, rightsOf } from '../../access/rights/key-ceiling.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
@@ -14,15 +14,15 @@ export function mutationOf({ session, form, path }: SessionCall): Mutation {
     tenant: session.tenant,
     key: `console-${id}`,
     method: `POST ${path}`,
-    rights: rightsOfSession(session),
+    ...rightsOfSession(session),
     request: Buffer.from(JSON.stringify([...form])),
   };
 }
 
 /** A form of one person is none of another one, and none of a key beyond its ceiling. */
-function rightsOfSession({ member, ceiling, operator }: Session): string {
-  if (ceiling) return rightsOf(ceiling);
-  return member ? `member ${member.id}` : `operator ${operator}`;
+function rightsOfSession({ member, ceiling, operator, isTrusted }: Session): Rights {
+  if (ceiling) return rightsOf({ ceiling, isTrusted });
+  return { rights: member ? `member ${member.id}` : `operator ${operator}` };
 }
 
 /**

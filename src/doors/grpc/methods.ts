@@ -107,7 +107,7 @@ export function command<M extends Unary, Input>(
         tenant: call.tenant,
         key: parseIdempotencyKey(idempotencyKey),
         method: desc.name,
-        rights: rightsOf(call.caller.ceiling),
+        ...rightsOf(call.caller),
         request: toBinary(desc.input, withoutKey as Request<M>),
       };
       const bytes = await once(call.deps, mutation, async (tx) => {

@@ -47,10 +47,10 @@ export async function write<Reply extends Pick<FastifyReply, 'send' | 'serialize
 /** The change that a request asks for: who asks, where, and for what. */
 export function mutationOf(request: FastifyRequest): Mutation {
   const { params, query, body } = request;
-  const { tenant, ceiling } = callerOf(request);
+  const caller = callerOf(request);
   return {
-    tenant,
-    rights: rightsOf(ceiling),
+    tenant: caller.tenant,
+    ...rightsOf(caller),
     key: keyOf(request),
     method: `${request.method} ${request.routeOptions.url}`,
     request: Buffer.from(canonicalJson({ params, query, body: body ?? {} })),

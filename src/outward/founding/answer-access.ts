@@ -50,12 +50,14 @@ export async function removeAccess(tx: Tx, founder: Founder, kind: AccessKind, i
   });
 }
 
-/** Remove all that is not answered, or the first of it: then the rest is asked about again. */
+/** Remove all that is not answered. Nothing more is made meanwhile: `lockForCaller()`. */
 export async function removeOtherAccess(tx: Tx, founder: Founder): Promise<void> {
   await answer(tx, founder, async () => {
     const { tenant } = founder.changer;
-    const left = await findOtherAccess(tx, tenant, founder.member, ACCESS_LISTED_MAX);
-    for (const { kind, id } of left) await remove(tx, founder, kind, id);
+    const findLeft = () => findOtherAccess(tx, tenant, founder.member, ACCESS_LISTED_MAX);
+    for (let left = await findLeft(); left.length > 0; left = await findLeft()) {
+      for (const { kind, id } of left) await remove(tx, founder, kind, id);
+    }
   });
 }
 

@@ -1,4 +1,5 @@
 /** Create a webhook. It gets the events that happen from then on. */
+import { lockForCaller } from '../../access/sessions/lock-for-caller.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
@@ -24,9 +25,11 @@ export interface NewWebhookSecret {
 export async function createWebhook(
   tx: Tx,
   deps: Pick<WebhookDeps, 'box' | 'config'>,
-  { tenant, actor }: WebhookChanger,
+  by: WebhookChanger,
   wanted: WebhookSettings,
 ): Promise<NewWebhookSecret> {
+  const { tenant, actor } = by;
+  await lockForCaller(tx, by);
   const settings = { ...wanted, url: parseWebhookUrl(wanted.url, deps.config.webhookNetworks).href };
   const id = newId('wh');
   const { secret, publicKey, keys } = newSecret();

@@ -6,8 +6,8 @@
  * tenant resumes it.
  */
 
+import type { ActingCaller } from '../../access/sessions/session.ts';
 import type { Actor } from '../../base/audit/actor.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
 
 /** Of one tenant. */
 export const WEBHOOKS_MAX = 20;
@@ -41,8 +41,7 @@ export interface Webhook extends WebhookSettings {
 }
 
 /** Who changes webhooks: a caller with an API key, or a session of the console. */
-export interface WebhookChanger {
-  readonly tenant: TenantId;
+export interface WebhookChanger extends ActingCaller {
   readonly actor: Actor;
 }
 

@@ -10,7 +10,7 @@ import {
   mayDo,
   parseMemberEmail,
 } from '../../../access/members/member.ts';
-import { actorOf } from '../../../access/sessions/session.ts';
+import { changerOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
 import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
@@ -40,7 +40,7 @@ export async function submitInvitation(call: SessionCall): Promise<Answer> {
   if (email === undefined) return refuse('Give an e-mail address, such as you@example.com.');
   await deps.invitationLimit.count(limitHolderOf(session), { email, address });
   try {
-    const by = { tenant: session.tenant, actor: actorOf(session, address) };
+    const by = changerOf(session, address);
     await inTransaction(deps.db, async (tx) => {
       await inviteMember(tx, by, { email, role });
       await deps.consoleMails.write(tx, { type: 'invitation', to: email, tenant: session.tenant, role });
@@ -55,13 +55,13 @@ export async function submitInvitation(call: SessionCall): Promise<Answer> {
 
 export async function submitRole({ deps, session, params, form, address }: SessionCall): Promise<Answer> {
   const role = parseRole(form.get('role'));
-  const by = { tenant: session.tenant, actor: actorOf(session, address) };
+  const by = changerOf(session, address);
   await inTransaction(deps.db, (tx) => changeMemberRole(tx, by, { id: params.id ?? '', role }));
   return redirect('/console/members');
 }
 
 export async function submitRemoval({ deps, session, params, address }: SessionCall): Promise<Answer> {
-  const by = { tenant: session.tenant, actor: actorOf(session, address) };
+  const by = changerOf(session, address);
   await inTransaction(deps.db, (tx) => removeMember(tx, by, params.id ?? ''));
   return redirect('/console/members');
 }

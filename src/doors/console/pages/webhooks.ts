@@ -1,7 +1,7 @@
 /** `/console/webhooks`: endpoints that get the events of the tenant. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
-import { actorOf, type Session } from '../../../access/sessions/session.ts';
+import { changerOf, type Session } from '../../../access/sessions/session.ts';
 import { createWebhook } from '../../../outward/webhooks/create-webhook.ts';
 import { listWebhooks } from '../../../outward/webhooks/get-webhook.ts';
 import {
@@ -35,7 +35,7 @@ export async function showWebhooks(call: SessionCall): Promise<Answer> {
 
 export async function submitWebhook(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
-  const by = { tenant: session.tenant, actor: actorOf(session, address) };
+  const by = changerOf(session, address);
   try {
     const wanted = parseWebhook(form);
     const shown = await onceForForm<ShownSecret>(call, async (tx) => {
