@@ -237,9 +237,10 @@ const REFUSED: readonly RefusedCall[] = [
   {
     ...{ kind: 'Unavailable', code: 'UNAVAILABLE', reason: 'TOO_MANY_REQUESTS' },
     method: 'rooms.get',
-    metadata: { limit: 'key_requests_per_minute', max: '0' },
-    // Even the first call is beyond it, so it does not matter when a minute of the service ends.
-    with: { limits: { key_requests_per_minute: 0 } },
+    metadata: { limit: 'key_requests_per_minute', max: '1' },
+    with: { limits: { key_requests_per_minute: 1 } },
+    // The next call is beyond the limit, unless a minute of the service ends in between: so nothing else is prepared.
+    prepare: makeRoom,
     request: () => lobby,
   },
   {

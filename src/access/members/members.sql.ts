@@ -7,21 +7,18 @@ import { isMemberId, type Member, type MemberRole } from './member.ts';
 const COLUMNS = `id, email, role, created_at as "createdAt", joined_at as "joinedAt",
   is_founder as "isFounder", must_review as "mustReview"`;
 
-/** `undefined` if the tenant has a member with this address. */
+/** `undefined` if the tenant has a member with this address. That of the signup is the founder's, however often it is invited. */
 export async function insertMember(
   db: Db,
   tenant: TenantId,
-  {
-    email,
-    role,
-    isFounder = false,
-  }: { readonly email: string; readonly role: MemberRole; readonly isFounder?: boolean },
+  { email, role }: { readonly email: string; readonly role: MemberRole },
 ): Promise<Member | undefined> {
   const { rows } = await db.query<Member>({
     name: 'insert-member',
-    text: `insert into members (tenant_id, id, email, role, is_founder) values ($1, $2, lower($3), $4, $5)
+    text: `insert into members (tenant_id, id, email, role, is_founder)
+           select $1, $2, lower($3), $4, lower(t.email) = lower($3) from tenants t where t.id = $1
            on conflict (tenant_id, email) do nothing returning ${COLUMNS}`,
-    values: [tenant, newId('m'), email, role, isFounder],
+    values: [tenant, newId('m'), email, role],
   });
   return rows[0];
 }

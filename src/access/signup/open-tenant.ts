@@ -21,7 +21,7 @@ export async function openTenant(
 ): Promise<OpenedTenant> {
   const tenant = newTenantId();
   await insertTenant(tx, { id: tenant, name, email });
-  const owner = await insertMember(tx, tenant, { email, role: 'owner', isFounder: true });
+  const owner = await insertMember(tx, tenant, { email, role: 'owner' });
   assert(owner, 'first member of a tenant');
   // Without name and address of the customer, who may be a person.
   const after = { status: 'pending' };

@@ -8,12 +8,15 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { assertOutranks, authorizeActor } from '../rooms/actor.ts';
+import { assertOutranks, authorizeActor, type Standing } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
+import { findFormerRank } from '../rooms/participants.sql.ts';
+import type { Room } from '../rooms/room.ts';
 import { ADDRESS_BANS_MAX, type Ban } from './ban.ts';
 import { countActiveBans, countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
 import { expelBanned, findBannedUsers } from './expel-banned.ts';
@@ -49,6 +52,7 @@ export async function banSubject(tx: Tx, caller: Moderator, request: BanRequest)
   // A ban of the actor's own name or device fails here, because actors do not outrank themselves.
   const users = await findBannedUsers(tx, tenant, room?.uid ?? null, subject);
   for (const each of users) assertOutranks(standing, each);
+  if (room && users.length === 0) await refuseFormerRank(tx, tenant, { standing, room, subject });
   if (room) refuseEnded(room);
 
   const place = { room: room?.name ?? null, roomUid: room?.uid ?? null };
@@ -62,6 +66,17 @@ export async function banSubject(tx: Tx, caller: Moderator, request: BanRequest)
   const { expiresAt } = ban;
   const act = { action: 'ban', room, subject, reason, actor: standing.username, expiresAt } as const;
   return { ban, event: await recordModeration(tx, caller, act, outcome) };
+}
+
+/** A ban holds for the name of the room, and so does the rank of somebody who has yet to come into the present one. */
+async function refuseFormerRank(
+  tx: Tx,
+  tenant: TenantId,
+  { standing, room, subject }: { standing: Standing; room: Pick<Room, 'name'>; subject: Subject },
+): Promise<void> {
+  if (subject.kind !== 'user') return;
+  const rank = await findFormerRank(tx, tenant, room.name, subject.value);
+  if (rank !== undefined) assertOutranks(standing, { username: subject.value, rank });
 }
 
 /** `isChanged`: the ban is new, or stronger than before. */

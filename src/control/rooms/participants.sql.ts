@@ -265,6 +265,28 @@ export async function findUsersOfDevice(
   return rows;
 }
 
+/** Rooms of one name, the newest, in which a user is looked for. */
+const FORMER_ROOMS = 100;
+
+/** The rank of the user's last mint in a room of this name, also one that ended. `undefined`: it is not known, or not any more. */
+export async function findFormerRank(
+  db: Db,
+  tenant: TenantId,
+  room: string,
+  username: string,
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ rank: number }>({
+    name: 'find-former-rank',
+    text: `select p.rank
+             from (select uid, incarnation from rooms where tenant_id = $1 and name = $2
+                    order by incarnation desc limit ${FORMER_ROOMS}) r
+             join participants p on p.tenant_id = $1 and p.room_uid = r.uid and p.username = $3
+            order by r.incarnation desc limit 1`,
+    values: [tenant, room, username],
+  });
+  return rows[0]?.rank;
+}
+
 /** Set the restrictions of a participant. The room must be locked. */
 export async function updateRestrictions(
   tx: Tx,

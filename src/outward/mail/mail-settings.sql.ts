@@ -9,7 +9,7 @@ export interface TenantMail extends MailRecipients {
 
 /** The settings of a tenant; a tenant without a row has the defaults of the table. */
 export async function findMailSettings(db: Db, tenant: TenantId): Promise<TenantMail> {
-  const { rows } = await db.query<TenantMail>({
+  const { rows } = await db.query<Omit<TenantMail, 'reachable'> & { readonly joined: string[] | null }>({
     name: 'find-mail-settings',
     text: `select t.email, t.status, coalesce(s.signup_address, true) as "signupAddress",
                   coalesce(s.addresses, '{}') as addresses, coalesce(s.alerts, true) as alerts,
@@ -18,11 +18,15 @@ export async function findMailSettings(db: Db, tenant: TenantId): Promise<Tenant
                          where u.tenant_id = t.id order by u.address) as unsubscribed,
                   array(select m.email from members m
                          where m.tenant_id = t.id and m.role = 'owner' and m.joined_at is not null
-                         order by m.created_at, m.id) as owners
+                         order by m.created_at, m.id) as owners,
+                  case when t.status = 'pending' then
+                    array(select m.email from members m where m.tenant_id = t.id and m.joined_at is not null)
+                  end as joined
              from tenants t left join mail_settings s on s.tenant_id = t.id where t.id = $1`,
     values: [tenant],
   });
-  return rows[0]!;
+  const { joined, ...found } = rows[0]!;
+  return { ...found, reachable: joined ?? undefined };
 }
 
 export async function upsertMailSettings(tx: Tx, tenant: TenantId, settings: MailSettings): Promise<void> {

@@ -30,6 +30,8 @@ export interface MailRecipients extends MailSettings {
   readonly unsubscribed: readonly string[];
   /** The addresses of the owners who have joined. */
   readonly owners: readonly string[];
+  /** In lower case: whom alerts and receipts may reach; `undefined`: any address of the settings. */
+  readonly reachable?: readonly string[] | undefined;
 }
 
 /** Check what a request asks for, after its schema. Fails with `invalid_request`. */
@@ -46,7 +48,8 @@ export function parseMailSettings(settings: MailSettings): MailSettings {
 /**
  * Who gets a mail of this kind; each address once, whatever its case.
  *
- * About the account itself, its owners are told, whatever the settings say. If none has joined, the address given at signup
+ * A tenant that never paid reaches only people who proved their address and joined: it could name anybody. About the
+ * account itself, its owners are told, whatever the settings say. If none has joined, the address given at signup
  * is.
  */
 export function recipientsOf(recipients: MailRecipients, kind: EventMailKind): readonly string[] {
@@ -55,5 +58,7 @@ export function recipientsOf(recipients: MailRecipients, kind: EventMailKind): r
   const all = [...(recipients.signupAddress ? [recipients.email] : []), ...recipients.addresses];
   const byNormal = new Map(all.toReversed().map((address) => [normalAddress(address), address]));
   if (kind === 'alert') for (const address of recipients.unsubscribed) byNormal.delete(address);
-  return [...byNormal.values()].toReversed();
+  const { reachable } = recipients;
+  const found = [...byNormal].filter(([normal]) => reachable === undefined || reachable.includes(normal));
+  return found.map(([, address]) => address).toReversed();
 }

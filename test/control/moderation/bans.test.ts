@@ -67,6 +67,22 @@ describe('after the room was made again', () => {
     expect(await failureOf(lifting)).toMatchObject({ reason: 'INSUFFICIENT_STANDING' });
   });
 
+  test('the rank of the last mint still protects from lower ranks', async () => {
+    const stage = await newStage(app, controlOf);
+    const { control } = stage;
+    await mint(stage, 'ann', { role: 'host' });
+    await makeAgain(stage);
+    const capabilities = ['moderate.ban'];
+    await mint(stage, 'mod', { capabilities });
+    const banning = () =>
+      control.call(banSubject, { room: 'lobby', subject: { case: 'username', value: 'ann' }, actor: actor('mod') });
+    expect(await failureOf(banning())).toMatchObject({ reason: 'INSUFFICIENT_STANDING' });
+    // Now ann is of a lower rank.
+    await mint(stage, 'ann', { rank: 0 });
+    await banning();
+    expect(await failureOf(mint(stage, 'ann', { role: 'host' }))).toMatchObject(BANNED);
+  });
+
   test('relays learn at once which ranges are banned from the new room', async () => {
     const stage = await newStage(app, controlOf);
     const { db } = app.service.deps;
