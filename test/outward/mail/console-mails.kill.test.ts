@@ -64,7 +64,7 @@ test('a mail that was being sent when the process was killed is sent by the next
   expect(ids[1]).toBe(ids[0]);
 });
 
-test('no link that was answered is lost', { timeout: 240_000 }, async () => {
+test('no link that was answered is lost', { timeout: 600_000 }, async () => {
   const tenant = await makeTenant(database.pool, { id: newTenantId(), status: 'active' });
   const answered: string[] = [];
   let asked = 0;

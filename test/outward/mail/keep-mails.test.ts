@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { appendEvents } from '../../../src/events/append-events.sql.ts';
 import { openMailbox } from '../../../src/run/start-sandbox.ts';
+import { setStatus } from '../../doors/rest/support.ts';
 import { getPage, makeMember, sendForm } from '../../support/console.ts';
 import { useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
@@ -15,6 +16,7 @@ beforeEach(() => {
 
 test('without a mail server, a mail is kept, the log names it, and the mailbox shows it', async () => {
   const tenant = await app.signUp({ name: 'Ada <b>Video</b>' });
+  await setStatus(app, tenant, 'active');
   const { db, events } = app.service.deps;
   const subject = { balance: '4998732', below: '5000000' };
   await appendEvents(db, idOf(tenant), [{ type: 'balance_low', roomUid: null, subject }]);

@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { appendEvents } from '../../../src/events/append-events.sql.ts';
 import { ALERT_TYPES, ALERTS_A_DAY_MAX, RECEIPT_TYPES } from '../../../src/outward/mail/mail.ts';
 import { sweep } from '../../../src/run/sweep.ts';
+import { setStatus } from '../../doors/rest/support.ts';
+import { makeMember } from '../../support/console.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { useSmtp } from './smtp.ts';
@@ -28,6 +30,7 @@ let tenant: TestTenant;
 beforeEach(async () => {
   lines.length = 0;
   tenant = await app.signUp();
+  await setStatus(app, tenant, 'active');
 });
 
 /** Append events to the tenant's log, as an operation does. */
@@ -85,6 +88,21 @@ describe('an event', () => {
     await tell(['balance_low', 'top_up_succeeded']);
     expect(await until(1, 'sent')).toMatchObject([{ kind: 'receipt', event_type: 'top_up_succeeded' }]);
     expect(await mailsOf()).toHaveLength(1);
+  });
+
+  test('of a tenant that never paid is mailed to nobody but its members who have joined', async () => {
+    const free = await app.signUp({ email: 'victim@example.com' });
+    const { db } = app.service.deps;
+    await makeMember(db, idOf(free), { email: 'Proved@example.com' });
+    const addresses = ['proved@example.com', 'stranger@example.com'];
+    const set = await app.request('PUT', '/v1/mail', {
+      key: free.key,
+      body: { addresses, alerts: true, receipts: true },
+    });
+    expect(set.status).toBe(200);
+    await tell(['balance_low', 'top_up_succeeded'], {}, free);
+    const sent = { address: addresses[0], state: 'sent' };
+    await expect.poll(() => mailsOf(free)).toMatchObject([sent, sent]);
   });
 
   test('of a deleted tenant is no mail', async () => {
