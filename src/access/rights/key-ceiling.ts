@@ -4,8 +4,9 @@
  *
  * Source: specification 7.3, "minting beyond the key's ceiling".
  */
-import type { Mutation } from '../../base/idempotency/once.ts';
+
 import { FAILURES, Failure } from '../../base/failure.ts';
+import type { Mutation } from '../../base/idempotency/once.ts';
 import { canonicalJson } from '../../base/lib/canonical-json.ts';
 import { mayJoinRoom } from './room-names.ts';
 import { TOKEN_SECONDS_MAX } from './token-lifetime.ts';

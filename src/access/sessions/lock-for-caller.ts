@@ -10,10 +10,7 @@ import type { ActingCaller } from './session.ts';
 import { findRoleOfSession } from './sessions.sql.ts';
 
 /** Fails with `invalid_api_key`, or `permission_denied` for a session, if the key or session has ended. */
-export async function lockForCaller(
-  tx: Tx,
-  { tenant, keyId, sessionHash }: ActingCaller,
-): Promise<void> {
+export async function lockForCaller(tx: Tx, { tenant, keyId, sessionHash }: ActingCaller): Promise<void> {
   await lockTenant(tx, tenant);
   if (sessionHash && (await findRoleOfSession(tx, sessionHash)) === undefined) {
     throw new Failure('permission_denied', { message: 'permission denied: this session has ended' });

@@ -296,6 +296,26 @@ describe.each(Object.entries(CASES))('%s', (_, { status, requests, effects }) =>
     expect((await send(tenant, request, 'k')).text).toBe(first.text);
   });
 
+  test('by an API key that nobody vouches for is 422 if the first one was trusted, and not the other way round', async () => {
+    const tenant = await app.signUp();
+    const { db } = app.service.deps;
+    const [trusted, other] = [
+      await makeKey(db, idOf(tenant), 'backend'),
+      await makeKey(db, idOf(tenant), 'backend'),
+    ];
+    const trust = (id: string, trusted: boolean) =>
+      db.query('update api_keys set trusted = $2 where id = $1', [id, trusted]);
+    await trust(trusted.id, true);
+    await trust(other.id, false);
+    const [request] = await requests(tenant);
+    const by = (key: { plaintext: string }, name: string) =>
+      send({ ...tenant, key: key.plaintext }, request, name);
+    await by(trusted, 'of-trusted');
+    expectError(await by(other, 'of-trusted'), 422, REUSED);
+    const first = await by(other, 'of-other');
+    expect((await by(trusted, 'of-other')).text).toBe(first.text);
+  });
+
   test('with a key of another route is 422', async () => {
     const tenant = await app.signUp();
     const [request] = await requests(tenant);
