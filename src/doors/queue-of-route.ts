@@ -8,12 +8,17 @@ export interface RouteLoad {
   readonly callsWebhook?: boolean;
   /** It reads thousands of rows. */
   readonly isHeavy?: boolean;
+  /** It takes its turns by itself. */
+  readonly ownQueue?: boolean;
 }
+
+const AT_ONCE: Pick<Deps['calls'], 'run'> = { run: (_caller, work) => work() };
 
 export function queueOfRoute(
   deps: Pick<Deps, 'calls' | 'heavyReads' | 'providerCalls' | 'webhookCalls'>,
-  { callsProvider, callsWebhook, isHeavy }: RouteLoad = {},
+  { callsProvider, callsWebhook, isHeavy, ownQueue }: RouteLoad = {},
 ): Pick<Deps['calls'], 'run'> {
+  if (ownQueue) return AT_ONCE;
   if (isHeavy) return deps.heavyReads;
   if (callsProvider) return deps.providerCalls;
   return callsWebhook ? deps.webhookCalls : deps.calls;

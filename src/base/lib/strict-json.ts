@@ -1,7 +1,7 @@
 /**
  * A stricter `JSON.parse`: it refuses input that different parsers read differently.
  *
- * It refuses invalid UTF-8, nesting deeper than 32, duplicate members, a member called `__proto__`,
+ * It refuses invalid UTF-8, nesting deeper than 32, objects of more than 1,000 members, duplicate members, a member called `__proto__`,
  * NUL and lone surrogates in text, and numbers that a double cannot hold exactly. `JSON.parse` checks
  * everything else. One pass over the bytes before it, and one over the value after it, find what it
  * accepts.
@@ -13,6 +13,8 @@ export class JsonError extends Error {
 }
 
 const DEPTH_MAX = 32;
+/** Of one object. A parser is slow with many different names; no request has that many. */
+const MEMBERS_MAX = 1_000;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The value of a JSON text. Throws `JsonError`. */
@@ -60,6 +62,8 @@ interface Scan {
 function scanStructure(bytes: Uint8Array): Scan {
   let members = 0;
   let depth = 0;
+  /** Of the objects around the place, by their depth. */
+  const counts = new Uint32Array(DEPTH_MAX + 1);
   let hasEscapes = false;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at]!;
@@ -72,9 +76,13 @@ function scanStructure(bytes: Uint8Array): Scan {
       }
     } else if (byte === COLON) {
       members += 1;
+      if (depth >= 0 && ++counts[depth]! > MEMBERS_MAX) {
+        throw new JsonError('an object has more than 1,000 members');
+      }
     } else if (byte === 0x7b || byte === 0x5b) {
       depth += 1;
       if (depth > DEPTH_MAX) throw new JsonError(`the body is nested deeper than ${DEPTH_MAX} levels`);
+      counts[depth] = 0;
     } else if (byte === 0x7d || byte === 0x5d) {
       depth -= 1;
     } else if (byte === MINUS || (byte >= DIGIT_0 && byte <= DIGIT_9)) {

@@ -6,7 +6,7 @@ import { openInvoice, openReceipt, showPayments, submitPortal } from './pages/pa
 import type { ConsoleRoute } from './route.ts';
 
 export const MONEY_ROUTES: readonly ConsoleRoute[] = [
-  { method: 'GET', path: '/console/ledger.csv', needs: 'see_money', handle: sendLedger },
+  { method: 'GET', path: '/console/ledger.csv', needs: 'see_money', ownQueue: true, handle: sendLedger },
   { method: 'GET', path: '/console/conflicts', needs: 'see_money', handle: showConflicts },
   { method: 'GET', path: '/console/payments', needs: 'see_money', handle: showPayments },
   {

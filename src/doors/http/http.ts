@@ -18,8 +18,10 @@ import Fastify, {
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { parseStrictJson } from '../../base/lib/strict-json.ts';
+import { Turns } from '../../base/lib/turns.ts';
 import { countLimitRefusal } from '../../base/tenants/limits.ts';
 import { isMailAddress } from '../../base/tenants/mail-address.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
 import { LAZY_SCHEMAS } from './lazy-schemas.ts';
@@ -167,8 +169,22 @@ function stampHeaders(request: { id: string }, reply: Pick<FastifyReply, 'header
   reply.header('x-request-id', request.id);
 }
 
-/** Accepts JSON only, uncompressed, strictly parsed. */
+/** Parsed at once. A larger body takes a turn: many may have arrived together. */
+const BODY_AT_ONCE_MAX = 32 * 1024;
+
+/** In one slice. */
+// biome-ignore lint/correctness/useYield: it is one slice
+function* parseInTurn(bytes: Buffer): Generator<never, unknown> {
+  return parseStrictJson(bytes);
+}
+
+/** Accepts JSON only, uncompressed, strictly parsed. Tenants, and clients without a key, take turns with large bodies. */
 function parseBodies(app: Http): void {
+  const turns = new Turns<TenantId | string>();
+  const parse = ({ caller, ip }: FastifyRequest, bytes: Buffer) =>
+    bytes.length <= BODY_AT_ONCE_MAX
+      ? parseStrictJson(bytes)
+      : turns.run(caller?.tenant ?? ip, parseInTurn(bytes));
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const encoding = request.headers['content-encoding'];
     const isPlain = encoding === undefined || encoding === 'identity';
@@ -184,7 +200,7 @@ function parseBodies(app: Http): void {
       const { emptyBody, optionalBody, readBody } = request.routeOptions.config;
       if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
 
-      const value = (await readBody?.(request, bytes)) ?? parseStrictJson(bytes);
+      const value = (await readBody?.(request, bytes)) ?? (await parse(request, bytes));
       if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
       return value;
     },

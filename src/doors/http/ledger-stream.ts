@@ -45,10 +45,24 @@ export interface LineStream<T> {
   readonly type: StreamType;
 }
 
-export async function* streamLines<T>(
+/** Resolves once the first part is there: one that waits for its turn in vain is a failure, not an answer that breaks off. */
+export async function streamLines<T>(
+  deps: Deps,
+  stream: LineStream<T>,
+): Promise<AsyncGenerator<string | Buffer>> {
+  const pieces = renderStream(deps, stream);
+  const first = await pieces.next();
+  return (async function* () {
+    if (stream.type === 'text/csv') yield renderCsv(Object.keys(stream.columns));
+    if (!first.done) yield first.value;
+    yield* pieces;
+  })();
+}
+
+async function* renderStream<T>(
   deps: Deps,
   { caller, filter, render, columns, type }: LineStream<T>,
-): AsyncGenerator<string | Buffer> {
+): AsyncGenerator<Buffer> {
   const { tenant } = caller;
   // Each stretch takes its turn. Rendered at once, and a piece at a time, a client that stops reading holds 2 MB at most.
   const read = (place: LedgerPlace) =>
@@ -59,7 +73,6 @@ export async function* streamLines<T>(
       const lines = await deps.heavyReads.inSlices(tenant, renderPieces(stretch.lines, renderLine));
       return { lines, place: stretch.place };
     });
-  if (type === 'text/csv') yield renderCsv(Object.keys(columns));
   for await (const pieces of walkLedger(read, beginningOf(filter))) yield* pieces;
 }
 

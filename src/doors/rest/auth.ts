@@ -14,10 +14,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: AuthenticatedCaller | undefined;
   }
-  interface FastifyContextConfig extends RouteLoad {
-    /** The operation limits how many connections it takes by itself. */
-    ownQueue?: boolean;
-  }
+  interface FastifyContextConfig extends RouteLoad {}
 }
 
 /** Runs before the body is read: an unknown caller gets 401 and no other information. */
@@ -33,7 +30,6 @@ export function requireKey(deps: Deps, kind: KeyKind): onRequestAsyncHookHandler
 export function queueCalls(app: Http, deps: Deps): void {
   app.addHook('onRoute', (route) => {
     const { handler, config } = route;
-    if (config?.ownQueue) return;
     const queue = queueOfRoute(deps, config);
     route.handler = function (request, reply) {
       const handle = async () => handler.call(this, request, reply);

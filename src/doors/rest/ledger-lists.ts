@@ -51,6 +51,7 @@ interface List<T> {
   readonly fileName: string;
 }
 
+/** A page takes a place among the calls of its tenant. A stream takes one for each of its parts. */
 export async function sendList<T>(deps: Deps, reply: FastifyReply, list: List<T>): Promise<object> {
   const { caller, query, accept } = list;
   const stream = streamOf(accept);
@@ -59,17 +60,19 @@ export async function sendList<T>(deps: Deps, reply: FastifyReply, list: List<T>
   }
   const limit = parseLimit(query.limit, LINES_MAX, LINES_USUAL);
   const start = parsePlace(query.cursor, caller.tenant);
-  const filter = await list.filter();
-  // The answer is returned, not sent: a reply that was sent is waited for, and the call would keep its place until then.
   if (stream) {
+    const filter = await deps.calls.run(caller, list.filter);
+    const { render, columns } = list;
+    const lines = await streamLines(deps, { caller, filter, render, columns, type: stream });
     const ending = stream === 'text/csv' ? 'csv' : 'ndjson';
     reply.type(`${stream}; charset=utf-8`);
     reply.header('content-disposition', `attachment; filename="${list.fileName}.${ending}"`);
-    const { render, columns } = list;
-    const lines = streamLines(deps, { caller, filter, render, columns, type: stream });
     return Readable.from(lines, { objectMode: false });
   }
-  const page = await readLedgerPage(deps.db, caller.tenant, filter, start ?? beginningOf(filter), limit);
+  const page = await deps.calls.run(caller, async () => {
+    const filter = await list.filter();
+    return readLedgerPage(deps.db, caller.tenant, filter, start ?? beginningOf(filter), limit);
+  });
   reply.type('application/json; charset=utf-8');
   return { ...list.renderPage(page.lines.map(list.render)), ...renderNext(caller.tenant, page) };
 }

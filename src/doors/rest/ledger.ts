@@ -37,6 +37,7 @@ export function ledgerRoute(app: Http, deps: Deps): void {
   app.get(
     '/v1/ledger',
     {
+      config: { ownQueue: true },
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags: ['Billing'],

@@ -1,6 +1,5 @@
 /** `POST /v1/usage/lookup`: which ids were charged, for relays that reconcile. */
 import { type Static, Type } from '../../base/lib/schema.ts';
-import { parseStrictJson } from '../../base/lib/strict-json.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { type LookedUp, lookUpRecords } from '../../money/usage/lookup-records.ts';
 import { RECORD_ID_MAX, RECORDS_MAX } from '../../money/usage/usage-record.ts';
@@ -35,11 +34,7 @@ export function usageLookupRoute(app: Http, deps: Deps): void {
     '/v1/usage/lookup',
     {
       onRequest: requireKey(deps, 'relay'),
-      config: {
-        isHeavy: true,
-        readBody: async (request, bytes) =>
-          deps.heavyReads.inSlices(callerOf(request).tenant, parseAlone(bytes)),
-      },
+      config: { isHeavy: true },
       schema: {
         tags: ['Usage'],
         operationId: 'lookUpUsage',
@@ -74,12 +69,6 @@ export function usageLookupRoute(app: Http, deps: Deps): void {
       return reply.type('application/json; charset=utf-8').send(text as never);
     },
   );
-}
-
-/** In a turn of its own: many bodies may have arrived at once. */
-// biome-ignore lint/correctness/useYield: it is one slice
-function* parseAlone(bytes: Buffer): Generator<void, unknown> {
-  return parseStrictJson(bytes);
 }
 
 /** The answer with all records, by what renders the one with some. */

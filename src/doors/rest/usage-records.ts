@@ -51,6 +51,7 @@ export function usageRecordsRoute(app: Http, deps: Deps): void {
   app.get(
     '/v1/usage/records',
     {
+      config: { ownQueue: true },
       onRequest: requireKey(deps, 'backend'),
       schema: {
         tags: ['Usage'],

@@ -13,6 +13,8 @@ const faultOf = (input: Uint8Array) => {
   }
   return undefined;
 };
+const wide = (members: number) =>
+  `[{"a":{}},{${Array.from({ length: members }, (_, at) => `"k${at}":{"b":1}`).join(',')}}]`;
 const nested = (levels: number) => ['[{"a":'.repeat(levels / 2), '}]'.repeat(levels / 2)].join('1');
 
 describe('accepts', () => {
@@ -49,6 +51,7 @@ describe('accepts', () => {
 
   test('32 levels', () => {
     expect(() => parse(nested(32))).not.toThrow();
+    expect(() => parse(wide(1_000))).not.toThrow();
   });
 });
 
@@ -67,6 +70,7 @@ describe('refuses', () => {
     ['["\\ud800"]', 'text may not hold half of a surrogate pair'],
     ['["\\ude00\\ud83d"]', 'text may not hold half of a surrogate pair'],
     [nested(34), 'the body is nested deeper than 32 levels'],
+    [wide(1_001), 'an object has more than 1,000 members'],
     ['9007199254740992', 'the number 9007199254740992 is out of range'],
     ['-9007199254740992', 'the number -9007199254740992 is out of range'],
     ['1e999', 'the number 1e999 is out of range'],

@@ -73,7 +73,8 @@ ${
 
 /** Every entry that the filters let through, however many there are. */
 export async function sendLedger({ deps, session, query }: SessionCall): Promise<Answer> {
-  const filter = await filterEntries(deps.db, session.tenant, parseAsked(query));
+  const asked = parseAsked(query);
+  const filter = await deps.calls.run(session, () => filterEntries(deps.db, session.tenant, asked));
   const stream = {
     caller: session,
     filter,
@@ -81,7 +82,7 @@ export async function sendLedger({ deps, session, query }: SessionCall): Promise
     columns: ENTRY_COLUMNS,
     type: 'text/csv' as const,
   };
-  const chunks = streamLines(deps, stream);
+  const chunks = await streamLines(deps, stream);
   return { kind: 'download', type: 'text/csv; charset=utf-8', chunks, saveAs: 'ledger.csv' };
 }
 
