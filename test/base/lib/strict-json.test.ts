@@ -70,7 +70,6 @@ describe('refuses', () => {
     ['["\\ud800"]', 'text may not hold half of a surrogate pair'],
     ['["\\ude00\\ud83d"]', 'text may not hold half of a surrogate pair'],
     [nested(34), 'the body is nested deeper than 32 levels'],
-    [wide(1_001), 'an object has more than 1,000 members'],
     ['9007199254740992', 'the number 9007199254740992 is out of range'],
     ['-9007199254740992', 'the number -9007199254740992 is out of range'],
     ['1e999', 'the number 1e999 is out of range'],
@@ -171,4 +170,8 @@ describe('compared with JSON.parse', () => {
       { numRuns: 300 },
     );
   });
+});
+
+test('refuses an object of very many members', () => {
+  expect(() => parse(wide(1_001))).toThrow('an object has more than 1,000 members');
 });
