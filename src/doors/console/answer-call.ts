@@ -17,7 +17,7 @@ import { findRoute, refuseUnknownFields } from '../pages/route.ts';
 import { sendAnswer, sendHtml } from '../pages/send-answer.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
 import { renderPage } from './layout.ts';
-import { closedPage } from './pages/closed.ts';
+import { closedPage, notePassedOver } from './pages/closed.ts';
 import { LOGIN_COOKIE } from './pages/oidc.ts';
 import type { Call, ConsoleRoute, GuardedRoute } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -83,7 +83,10 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
     const next = route.method === 'GET' ? here : sectionOf(call.path);
     return redirect(`/console/confirm?next=${encodeURIComponent(next)}`);
   }
-  return queueOfRoute(deps, route).run(session, () => route.handle({ ...call, session }));
+  return queueOfRoute(deps, route).run(session, async () => {
+    const inSession = { ...call, session };
+    return notePassedOver(inSession, await route.handle(inSession));
+  });
 }
 
 /** The tenant is suspended or archived: its people are told so, and may do what works then. */

@@ -57,16 +57,21 @@ function renderOwn(own: readonly Membership[], open: TenantId): Html {
       ({ tenant, tenantName, role, tenantStatus }) => html`<tr>
 <th scope="row" data-label="Name">${named(tenantName)}</th><td data-label="Id"><code>${renderTenantId(tenant)}</code></td>
 <td data-label="Your role">${role}</td><td data-label="Open">${
-        tenant === open ? 'open' : !hasConsole(tenantStatus) ? tenantStatus : openForm({ tenant, tenantName })
+        tenant === open ? 'open' : openForm({ tenant, tenantName, tenantStatus })
       }</td></tr>`,
     )}</tbody></table>`,
   );
 }
 
-/** A button that moves to another tenant of the person. */
-export function openForm({ tenant, tenantName }: Pick<Membership, 'tenant' | 'tenantName'>): Html {
-  return html`<form class="inline" method="post" action="${PATH}">
-<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>Open <span class="hidden">${named(tenantName)}</span></button></form>`;
+/** A button that moves to another tenant of the person. Of one without a console, the page says why. */
+export function openForm({
+  tenant,
+  tenantName,
+  tenantStatus,
+}: Pick<Membership, 'tenant' | 'tenantName' | 'tenantStatus'>): Html {
+  const isOpen = hasConsole(tenantStatus);
+  return html`<form class="inline" method="post" action="${PATH}">${!isOpen && html`${badge(tenantStatus, 'bad')} `}
+<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>${isOpen ? 'Open' : 'See why'} <span class="hidden">${named(tenantName)}</span></button></form>`;
 }
 
 /** Somebody followed a link to a page of another tenant. */
