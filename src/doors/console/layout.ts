@@ -38,7 +38,8 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
 
 export function renderPage(shown: Page, context: Context | undefined): string {
   const session = context?.session;
-  const body = session?.proof === 'signup' ? html`${unprovedNote(session)}${shown.body}` : shown.body;
+  const isUnproved = session?.proof === 'signup' && !isProving(context!.path);
+  const body = isUnproved ? html`${unprovedNote(session)}${shown.body}` : shown.body;
   return renderShell(
     { ...shown, body },
     {
@@ -48,6 +49,11 @@ export function renderPage(shown: Page, context: Context | undefined): string {
       footer: html`<footer><a href="/docs">API reference</a></footer>`,
     },
   );
+}
+
+/** The page of a link: whoever opens it has proved an address. */
+function isProving(path: string): boolean {
+  return path.startsWith('/console/login/');
 }
 
 /** Of a signup: nobody knows yet whose the address is. */
