@@ -299,6 +299,7 @@ describe('rates', () => {
     [{ from: 'yesterday' }, ['from'], 'such as 2026-11-01'],
     [{ to: '2019-01-01' }, ['from'], 'before the other one'],
     [{ tenant: 'me' }, ['tenant'], 't_ and 16 hex digits'],
+    [{ tenant: 't_0123456789abcdef' }, ['tenant'], 'No tenant has this id'],
   ])('%j are refused in words at the field, and what was typed stays', async (changes, fields_, words) => {
     const answer = await send('/console/rates/simulate', {
       ...fields(),

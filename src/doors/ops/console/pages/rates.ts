@@ -1,7 +1,7 @@
 /** `/console/rates`: the rate card in effect, the earlier ones, and a draft of the next one: simulated, then loaded. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { Failure, notFound } from '../../../../base/failure.ts';
+import { Failure } from '../../../../base/failure.ts';
 import { assert } from '../../../../base/lib/assert.ts';
 import { findTenant } from '../../../../base/tenants/tenants.sql.ts';
 import {
@@ -40,6 +40,7 @@ const MARKUP_HINT = `A whole number from 0 to ${MARKUP_MAX.toLocaleString('en-US
 const WRONG_PRICE = 'Give dollars with up to six digits before the point and after it, such as 0.60.';
 const WRONG_MARKUP = `Give a whole number from 0 to ${MARKUP_MAX.toLocaleString('en-US')}, such as 1500 for 15%.`;
 const WRONG_DAY = 'Choose a day, such as 2026-11-01.';
+const UNKNOWN_TENANT = 'No tenant has this id.';
 const WRONG_TENANT = 'Give the id of a tenant, t_ and 16 hex digits, or leave it empty for all.';
 const ceilingName = (role: string, tier: string) => `${role}_${tier}`;
 
@@ -103,7 +104,7 @@ function cardOf(form: Form): RateCardFile {
 /** What the usage of a period would have cost. Nothing is changed. */
 export async function submitSimulation(call: LoggedInCall): Promise<Answer> {
   const { deps, form } = call;
-  const faults = { ...cardFaults(form), ...simulationFaults(form) };
+  const faults = { ...cardFaults(form), ...simulationFaults(form), ...(await unknownTenantFault(call)) };
   if (Object.keys(faults).length > 0) return wrongDraft(deps, form, faults);
   try {
     return page(simulationPage(form, await simulate(call)));
@@ -138,6 +139,11 @@ function simulationFaults(form: Form): Faults {
   };
 }
 
+async function unknownTenantFault({ deps, form }: LoggedInCall): Promise<Faults> {
+  const tenant = unlessInvalid(() => parseTenantFilter(form.get('tenant')));
+  return tenant === undefined || (await findTenant(deps.db, tenant)) ? {} : { tenant: UNKNOWN_TENANT };
+}
+
 /** `undefined` if it fails with `invalid_request`. */
 function unlessInvalid<T>(parse: () => T): T | undefined {
   try {
@@ -151,7 +157,6 @@ function unlessInvalid<T>(parse: () => T): T | undefined {
 async function simulate({ deps, form }: LoggedInCall): Promise<readonly ComparedTenant[]> {
   const card = parseRateCard(cardOf(form));
   const tenant = parseTenantFilter(form.get('tenant'));
-  if (tenant !== undefined && !(await findTenant(deps.db, tenant))) throw notFound('tenant');
   const { from, to } = parsePeriod(periodOf(form));
   assert(from && to, 'the period has no faults');
   return simulatePeriod(deps.db, {
