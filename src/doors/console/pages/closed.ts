@@ -8,7 +8,7 @@ import { getLastStatusChange } from '../../../money/tenant-status/get-last-statu
 import { type Answer, page } from '../../pages/answer.ts';
 import { named, timeOf } from '../../pages/components.ts';
 import type { Call, ClosedStatus, SessionCall } from '../route.ts';
-import { payForm } from './pay.ts';
+import { onTheirWay, payForm } from './pay.ts';
 import { openForm } from './tenants.ts';
 
 const MEANINGS: Readonly<Record<ClosedStatus, string>> = {
@@ -29,6 +29,7 @@ ${whomToAsk(deps.config.supportEmail, renderTenantId(tenant))}
 ${
   mayPay &&
   html`<section class="card"><h2>Pay in credit</h2>
+${await onTheirWay({ deps, session })}
 <p>Credit is booked when you have paid. The tenant stays suspended until whoever runs the service opens it again.</p>
 ${payForm(deps, '')}</section>`
 }
