@@ -16,13 +16,16 @@ import { isOwnForm, ownAddressOf } from '../pages/origin.ts';
 import { findRoute, refuseUnknownFields } from '../pages/route.ts';
 import { sendAnswer, sendHtml } from '../pages/send-answer.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
-import { renderPage } from './layout.ts';
+import { type Context, renderPage } from './layout.ts';
 import { closedPage, notePassedOver } from './pages/closed.ts';
 import { LOGIN_COOKIE } from './pages/oidc.ts';
 import type { Call, ConsoleRoute, GuardedRoute } from './route.ts';
 import { ROUTES } from './routes.ts';
 
 const NO_FIELDS: Form = new Map();
+
+/** Who asked, for the page of an error. */
+const CONTEXTS = new WeakMap<FastifyRequest, Context>();
 
 export async function answerCall(
   { deps, closing }: { readonly deps: Deps; readonly closing: AbortSignal },
@@ -38,6 +41,7 @@ export async function answerCall(
   const secret = readCookie(publicUrl, request.headers.cookie);
   const session = secret === undefined ? undefined : await authenticateSession(deps, secret);
   const closed = secret === undefined || session ? undefined : await findClosedTenant(deps, secret);
+  CONTEXTS.set(request, { path, session, closed });
   const form = request.body instanceof Map ? (request.body as Form) : NO_FIELDS;
   const common = {
     deps,
@@ -127,5 +131,5 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ error: failure?.message ?? 'internal error' }));
   }
-  return sendHtml(reply, renderPage(failurePage(status, failure), undefined));
+  return sendHtml(reply, renderPage(failurePage(status, failure), CONTEXTS.get(request)));
 }

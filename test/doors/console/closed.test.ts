@@ -49,6 +49,7 @@ describe('a suspended tenant', () => {
         'Log out',
       ])
         expect(text).toContain(words);
+      expect(text).not.toContain('class="way-in"');
       expect(text).not.toContain('card testing');
     }
   });

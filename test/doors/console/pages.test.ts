@@ -357,3 +357,18 @@ describe('money', () => {
     }
   });
 });
+
+test('pages of errors know who is logged in', async () => {
+  const of = await app.paidTenant();
+  const only = await makeMember(db(), idOf(of));
+  const finance = await makeMember(db(), idOf(of), { role: 'finance' });
+  const refused = await getPage(app, '/console/keys', finance.cookie);
+  const conflict = await sendForm(app, `/console/members/${only.id}/remove`, {}, only);
+  for (const [{ status, text }, expected, role] of [
+    [refused, 403, 'finance'],
+    [conflict, 409, 'owner'],
+  ] as const) {
+    expect([status, text.includes('class="way-in"')]).toEqual([expected, false]);
+    expect(text).toContain(`<span>${role}</span>`);
+  }
+});
