@@ -372,3 +372,16 @@ test('pages of errors know who is logged in', async () => {
     expect(text).toContain(`<span>${role}</span>`);
   }
 });
+
+test('the first steps lead to keys only those who may see them', async () => {
+  const of = await app.paidTenant();
+  for (const [role, leads] of [
+    ['viewer', true],
+    ['finance', false],
+    ['moderator', false],
+  ] as const) {
+    const { cookie } = await makeMember(db(), idOf(of), { role });
+    const { text } = await getPage(app, '/console/start', cookie);
+    expect([role, text.includes('href="/console/keys">See them')]).toEqual([role, leads]);
+  }
+});

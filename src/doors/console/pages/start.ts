@@ -86,7 +86,11 @@ ${step(
 }
 
 function renderKeyStep(session: Session, hasRelayKey: boolean): Html {
-  if (hasRelayKey) return html`<p>You have keys. <a href="/console/keys">See them</a>.</p>`;
+  if (hasRelayKey) {
+    return mayDo(session.role, 'see_keys')
+      ? html`<p>You have keys. <a href="/console/keys">See them</a>.</p>`
+      : html`<p>The tenant has keys.</p>`;
+  }
   if (!mayDo(session.role, 'change_keys')) return html`<p>An owner creates keys.</p>`;
   return html`<p>One for your back end, which may do everything, and one for your relay, which only reports usage.</p>
 <form method="post" action="/console/start/keys">${formId()}<button class="primary">Create both keys</button></form>`;
