@@ -84,6 +84,13 @@ describe('a suspended tenant', () => {
     );
   });
 
+  test('shows the balance to those who see money', async () => {
+    const words = 'Its balance is <strong>$20.00</strong>';
+    expect((await getPage(app, '/console', owner.cookie)).text).toContain(words);
+    const moderator = await makeMember(db(), idOf(tenant), { role: 'moderator' });
+    expect((await getPage(app, '/console', moderator.cookie)).text).not.toContain('balance');
+  });
+
   test('leaves the other tenants of the person open', async () => {
     const other = await app.paidTenant();
     const { email } = await makeMember(db(), idOf(other));

@@ -4,9 +4,10 @@ import { mayDo } from '../../../access/members/member.ts';
 import { findTenantOfPerson, listOwnTenants } from '../../../access/sessions/open-session.ts';
 import type { Session } from '../../../access/sessions/session.ts';
 import { hasConsole, parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
+import { getBilling } from '../../../money/payments/get-billing.ts';
 import { getLastStatusChange } from '../../../money/tenant-status/get-last-status-change.ts';
 import { type Answer, page } from '../../pages/answer.ts';
-import { named, timeOf } from '../../pages/components.ts';
+import { dollars, named, timeOf } from '../../pages/components.ts';
 import type { Call, ClosedStatus, SessionCall } from '../route.ts';
 import { onTheirWay, payForm } from './pay.ts';
 import { openForm } from './tenants.ts';
@@ -25,6 +26,7 @@ export async function closedPage({ deps }: Pick<Call, 'deps'>, session: Session)
   const body = html`<h1>${named(tenantName)} is ${status}</h1>
 <p><code>${renderTenantId(tenant)}</code> is ${status}${change && html` since ${timeOf(change.at)}`}. ${MEANINGS[status]}</p>
 ${change?.told ? html`<p class="note"><strong>Why:</strong> ${named(change.told)}</p>` : html`<p>Whoever runs the service gave no reason here.</p>`}
+${mayDo(role, 'see_money') && html`<p>Its balance is <strong>${dollars((await getBilling(deps.db, tenant)).balance)}</strong>.</p>`}
 ${whomToAsk(deps.config.supportEmail, renderTenantId(tenant))}
 ${
   mayPay &&
