@@ -13,7 +13,7 @@ import { type Answer, redirect } from '../pages/answer.ts';
 import { readCookie, renderCookie, renderLoginCookie } from '../pages/cookie.ts';
 import { failurePage, notFoundPage, refusedFormPage } from '../pages/notices.ts';
 import { isOwnForm, ownAddressOf } from '../pages/origin.ts';
-import { findRoute, refuseUnknownFields } from '../pages/route.ts';
+import { findRoute, refuseUnknownFields, withoutSlash } from '../pages/route.ts';
 import { sendAnswer, sendHtml } from '../pages/send-answer.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
 import { type Context, renderPage } from './layout.ts';
@@ -37,6 +37,8 @@ export async function answerCall(
   const { publicUrl } = deps.config;
   const ownAddress = method === 'GET' && ownAddressOf(request.headers.host, request.url, publicUrl);
   if (ownAddress) return send(deps, reply, undefined, redirect(ownAddress));
+  const bare = method === 'GET' && withoutSlash(path);
+  if (bare) return send(deps, reply, undefined, redirect(query === '' ? bare : `${bare}?${query}`));
 
   const secret = readCookie(publicUrl, request.headers.cookie);
   const session = secret === undefined ? undefined : await authenticateSession(deps, secret);

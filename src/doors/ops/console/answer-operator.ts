@@ -9,7 +9,7 @@ import { type Answer, redirect } from '../../pages/answer.ts';
 import { readCookie, renderCookie, renderLoginCookie } from '../../pages/cookie.ts';
 import { failurePage, notFoundPage, refusedFormPage } from '../../pages/notices.ts';
 import { isOwnForm, ownAddressOf } from '../../pages/origin.ts';
-import { findRoute, refuseUnknownFields } from '../../pages/route.ts';
+import { findRoute, refuseUnknownFields, withoutSlash } from '../../pages/route.ts';
 import { sendAnswer, sendHtml } from '../../pages/send-answer.ts';
 import { type Context, renderOpsPage } from './layout.ts';
 import type { OperatorDoor } from './operator-deps.ts';
@@ -36,6 +36,8 @@ export async function answerOperator(
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const ownAddress = method === 'GET' && ownAddressOf(request.headers.host, request.url, opsUrl);
   if (ownAddress) return send(opsUrl, reply, undefined, redirect(ownAddress));
+  const bare = method === 'GET' && withoutSlash(path);
+  if (bare) return send(opsUrl, reply, undefined, redirect(query === '' ? bare : `${bare}?${query}`));
 
   const secret = readCookie(opsUrl, request.headers.cookie, COOKIE_NAME);
   const session = secret === undefined ? undefined : await authenticateOperator(deps.db, secret);
