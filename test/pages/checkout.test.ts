@@ -83,6 +83,8 @@ describe.each(LOOKS)('a customer in $colorScheme on a screen of $width', (look) 
       .or(page.getByRole('button', { name: /cancel/i }))
       .click();
     await page.getByRole('heading', { name: 'The payment was canceled' }).waitFor();
+    await expectOnward(page);
+    expect(await overflows(page)).toBe(false);
 
     const billing = await app.request('GET', '/v1/billing', { key: tenant.key });
     expect(billing.json.balance.micros).toBe(0);

@@ -65,6 +65,8 @@ export interface Membership {
   readonly tenantStatus: TenantStatus;
   readonly member: string;
   readonly role: MemberRole;
+  /** When the tenant was signed up with the address of the person; `null`: it was not. */
+  readonly foundedAt: Date | null;
 }
 
 /** The address in the form in which members have it; `undefined` if the text is none. */

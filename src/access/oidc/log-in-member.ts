@@ -1,7 +1,7 @@
 /** Log members in, with an address that the issuer verified. */
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findEntrance } from '../sessions/find-entrance.ts';
+import { findEntrance, nextPageOf } from '../sessions/find-entrance.ts';
 import { enter, type OpenedSession } from '../sessions/open-session.ts';
 import { type LoginDeps, makeEntrance } from '../sessions/request-login.ts';
 import type { From } from '../sessions/session.ts';
@@ -54,11 +54,12 @@ export async function finishMemberLogin(
     return await inTransaction(deps.db, async (tx) => {
       const { tenant, next } = attempt;
       const person = { proof: 'oidc', email, tenant } as const;
-      const { own, invitations } = await findEntrance(tx, person, next);
+      const entrance = await findEntrance(tx, person, next);
+      const { own, invitations } = entrance;
       if (invitations.length > 0) return { askAt: await makeEntrance(tx, person, next) };
       const isOther = tenant !== undefined && own?.tenant !== tenant;
       if (!own || isOther) throw new LoginFault('stranger', { email });
-      return { secret: await enter(tx, person, own, from), next };
+      return { secret: await enter(tx, person, own, from), next: nextPageOf(entrance, next) };
     });
   } catch (error) {
     if (error instanceof LoginFault && error.kind === 'stale')

@@ -3,11 +3,11 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { Membership } from '../members/member.ts';
-import { findEntrance } from '../sessions/find-entrance.ts';
+import { type Entrance, findEntrance, nextPageOf } from '../sessions/find-entrance.ts';
 import type { LoginLimit } from '../sessions/login-limit.ts';
 import { noteFailedLogin } from '../sessions/note-failed-login.ts';
-import { enter } from '../sessions/open-session.ts';
-import { CONSOLE_PATH, makeEntrance } from '../sessions/request-login.ts';
+import { enter, type OpenedSession } from '../sessions/open-session.ts';
+import { makeEntrance } from '../sessions/request-login.ts';
 import { type From, hashSecret, provedAddressOf, type Session } from '../sessions/session.ts';
 import { parseSigned, type SignedAnswer } from './answer.ts';
 import { type Purpose, takeChallenge } from './challenges.sql.ts';
@@ -20,7 +20,7 @@ interface PasskeyLoginDeps extends BaseDeps {
 }
 
 /** `askAt`: the path of the page that asks for a yes first. */
-export type PasskeyLogin = { readonly secret: string } | { readonly askAt: string };
+export type PasskeyLogin = OpenedSession | { readonly askAt: string };
 
 /**
  * Log in with whichever passkey the person chose, for the page `next`.
@@ -41,7 +41,7 @@ export async function logInWithPasskey(
 export async function confirmWithPasskey(
   deps: PasskeyLoginDeps,
   party: RelyingParty,
-  answer: string,
+  { answer, next }: { readonly answer: string; readonly next: string },
   { session, ...from }: Omit<From, 'before'> & { readonly session: Session },
 ): Promise<PasskeyLogin | undefined> {
   const { tenant, member, hash } = session;
@@ -51,10 +51,11 @@ export async function confirmWithPasskey(
     from: { ...from, before: hash },
     purpose: { purpose: 'confirm', session: hash },
   } as const;
-  return open(deps, attempt, async (_db, email) => ({
+  const place = async (_db: Db, email: string): Promise<Place> => ({
     own: member && email === provedAddressOf(session) ? { tenant, member: member.id } : undefined,
     invitations: [],
-  }));
+  });
+  return open(deps, attempt, place, next);
 }
 
 interface Attempt {
@@ -65,7 +66,7 @@ interface Attempt {
 }
 
 /** Where the log-in leads. Invitations are answered first. */
-interface Place {
+interface Place extends Pick<Entrance, 'passedOver'> {
   readonly own: Pick<Membership, 'tenant' | 'member'> | undefined;
   readonly invitations: readonly Membership[];
 }
@@ -74,7 +75,7 @@ async function open(
   deps: PasskeyLoginDeps,
   attempt: Attempt,
   placeOf: (db: Db, email: string) => Promise<Place>,
-  next = CONSOLE_PATH,
+  next: string,
 ): Promise<PasskeyLogin | undefined> {
   const answer = parseSigned(attempt.answer);
   // The challenge is used up whatever comes of it, so a refusal is no error.
@@ -82,11 +83,12 @@ async function open(
     const passkey = await prove(tx, attempt, answer);
     if ('refused' in passkey) return passkey;
     const { id: passkeyId, email } = passkey;
-    const { own, invitations } = await placeOf(tx, email);
+    const place = await placeOf(tx, email);
+    const { own, invitations } = place;
     const person = { proof: 'passkey', email, passkeyId, tenant: undefined } as const;
     if (invitations.length > 0) return { askAt: await makeEntrance(tx, person, next) };
     if (!own) return { refused: 'no tenant of its person can be opened' };
-    return { secret: await enter(tx, person, own, attempt.from) };
+    return { secret: await enter(tx, person, own, attempt.from), next: nextPageOf(place, next) };
   });
   if (!('refused' in opened)) return opened;
   deps.log.info({ reason: opened.refused }, 'a passkey was refused');

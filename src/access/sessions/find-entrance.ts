@@ -5,13 +5,14 @@
  */
 import type { Db } from '../../base/db/pool.ts';
 import { readPage } from '../../base/lib/page.ts';
-import { hasConsole, parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { hasConsole, parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Membership } from '../members/member.ts';
 import {
   findInvitation,
   findInvitations,
   findLastUsedTenant,
   findOwnTenant,
+  findOwnTenants,
 } from '../members/memberships.sql.ts';
 import type { ProvedPerson } from './login-links.sql.ts';
 
@@ -21,6 +22,8 @@ export const TENANTS_PAGE_SIZE = 50;
 export interface Entrance {
   /** What a log-in opens: the tenant that was asked for, or else the one that was used last. */
   readonly own: Membership | undefined;
+  /** The tenant that was used last, if another one is opened because this one is suspended or archived. */
+  readonly passedOver?: TenantId | undefined;
   /** To be answered first: the one that was asked for, or, for a person without a tenant that has a console now, all of them. */
   readonly invitations: readonly Membership[];
   /** The last of `invitations`, if there are more. */
@@ -40,11 +43,21 @@ export async function findEntrance(
   const own = await findLastUsedTenant(db, email);
   const invited = wanted === undefined ? undefined : await findInvitation(db, email, wanted);
   if (invited) return { own, invitations: [invited], end: undefined };
-  if (own && hasConsole(own.tenantStatus)) return { own, invitations: [], end: undefined };
+  if (own && hasConsole(own.tenantStatus)) {
+    const [last] = await findOwnTenants(db, email, { after: undefined, limit: 1 });
+    const passedOver = last && !hasConsole(last.tenantStatus) ? last.tenant : undefined;
+    return { own, passedOver, invitations: [], end: undefined };
+  }
   const { items, end } = await readPage(TENANTS_PAGE_SIZE, (limit) =>
     findInvitations(db, email, { after, limit }),
   );
   return { own, invitations: items, end: end?.tenant };
+}
+
+/** The page to begin with, which tells about the tenant that was passed over. */
+export function nextPageOf({ passedOver }: Pick<Entrance, 'passedOver'>, next: string): string {
+  if (passedOver === undefined) return next;
+  return `${next}${next.includes('?') ? '&' : '?'}passed_over=${renderTenantId(passedOver)}`;
 }
 
 /** Pages of mails name their tenant. */

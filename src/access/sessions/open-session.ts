@@ -10,7 +10,7 @@ import { acceptInvitation, declineInvitation } from '../members/answer-invitatio
 import type { Membership } from '../members/member.ts';
 import { noteMemberUse } from '../members/members.sql.ts';
 import { findInvitations, findOwnTenant, findOwnTenants } from '../members/memberships.sql.ts';
-import { findEntrance, TENANTS_PAGE_SIZE } from './find-entrance.ts';
+import { findEntrance, nextPageOf, TENANTS_PAGE_SIZE } from './find-entrance.ts';
 import { findSpentLink, type LoginLink, type ProvedPerson, takeLink } from './login-links.sql.ts';
 import { noteFailedLogin } from './note-failed-login.ts';
 import { type LoginDeps, peekLink } from './request-login.ts';
@@ -84,8 +84,9 @@ async function openWith(
     return secret === undefined ? undefined : { secret, next };
   }
   const isDeclined = answer !== undefined && (await decline(tx, link, answer.tenant, from.address));
-  const { own } = await findEntrance(tx, link, next);
-  if (own) return { secret: await enter(tx, link, own, from), next };
+  const entrance = await findEntrance(tx, link, next);
+  const { own } = entrance;
+  if (own) return { secret: await enter(tx, link, own, from), next: nextPageOf(entrance, next) };
   return isDeclined ? 'declined' : undefined;
 }
 
@@ -178,6 +179,16 @@ export async function listOwnTenants(
   if (email === undefined) return { items: [], end: undefined };
   const find = list === 'own' ? findOwnTenants : findInvitations;
   return readPage(TENANTS_PAGE_SIZE, (limit) => find(db, email, { after, limit }));
+}
+
+/** `undefined`: the person of the session is no member of the tenant. */
+export async function findTenantOfPerson(
+  { db }: ListDeps,
+  session: Session,
+  tenant: TenantId,
+): Promise<Membership | undefined> {
+  const email = provedAddressOf(session);
+  return email === undefined ? undefined : findOwnTenant(db, email, tenant);
 }
 
 /** Move to another tenant of the person, without a new log-in. Returns the new secret; `undefined`: the person has no such tenant. */

@@ -13,16 +13,19 @@ import { type Answer, redirect } from '../pages/answer.ts';
 import { readCookie, renderCookie, renderLoginCookie } from '../pages/cookie.ts';
 import { failurePage, notFoundPage, refusedFormPage } from '../pages/notices.ts';
 import { isOwnForm, ownAddressOf } from '../pages/origin.ts';
-import { findRoute, refuseUnknownFields } from '../pages/route.ts';
+import { findRoute, refuseUnknownFields, withoutSlash } from '../pages/route.ts';
 import { sendAnswer, sendHtml } from '../pages/send-answer.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
-import { renderPage } from './layout.ts';
-import { closedPage } from './pages/closed.ts';
+import { type Context, renderPage } from './layout.ts';
+import { closedPage, notePassedOver } from './pages/closed.ts';
 import { LOGIN_COOKIE } from './pages/oidc.ts';
 import type { Call, ConsoleRoute, GuardedRoute } from './route.ts';
 import { ROUTES } from './routes.ts';
 
 const NO_FIELDS: Form = new Map();
+
+/** Who asked, for the page of an error. */
+const CONTEXTS = new WeakMap<FastifyRequest, Context>();
 
 export async function answerCall(
   { deps, closing }: { readonly deps: Deps; readonly closing: AbortSignal },
@@ -34,10 +37,13 @@ export async function answerCall(
   const { publicUrl } = deps.config;
   const ownAddress = method === 'GET' && ownAddressOf(request.headers.host, request.url, publicUrl);
   if (ownAddress) return send(deps, reply, undefined, redirect(ownAddress));
+  const bare = method === 'GET' && withoutSlash(path);
+  if (bare) return send(deps, reply, undefined, redirect(query === '' ? bare : `${bare}?${query}`));
 
   const secret = readCookie(publicUrl, request.headers.cookie);
   const session = secret === undefined ? undefined : await authenticateSession(deps, secret);
   const closed = secret === undefined || session ? undefined : await findClosedTenant(deps, secret);
+  CONTEXTS.set(request, { path, session, closed });
   const form = request.body instanceof Map ? (request.body as Form) : NO_FIELDS;
   const common = {
     deps,
@@ -83,7 +89,10 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
     const next = route.method === 'GET' ? here : sectionOf(call.path);
     return redirect(`/console/confirm?next=${encodeURIComponent(next)}`);
   }
-  return queueOfRoute(deps, route).run(session, () => route.handle({ ...call, session }));
+  return queueOfRoute(deps, route).run(session, async () => {
+    const inSession = { ...call, session };
+    return notePassedOver(inSession, await route.handle(inSession));
+  });
 }
 
 /** The tenant is suspended or archived: its people are told so, and may do what works then. */
@@ -124,5 +133,5 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ error: failure?.message ?? 'internal error' }));
   }
-  return sendHtml(reply, renderPage(failurePage(status, failure), undefined));
+  return sendHtml(reply, renderPage(failurePage(status, failure), CONTEXTS.get(request)));
 }

@@ -4,12 +4,14 @@ import { type Ability, mayDo } from '../../access/members/member.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import type { Page } from '../pages/answer.ts';
 import { named } from '../pages/components.ts';
-import { renderNavigation, renderShell, type Section } from '../pages/shell.ts';
+import { renderNavigation, renderShell, renderWho, type Section } from '../pages/shell.ts';
 
 /** What the layout knows of the request. */
-interface Context {
+export interface Context {
   readonly path: string;
   readonly session: Session | undefined;
+  /** Of somebody whose tenant is suspended or archived. */
+  readonly closed: Session | undefined;
 }
 
 const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
@@ -38,16 +40,22 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
 
 export function renderPage(shown: Page, context: Context | undefined): string {
   const session = context?.session;
-  const body = session?.proof === 'signup' ? html`${unprovedNote(session)}${shown.body}` : shown.body;
+  const isUnproved = session?.proof === 'signup' && !isProving(context!.path);
+  const body = isUnproved ? html`${unprovedNote(session)}${shown.body}` : shown.body;
   return renderShell(
     { ...shown, body },
     {
       site: 'Boxoffice',
       brand: html`<a class="brand" href="/">Boxoffice</a>`,
-      navigation: session && context ? renderOwnNavigation(session, context.path) : LOGGED_OUT,
+      navigation: context ? renderOwnNavigation(context) : LOGGED_OUT,
       footer: html`<footer><a href="/docs">API reference</a></footer>`,
     },
   );
+}
+
+/** The page of a link: whoever opens it has proved an address. */
+function isProving(path: string): boolean {
+  return path.startsWith('/console/login/');
 }
 
 /** Of a signup: nobody knows yet whose the address is. */
@@ -58,7 +66,10 @@ function unprovedNote({ member }: Session): Html {
 
 const LOGGED_OUT = html`<nav class="way-in" aria-label="Boxoffice"><a href="/console/signup">Sign up</a><a href="/console/login">Log in</a></nav>`;
 
-function renderOwnNavigation({ role, tenantName }: Session, path: string): Html {
+function renderOwnNavigation({ session, closed, path }: Context): Html {
+  if (closed) return renderWho(html`<bdi>${closed.tenantName}</bdi><span>${closed.role}</span>`);
+  if (!session) return LOGGED_OUT;
+  const { role, tenantName } = session;
   const sections = SECTIONS.filter(({ needs }) => mayDo(role, needs));
   const who = html`<a href="/console/tenants"><bdi>${tenantName}</bdi></a><span>${role}</span>`;
   return renderNavigation('Console', sections, path, who);

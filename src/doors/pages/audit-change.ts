@@ -6,19 +6,34 @@ import { exact, named } from './components.ts';
 const VALUE_LENGTH_MAX = 300;
 const MICROS = /_micros$/;
 
+/** Fields of which an empty value means everything, by the beginning of the action. */
+const UNLIMITED: readonly { readonly actions: string; readonly name: string; readonly words: string }[] = [
+  { actions: 'device_credential_', name: 'rooms', words: 'every room' },
+  { actions: 'webhook_', name: 'types', words: 'all events' },
+];
+
 /** Of each field, what it was and what it is. What is nothing on one side is left out there. */
-export function renderChange({ before, after }: Pick<AuditEntry, 'before' | 'after'>): Html {
+export function renderChange({
+  action,
+  before,
+  after,
+}: Pick<AuditEntry, 'action' | 'before' | 'after'>): Html {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return html`<div class="changes">${names.map((name) => {
-    const [was, is] = [fieldOf(before, name), fieldOf(after, name)];
+    const [was, is] = [before, after].map((fields) => fieldOf(action, fields, name));
     return html`<div>${named(name.replace(MICROS, '').replaceAll('_', ' '))}: ${
       was !== null && html`<del>${shown(name, was)}</del> `
     }${is !== null ? html`<ins>${shown(name, is)}</ins>` : (was === null || after) && html`<ins>none</ins>`}</div>`;
   })}</div>`;
 }
 
-function fieldOf(fields: AuditEntry['before'], name: string): unknown {
-  return fields?.[name] ?? null;
+function fieldOf(action: string, fields: AuditEntry['before'], name: string): unknown {
+  const value = fields?.[name] ?? null;
+  const isThere = fields !== null && name in fields;
+  const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
+  if (!isThere || !isEmpty) return value;
+  const found = UNLIMITED.find((each) => each.name === name && action.startsWith(each.actions));
+  return found ? found.words : value;
 }
 
 function shown(name: string, value: unknown): Html {

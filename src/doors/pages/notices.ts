@@ -1,6 +1,6 @@
 /** Pages that only say something: what went wrong, and what was not found. */
 import { html } from '@boxoffice/pages/html';
-import { Failure } from '../../base/failure.ts';
+import { FAILURES, Failure } from '../../base/failure.ts';
 
 import { type Answer, type Page, page } from './answer.ts';
 
@@ -36,8 +36,15 @@ export function failurePage(status: number, failure: Failure | undefined): Page 
   return notice(TITLES[status] ?? 'That did not work', text);
 }
 
+/** What would be misread on a page: an address is that of a mail there. */
+const REWORDED: Readonly<Record<string, string>> = {
+  [FAILURES.too_many_signups]: 'Too many signups came from your network. Try again in an hour.',
+};
+
 /** A message of the interface for programs, as a sentence. */
 export function sentence({ message }: Failure): string {
+  const reworded = REWORDED[message];
+  if (reworded !== undefined) return reworded;
   const text = message.replace(/^invalid request: /, '');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

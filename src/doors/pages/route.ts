@@ -40,6 +40,11 @@ function matchPath(pattern: string, path: string): PathParams | undefined {
   return params;
 }
 
+/** `/console/keys` of `/console/keys/`; `undefined`: the path has no slash too many. */
+export function withoutSlash(path: string): string | undefined {
+  return /^(\/console(?:\/[^/]+)*)\/$/.exec(path)?.[1];
+}
+
 /** Fails with `invalid_request`. */
 export function refuseUnknownFields({ fields = [] }: Route, form: Form): void {
   for (const name of form.keys()) {

@@ -75,7 +75,7 @@ function sectionLink(to: Section, name: string, isCurrent: boolean, path: string
 }
 
 /** Who is logged in, and the way out. */
-function renderWho(who: Html): Html {
+export function renderWho(who: Html): Html {
   return html`<div class="who">${who}<noscript><span>Times are in UTC</span></noscript>
 <form class="inline" method="post" action="/console/logout"><button class="plain">Log out</button></form></div>`;
 }

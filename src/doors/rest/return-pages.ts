@@ -99,12 +99,24 @@ function describe(checkout: Checkout, canceled: boolean): Page {
         links: ONWARD,
       };
     case 'failed':
-      return { title: 'The payment failed', text: `Nothing was charged. Open a new checkout to try again.` };
+      return {
+        title: 'The payment failed',
+        text: 'Nothing was charged. Open a new checkout to try again.',
+        links: ONWARD,
+      };
     case 'expired':
-      return { title: 'The checkout has expired', text: `Nothing was charged. Open a new checkout to pay.` };
+      return {
+        title: 'The checkout has expired',
+        text: 'Nothing was charged. Open a new checkout to pay.',
+        links: ONWARD,
+      };
     case 'open':
       return canceled
-        ? { title: 'The payment was canceled', text: 'Nothing was charged. You may pay later.' }
+        ? {
+            title: 'The payment was canceled',
+            text: 'Nothing was charged. You may pay later.',
+            links: ONWARD,
+          }
         : {
             title: 'Your new balance is on its way',
             text: `We add ${amount} as soon as the payment provider confirms your payment, usually within seconds. This page looks again by itself.`,

@@ -53,17 +53,18 @@ export async function adjustCredit(
   });
 }
 
+/** The command line shows these messages. The console asks at its fields instead. */
 function refuseUnconfirmed({ amount, confirmed }: Adjustment, balance: bigint): void {
   if (!confirmed) return;
   const must = mustConfirm(amount, balance);
   if (must.amount && confirmed.amount !== amount) {
     throw invalidRequest(
-      `${displayMicros(amount)} is beyond ${displayMicros(TYPED_ONCE_MAX)}: confirm it by the same amount`,
+      `${displayMicros(amount)} is beyond ${displayMicros(TYPED_ONCE_MAX)}: confirm it by the same amount (--confirm)`,
     );
   }
   if (must.negative && !confirmed.negative) {
     throw invalidRequest(
-      `the balance would go from ${displayMicros(balance)} to ${displayMicros(balance + amount)}: allow a negative balance`,
+      `the balance would go from ${displayMicros(balance)} to ${displayMicros(balance + amount)}: allow a negative balance (--allow-negative)`,
     );
   }
 }

@@ -136,6 +136,15 @@ export async function findBalance(db: Db, tenant: TenantId): Promise<bigint> {
   return row.balance;
 }
 
+export async function findBalances(db: Db, tenants: readonly TenantId[]): Promise<Map<TenantId, bigint>> {
+  const { rows } = await db.query<{ tenant: TenantId; balance: bigint }>({
+    name: 'find-balances',
+    text: 'select tenant_id as tenant, balance from accounts where tenant_id = any($1)',
+    values: [tenants],
+  });
+  return new Map(rows.map(({ tenant, balance }) => [tenant, balance]));
+}
+
 /** As text, which has all of its microseconds. */
 export async function findPostingTime(tx: Tx, tenant: TenantId, seq: bigint): Promise<string> {
   const { rows } = await tx.query<{ at: string }>({

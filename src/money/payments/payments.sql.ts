@@ -217,6 +217,21 @@ export async function findCheckout(db: Db, id: string): Promise<Checkout | undef
   return rows[0];
 }
 
+/** Those whose payment the bank is still working on, the newest first. At most `limit`. */
+export async function findProcessingCheckouts(
+  db: Db,
+  tenant: TenantId,
+  limit: number,
+): Promise<Pick<Checkout, 'id' | 'amount' | 'createdAt'>[]> {
+  const { rows } = await db.query<Pick<Checkout, 'id' | 'amount' | 'createdAt'>>({
+    name: 'find-processing-checkouts',
+    text: `select id, amount, created_at as "createdAt" from checkouts
+            where tenant_id = $1 and state = 'processing' order by created_at desc limit $2`,
+    values: [tenant, limit],
+  });
+  return rows;
+}
+
 /** Store the session of a checkout. If the tenant was deleted meanwhile, its page is due to be closed. */
 export async function updateCheckoutSession(db: Db, id: string, sessionId: string): Promise<void> {
   if (isDistributed()) return updateSessionInSteps(db, id, sessionId);

@@ -25,6 +25,12 @@ beforeAll(async () => {
   await changeStatus(db(), OPERATOR, idOf(tenant), 'suspended', 'card testing <b>', 'Unusual <payments>');
 });
 
+/** The page that a log-in by mail begins with. */
+async function openedBy(email: string): Promise<string | null> {
+  await sendForm(app, '/console/login', { email });
+  return (await sendForm(app, await mails.linkTo(email), {})).headers.get('location');
+}
+
 async function logIn(email: string): Promise<string> {
   await sendForm(app, '/console/login', { email });
   return cookieOf(await sendForm(app, await mails.linkTo(email), {}));
@@ -43,6 +49,7 @@ describe('a suspended tenant', () => {
         'Log out',
       ])
         expect(text).toContain(words);
+      expect(text).not.toContain('class="way-in"');
       expect(text).not.toContain('card testing');
     }
   });
@@ -77,6 +84,13 @@ describe('a suspended tenant', () => {
     );
   });
 
+  test('shows the balance to those who see money', async () => {
+    const words = 'Its balance is <strong>$20.00</strong>';
+    expect((await getPage(app, '/console', owner.cookie)).text).toContain(words);
+    const moderator = await makeMember(db(), idOf(tenant), { role: 'moderator' });
+    expect((await getPage(app, '/console', moderator.cookie)).text).not.toContain('balance');
+  });
+
   test('leaves the other tenants of the person open', async () => {
     const other = await app.paidTenant();
     const { email } = await makeMember(db(), idOf(other));
@@ -84,6 +98,38 @@ describe('a suspended tenant', () => {
     expect((await getPage(app, '/console', cookie)).text).toContain(`value="${other.id}"`);
     const moved = await sendForm(app, '/console/tenants', { tenant: other.id }, { cookie });
     expect((await getPage(app, '/console', cookieOf(moved))).status).toBe(200);
+  });
+
+  test('is reached from the list of tenants and from the page of another one that is closed', async () => {
+    const [open, archived] = [await app.paidTenant(), await app.paidTenant()];
+    const { email, cookie } = await makeMember(db(), idOf(open));
+    for (const each of [tenant, archived]) await makeMember(db(), idOf(each), { email });
+    await changeStatus(db(), OPERATOR, idOf(archived), 'archived', 'asked to');
+    expect((await getPage(app, '/console/tenants', cookie)).text).toContain('See why <span class="hidden">');
+    const move = (to: TestTenant, from: string) =>
+      sendForm(app, '/console/tenants', { tenant: to.id }, { cookie: from });
+    const moved = cookieOf(await move(tenant, cookie));
+    const { text } = await getPage(app, '/console', moved);
+    for (const words of ['Unusual &lt;payments&gt;', 'action="/console/checkout"', `value="${archived.id}"`])
+      expect(text).toContain(words);
+    const paying = await sendForm(app, '/console/checkout', { dollars: '20' }, { cookie: moved });
+    expect(paying.status).toBe(200);
+    expect((await getPage(app, '/console', cookieOf(await move(open, moved)))).status).toBe(200);
+  });
+
+  test('is named by a log-in that opens another tenant, once and to its members', async () => {
+    const other = await app.paidTenant();
+    const { email } = await makeMember(db(), idOf(other));
+    await makeMember(db(), idOf(tenant), { email });
+    await sendForm(app, '/console/login', { email });
+    const opened = await sendForm(app, await mails.linkTo(email), {});
+    const at = opened.headers.get('location')!;
+    expect(at).toBe(`/console?passed_over=${tenant.id}`);
+    const { status, text } = await getPage(app, at, cookieOf(opened));
+    expect([status, text.includes('which you used last, is suspended')]).toEqual([200, true]);
+    const stranger = await makeMember(db(), idOf(other));
+    expect((await getPage(app, at, stranger.cookie)).text).not.toContain('which you used last');
+    expect(await openedBy(email)).toBe('/console');
   });
 
   test('lets its people log out', async () => {

@@ -257,3 +257,9 @@ describe('the cookie', () => {
 afterAll(async () => {
   await app.settled();
 });
+
+test('a slash too many leads to the page, with its query', async () => {
+  const { status, headers } = await getPage(app, '/console/ledger/?kind=usage');
+  expect([status, headers.get('location')]).toEqual([303, '/console/ledger?kind=usage']);
+  expect((await getPage(app, '/console/')).headers.get('location')).toBe('/console');
+});

@@ -337,6 +337,48 @@ describe('an invitation', () => {
   });
 });
 
+describe('a founder', () => {
+  const confirm = 'leave-credit';
+
+  test('is told when the address signed up and what the tenant holds, without a note that the address is not proved', async () => {
+    const email = newAddress();
+    const { cookie } = await strangerSignsUp(email);
+    await payAs(cookie);
+    const { text } = await getPage(app, await linkFor(email), cookie);
+    expect(text).toMatch(/signed up with your address on <time/);
+    expect(text).toContain('Its balance is <strong>$10.00</strong>');
+    expect(text).toContain('You have proved that');
+    expect(text).not.toContain('Nobody has proved');
+  });
+
+  test('is asked once more before credit is left behind', async () => {
+    const email = newAddress();
+    const { cookie, tenant } = await strangerSignsUp(email);
+    await payAs(cookie);
+    const link = await linkFor(email);
+    const asked = await sendForm(app, link, { tenant, answer: 'decline' });
+    expect([asked.status, asked.text.includes('leave $10.00 behind?')]).toEqual([200, true]);
+    expect(await statusOf(cookie, '/console/start')).toBe(200);
+    const declined = await sendForm(app, link, { tenant, answer: 'decline', confirm });
+    expect(declined.text).toContain('The invitation is declined');
+    expect(await statusOf(cookie, '/console/start')).toBe(303);
+  });
+
+  test('is asked in the list of tenants, too, and not where nothing is left behind', async () => {
+    const email = newAddress();
+    const own = await makeMember(db(), idOf(await app.signUp()), { email });
+    const { cookie, tenant } = await strangerSignsUp(email);
+    await payAs(cookie);
+    const { tenant: empty } = await strangerSignsUp(email, 'Empty');
+    const path = '/console/tenants/invitations';
+    const decline = (fields: object) => sendForm(app, path, { answer: 'decline', ...fields } as never, own);
+    expect((await decline({ tenant: empty })).status).toBe(303);
+    expect((await decline({ tenant })).text).toContain('leave $10.00 behind?');
+    expect((await decline({ tenant, confirm })).status).toBe(303);
+    expect((await decline({ tenant, confirm })).status).toBe(404);
+  });
+});
+
 describe('members of a tenant', () => {
   const post = (path: string, cookie: string, fields = {}) =>
     sendForm(app, `/console/members/${path}`, fields, { cookie });

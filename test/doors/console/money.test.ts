@@ -51,6 +51,29 @@ describe('the overview', () => {
   });
 });
 
+describe('a bank debit that is on its way', () => {
+  test('is shown where one pays, to whoever sees money, until it arrives', async () => {
+    const of = await app.signUp();
+    const { cookie } = await makeMember(db(), idOf(of));
+    const moderator = await makeMember(db(), idOf(of), { role: 'moderator' });
+    const paying = await sendForm(app, '/console/checkout', { dollars: '30' }, { cookie });
+    const intent = app.sandbox.control.pay(/cs_test_\w+/.exec(paying.text)![0], {
+      card: 'bank_debit_succeeds',
+    });
+    await app.settled();
+    const words = 'A payment of $30.00 is on its way';
+    const pages = ['/console', '/console/start', '/console/payments'];
+    for (const path of pages) {
+      const { text } = await getPage(app, path, cookie);
+      expect([path, text.split(words).length - 1]).toEqual([path, 1]);
+    }
+    expect((await getPage(app, '/console', moderator.cookie)).text).not.toContain(words);
+    app.sandbox.control.settle(intent.id);
+    await app.settled();
+    for (const path of pages) expect((await getPage(app, path, cookie)).text).not.toContain(words);
+  });
+});
+
 describe('spend by the hour', () => {
   test('has the numbers of the REST interface, as bars, as a table and as CSV', async () => {
     const of = await app.paidTenant({ cents: 5_000 });

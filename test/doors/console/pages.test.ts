@@ -357,3 +357,31 @@ describe('money', () => {
     }
   });
 });
+
+test('pages of errors know who is logged in', async () => {
+  const of = await app.paidTenant();
+  const only = await makeMember(db(), idOf(of));
+  const finance = await makeMember(db(), idOf(of), { role: 'finance' });
+  const refused = await getPage(app, '/console/keys', finance.cookie);
+  const conflict = await sendForm(app, `/console/members/${only.id}/remove`, {}, only);
+  for (const [{ status, text }, expected, role] of [
+    [refused, 403, 'finance'],
+    [conflict, 409, 'owner'],
+  ] as const) {
+    expect([status, text.includes('class="way-in"')]).toEqual([expected, false]);
+    expect(text).toContain(`<span>${role}</span>`);
+  }
+});
+
+test('the first steps lead to keys only those who may see them', async () => {
+  const of = await app.paidTenant();
+  for (const [role, leads] of [
+    ['viewer', true],
+    ['finance', false],
+    ['moderator', false],
+  ] as const) {
+    const { cookie } = await makeMember(db(), idOf(of), { role });
+    const { text } = await getPage(app, '/console/start', cookie);
+    expect([role, text.includes('href="/console/keys">See them')]).toEqual([role, leads]);
+  }
+});

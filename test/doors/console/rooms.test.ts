@@ -104,6 +104,28 @@ describe('a moderator', () => {
     await expect(mint(stage, 'bob')).rejects.toThrow(/banned/);
   });
 
+  test('sees when a banned person left, how long the ban holds, and that it is one of the name', async () => {
+    await mint(stage, 'dora');
+    await db().query(
+      `update participants set entered_at = now() - interval '3 days' where tenant_id = $1 and username = 'dora'`,
+      [idOf(stage.tenant)],
+    );
+    await act('ban', { username: 'dora', scope: 'room', time: 'day', reason: 'again' });
+    const { rows } = await db().query(
+      `select expires_at as until from bans where tenant_id = $1 and value = 'dora'`,
+      [idOf(stage.tenant)],
+    );
+    const text = (await person('dora')).replace(/\s+/g, ' ');
+    const minute = (at: Date) => at.toISOString().slice(0, 16).replace('T', ' ');
+    expect(text).toMatch(/left: banned<\/span> <a[^>]*><bdi>lobby<\/bdi><\/a> at <time/);
+    expect(text).not.toContain('</a> since');
+    expect(text).toMatch(
+      new RegExp(
+        `The name <bdi>dora</bdi> is banned from each room named <bdi>lobby</bdi> .*>${minute(rows[0].until)}<`,
+      ),
+    );
+  });
+
   test('does by key what the key does: without an entry', async () => {
     await mint(stage, 'carl');
     const opened = await app.request('POST', '/console/session', { key: stage.tenant.key });

@@ -192,3 +192,17 @@ describe('the page of sessions', () => {
     });
   });
 });
+
+describe('a session that ends with something else', () => {
+  test('has the entry of that change and none of its own, as the page says', async () => {
+    const of = await app.paidTenant();
+    const owner = await makeMember(db(), idOf(of));
+    const { id, cookie } = await makeMember(db(), idOf(of), { role: 'viewer' });
+    await sendForm(app, `/console/members/${id}/remove`, {}, owner);
+    expect(await isOpen(cookie)).toBe(false);
+    expect(await entriesOf(of)).toEqual([]);
+    const { text } = await getPage(app, PATH, owner.cookie);
+    expect(text).toContain('the entry of that change is the record');
+    expect(text).not.toContain('each end is in the audit trail');
+  });
+});

@@ -146,6 +146,26 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   });
 });
 
+test('a verification that ends is shown with its row of the table, without a reload', async () => {
+  const { db } = app.service.deps;
+  const id = `vf_${'e'.repeat(32)}`;
+  await db.query(
+    `insert into verifications (id, operator, step, done, total) values ($1, 'grace', 'computing', 3, 7)`,
+    [id],
+  );
+  const { page } = await browser.open(LOOKS[0]!);
+  await page.context().addCookies([{ name: OPERATOR_COOKIE, value: operator.secret, url: OPS_URL }]);
+  await page.goto(`${OPS_URL}/console/verify`);
+  const newest = page.locator('table.rows').first().locator('tbody tr').first();
+  expect(await newest.textContent()).toContain('goes on');
+  await db.query('update verifications set finished_at = now(), differences = 0, done = 7 where id = $1', [
+    id,
+  ]);
+  await page.getByText('Nothing differs in 7 records').waitFor();
+  expect(await newest.textContent()).toMatch(/7\s*nothing differs/);
+  await db.query('delete from verifications where id = $1', [id]);
+});
+
 test.each(Object.entries(PAGES))('%s weighs at most 30 kB, with what it loads', async (_name, path) => {
   const answer = await getOpsPage(app, path(), operator.cookie);
   const assets = [...answer.text.matchAll(/(?:href|src)="(\/console\/assets\/[^"]+)"/g)].map(

@@ -62,7 +62,7 @@ describe('credit adjust', () => {
     expect(await admin(...args)).toMatchObject({
       code: 1,
       out: '',
-      err: 'invalid request: the balance would go from $0.000000 to -$0.000001: allow a negative balance\n',
+      err: 'invalid request: the balance would go from $0.000000 to -$0.000001: allow a negative balance (--allow-negative)\n',
     });
     expect(await admin(...args, '--allow-negative')).toMatchObject({
       code: 0,
@@ -73,7 +73,8 @@ describe('credit adjust', () => {
   it('posts a large amount only if it is given twice', async () => {
     const tenant = await app.signUp();
     const args = ['credit', 'adjust', tenant.id, '1000.000001', '--reason', 'a large gift'];
-    const err = 'invalid request: $1000.000001 is beyond $1000.000000: confirm it by the same amount\n';
+    const err =
+      'invalid request: $1000.000001 is beyond $1000.000000: confirm it by the same amount (--confirm)\n';
     expect(await admin(...args)).toMatchObject({ code: 1, out: '', err });
     expect(await admin(...args, '--confirm', '1000')).toMatchObject({ code: 1, out: '', err });
     expect((await entriesOf(tenant)).balance).toBe(0);

@@ -1,14 +1,15 @@
 /** The page that people of a suspended or archived tenant get, instead of every page of its console. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
-import { listOwnTenants } from '../../../access/sessions/open-session.ts';
+import { findTenantOfPerson, listOwnTenants } from '../../../access/sessions/open-session.ts';
 import type { Session } from '../../../access/sessions/session.ts';
-import { hasConsole, renderTenantId } from '../../../base/tenants/tenant.ts';
+import { hasConsole, parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
+import { getBilling } from '../../../money/payments/get-billing.ts';
 import { getLastStatusChange } from '../../../money/tenant-status/get-last-status-change.ts';
 import { type Answer, page } from '../../pages/answer.ts';
-import { named, timeOf } from '../../pages/components.ts';
-import type { Call, ClosedStatus } from '../route.ts';
-import { payForm } from './pay.ts';
+import { dollars, named, timeOf } from '../../pages/components.ts';
+import type { Call, ClosedStatus, SessionCall } from '../route.ts';
+import { onTheirWay, payForm } from './pay.ts';
 import { openForm } from './tenants.ts';
 
 const MEANINGS: Readonly<Record<ClosedStatus, string>> = {
@@ -25,10 +26,12 @@ export async function closedPage({ deps }: Pick<Call, 'deps'>, session: Session)
   const body = html`<h1>${named(tenantName)} is ${status}</h1>
 <p><code>${renderTenantId(tenant)}</code> is ${status}${change && html` since ${timeOf(change.at)}`}. ${MEANINGS[status]}</p>
 ${change?.told ? html`<p class="note"><strong>Why:</strong> ${named(change.told)}</p>` : html`<p>Whoever runs the service gave no reason here.</p>`}
+${mayDo(role, 'see_money') && html`<p>Its balance is <strong>${dollars((await getBilling(deps.db, tenant)).balance)}</strong>.</p>`}
 ${whomToAsk(deps.config.supportEmail, renderTenantId(tenant))}
 ${
   mayPay &&
   html`<section class="card"><h2>Pay in credit</h2>
+${await onTheirWay({ deps, session })}
 <p>Credit is booked when you have paid. The tenant stays suspended until whoever runs the service opens it again.</p>
 ${payForm(deps, '')}</section>`
 }
@@ -44,9 +47,20 @@ function whomToAsk(email: string | undefined, id: string): Html {
 
 async function otherTenants(deps: Call['deps'], session: Session): Promise<Html | undefined> {
   const others = (await listOwnTenants(deps, session, 'own', undefined)).items.filter(
-    ({ tenant, tenantStatus }) => tenant !== session.tenant && hasConsole(tenantStatus),
+    ({ tenant }) => tenant !== session.tenant,
   );
   if (others.length === 0) return undefined;
   return html`<h2>Your other tenants</h2>
 <ul>${others.map((each) => html`<li>${named(each.tenantName)} ${openForm(each)}</li>`)}</ul>`;
+}
+
+/** A log-in opened another tenant than the one that was used last (`passed_over`): the page says so first. */
+export async function notePassedOver({ deps, session, query }: SessionCall, answer: Answer): Promise<Answer> {
+  const tenant = parseTenantId(query.get('passed_over') ?? '');
+  if (answer.kind !== 'page' || tenant === undefined) return answer;
+  const over = await findTenantOfPerson(deps, session, tenant);
+  if (!over || hasConsole(over.tenantStatus)) return answer;
+  const note = html`<div class="note"><p><strong>${named(over.tenantName)}</strong>, which you used last, is ${over.tenantStatus}.</p>
+${openForm(over)}</div>`;
+  return { ...answer, page: { ...answer.page, body: html`${note}${answer.page.body}` } };
 }

@@ -3,12 +3,12 @@ import { html } from '@boxoffice/pages/html';
 import { type Answer, page } from '../../pages/answer.ts';
 import type { Call } from '../route.ts';
 
-export async function showHome({ session }: Call): Promise<Answer> {
+export async function showHome({ session, closed = session }: Call): Promise<Answer> {
   const body = html`<h1>Prepaid credit for real-time video</h1>
 <p class="lead">Boxoffice sells credit, issues API keys, charges what your relays report, and tells them whom to admit.
 Every figure is the ledger's own, to the micro-dollar.</p>
 <p class="actions">${
-    session
+    closed
       ? html`<a class="button primary" href="/console">Open the console</a>`
       : html`<a class="button primary" href="/console/signup">Sign up</a> <a class="button" href="/console/login">Log in</a>`
   }</p>

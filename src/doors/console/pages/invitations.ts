@@ -1,11 +1,14 @@
 /** Invitations that wait for a yes: on the page of a link that logs in, and at `/console/tenants`. */
 import { type Html, html } from '@boxoffice/pages/html';
-import type { MemberRole, Membership } from '../../../access/members/member.ts';
+import { findInvitedCredit, type Invitation } from '../../../access/members/invited-credit.ts';
+import type { MemberRole } from '../../../access/members/member.ts';
 import type { InvitationAnswer } from '../../../access/sessions/open-session.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import type { Form } from '../../http/form.ts';
-import { named } from '../../pages/components.ts';
+import { type Answer, page } from '../../pages/answer.ts';
+import { dollars, named, timeOf } from '../../pages/components.ts';
+import type { Call } from '../route.ts';
 
 /** What a role may do, for a person who has not joined. */
 const MEANINGS: Readonly<Record<MemberRole, string>> = {
@@ -15,16 +18,49 @@ const MEANINGS: Readonly<Record<MemberRole, string>> = {
   viewer: 'A viewer sees everything but changes nothing.',
 };
 
-/** Of the form that answers one. */
-export const INVITATION_FIELDS = ['tenant', 'answer'] as const;
+/** Of the form that answers one. `confirm`: the person was asked about the credit. */
+export const INVITATION_FIELDS = ['tenant', 'answer', 'confirm'] as const;
 
 /** `action`: where the answer goes. */
-export function renderInvitation(action: string, { tenant, tenantName, role }: Membership): Html {
+export function renderInvitation(action: string, invitation: Invitation): Html {
+  const { tenant, tenantName, role } = invitation;
   return html`<section class="card"><h2>${named(tenantName)} invites you as ${role}</h2>
+${describeFounding(invitation)}
 <p>${MEANINGS[role]} You are no member of <code>${renderTenantId(tenant)}</code> until you join.</p>
 <form class="actions" method="post" action="${action}"><input type="hidden" name="tenant" value="${renderTenantId(tenant)}">
 <button class="primary" name="answer" value="join">Join<span class="hidden"> ${named(tenantName)}</span></button>
 <button name="answer" value="decline">Decline<span class="hidden"> the invitation of ${named(tenantName)}</span></button></form></section>`;
+}
+
+function describeFounding({ foundedAt, balance = 0n }: Invitation): Html | undefined {
+  if (!foundedAt) return undefined;
+  return html`<p>The tenant was signed up with your address on ${timeOf(foundedAt)}. Its balance is <strong>${dollars(balance)}</strong>.</p>`;
+}
+
+/** Declining is final. `undefined`: no credit is left behind by it, or the person was asked already. */
+export async function askBeforeDeclining(
+  { deps, form }: Call,
+  action: string,
+  email: string | undefined,
+): Promise<Answer | undefined> {
+  const answer = parseAnswer(form);
+  if (!answer || answer.isYes || form.get('confirm') === 'leave-credit') return undefined;
+  const left =
+    email !== undefined && answer.tenant !== undefined
+      ? await findInvitedCredit(deps.db, email, answer.tenant)
+      : undefined;
+  if (!left) return undefined;
+  const { tenant, tenantName, balance } = left;
+  const title = `Decline, and leave ${dollars(balance)} behind?`;
+  const body = html`<h1>${title}</h1>
+${describeFounding(left)}
+<p>If you decline, the credit stays in ${named(tenantName)}, where only its other members and its keys can spend it. You cannot take it
+back, and you cannot join later.</p>
+<form class="actions" method="post" action="${action}"><input type="hidden" name="tenant" value="${renderTenantId(tenant)}">
+<input type="hidden" name="confirm" value="leave-credit">
+<button class="primary" name="answer" value="join">Join ${named(tenantName)}</button>
+<button class="danger" name="answer" value="decline">Decline, and leave ${dollars(balance)}</button></form>`;
+  return page({ title, body, layout: 'narrow' });
 }
 
 /** Whoever gives an address at a signup need not have it. */

@@ -1,5 +1,6 @@
 /** `/console/login` and below: log in by mail, or with a link from a terminal (with the issuer: `oidc.ts`); log out; log in again. */
 import { type Html, html } from '@boxoffice/pages/html';
+import { addBalances } from '../../../access/members/invited-credit.ts';
 import { parseMemberEmail } from '../../../access/members/member.ts';
 import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
 import { passkeysAt } from '../../../access/passkeys/passkey.ts';
@@ -17,7 +18,7 @@ import { type Faults, field, named } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
 import { PASSKEY_SCRIPT, passkeyForm, passkeyLoginForm } from '../passkey-form.ts';
 import { type Call, fromOf, type SessionCall } from '../route.ts';
-import { nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
+import { askBeforeDeclining, nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
 import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
 
 export async function showLogin(call: Call): Promise<Answer> {
@@ -107,7 +108,7 @@ export async function showLink({ deps, params, query, path }: Call): Promise<Ans
   const body = html`<h1>You are invited</h1>
 <p>You have proved that ${named(link.email)} is your address. You become a member only if you say yes.</p>
 ${WARNING}
-${invitations.map((each) => renderInvitation(path, each))}
+${(await addBalances(deps.db, invitations)).map((each) => renderInvitation(path, each))}
 ${nextPage(path, 'after', end, 'Older invitations')}
 ${own && html`<form method="post" action="${path}"><p><button>Not now: go to ${named(own.tenantName)}</button></p></form>`}`;
   return page({ title: 'You are invited', body, layout: 'narrow' });
@@ -122,11 +123,20 @@ function linkPage(whose: string): Page {
 
 export async function submitLink(call: Call): Promise<Answer> {
   const { deps, params, form, path } = call;
-  const opened = await openSession(deps, params.token ?? '', fromOf(call), parseAnswer(form));
+  const token = params.token ?? '';
+  const asked = parseAnswer(form) && (await askBeforeDeclining(call, path, await addressOfLink(deps, token)));
+  if (asked) return asked;
+  const opened = await openSession(deps, token, fromOf(call), parseAnswer(form));
   if (opened === undefined) return page(deadLinkPage(), 404);
   if (opened === 'ask') return redirect(path);
   if (opened === 'declined') return page(declinedPage());
   return redirect(parseNext(opened.next), { secret: opened.secret });
+}
+
+/** `undefined`: the link is no person's, or does not work. */
+async function addressOfLink(deps: Call['deps'], token: string): Promise<string | undefined> {
+  const link = await peekLink(deps, token);
+  return link && 'email' in link ? link.email : undefined;
 }
 
 function declinedPage(): Page {

@@ -45,6 +45,7 @@ ${
   html`<p class="alert" role="alert"><strong>The last automatic top-up failed.</strong> ${lastTopUpError}</p>`
 }
 ${seesMoney && renderRaised(thresholds)}
+${isStarted(progress) && progress.onTheirWay}
 ${!isStarted(progress) && html`<section class="card"><h2>Getting started</h2>${renderSteps(call, progress)}</section>`}
 <div class="cards">
 ${

@@ -76,7 +76,7 @@ export async function submitPasskeyLogin(call: Call): Promise<Answer> {
     { answer: form.get('answer') ?? '', next },
     fromOf(call),
   );
-  return login ? afterPasskey(login, next) : refusedPage('/console/login', next);
+  return login ? afterPasskey(login) : refusedPage('/console/login', next);
 }
 
 export async function offerConfirming({ deps, session }: SessionCall): Promise<Answer> {
@@ -87,15 +87,17 @@ export async function submitPasskeyConfirmation(call: SessionCall): Promise<Answ
   const { deps, form, session } = call;
   addressOf(session);
   const next = parseNext(form.get('next'));
-  const login = await confirmWithPasskey(deps, partyOf(deps), form.get('answer') ?? '', {
-    ...fromOf(call),
-    session,
-  });
-  return login ? afterPasskey(login, next) : refusedPage('/console/confirm', next);
+  const login = await confirmWithPasskey(
+    deps,
+    partyOf(deps),
+    { answer: form.get('answer') ?? '', next },
+    { ...fromOf(call), session },
+  );
+  return login ? afterPasskey(login) : refusedPage('/console/confirm', next);
 }
 
-function afterPasskey(login: PasskeyLogin, next: string): Answer {
-  return 'askAt' in login ? redirect(login.askAt) : redirect(next, { secret: login.secret });
+function afterPasskey(login: PasskeyLogin): Answer {
+  return 'askAt' in login ? redirect(login.askAt) : redirect(login.next, { secret: login.secret });
 }
 
 /** Fails with `not_found` where there are no passkeys. */

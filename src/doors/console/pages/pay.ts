@@ -1,32 +1,47 @@
 /** Pay in credit: `POST /console/checkout`. */
 import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/members/member.ts';
 import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
 import { microsOfCents } from '../../../money/amount.ts';
+import { listOnTheirWay } from '../../../money/payments/find-checkout.ts';
 import { openCheckout } from '../../../money/payments/open-checkout.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/payments/top-up-amount.ts';
 import type { Deps } from '../../deps.ts';
 import { type Answer, page } from '../../pages/answer.ts';
-import { type Faults, field } from '../../pages/components.ts';
+import { dollars, type Faults, field, timeOf } from '../../pages/components.ts';
 import { parseDollars } from '../../pages/fields.ts';
 import { faultsOf } from '../../pages/notices.ts';
 import type { SessionCall } from '../route.ts';
 
 export const RANGE = `from $${TOP_UP_CENTS_MIN / 100} to $${(TOP_UP_CENTS_MAX / 100).toLocaleString('en-US')}`;
 
-export function payForm({ provider }: Pick<Deps, 'provider'>, dollars: string, faults: Faults = {}): Html {
+export function payForm({ provider }: Pick<Deps, 'provider'>, amount: string, faults: Faults = {}): Html {
   if (!provider) return html`<p>Payments are not configured here: ask the operator for credit.</p>`;
   return html`<form method="post" action="/console/checkout" novalidate>
 ${field({
   name: 'dollars',
   label: 'Amount in US dollars',
-  value: dollars,
+  value: amount,
   hint: `${RANGE.charAt(0).toUpperCase()}${RANGE.slice(1)}. Next you are asked for your card.`,
   faults,
   input: html`inputmode="decimal" autocomplete="off" required`,
 })}
 <p><button class="primary">Pay</button></p></form>`;
+}
+
+/** Keeps people from paying twice: what was paid by bank, and is not credited yet. Nothing for whoever sees no amounts. */
+export async function onTheirWay({ deps, session }: Pick<SessionCall, 'deps' | 'session'>): Promise<Html[]> {
+  if (!mayDo(session.role, 'see_money')) return [];
+  const checkouts = await listOnTheirWay(deps.db, session.tenant);
+  return checkouts.map(
+    ({
+      amount,
+      createdAt,
+    }) => html`<p class="note"><strong>A payment of ${dollars(amount)} is on its way.</strong> The bank is still working
+on it since ${timeOf(createdAt)}. The balance grows once it arrives: do not pay it again.</p>`,
+  );
 }
 
 /** A page, not a redirect: the policy would have to name the provider's sites, some of which are the operator's own. */

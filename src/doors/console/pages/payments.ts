@@ -13,7 +13,7 @@ import { badge, emptyState, exact, formId, freshNote, scrolling, timeOf } from '
 import { mutationOf } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
 import { KIND_NAMES } from './ledger.ts';
-import { payForm } from './pay.ts';
+import { onTheirWay, payForm } from './pay.ts';
 
 const PAGE_SIZE = 50;
 
@@ -29,6 +29,7 @@ export async function showPayments({ deps, session, query }: SessionCall): Promi
   const isCustomer = settings.firstPaidAt !== null && settings.customerId !== null;
   const hasPortal = mayPay && deps.provider !== undefined && isCustomer;
   const body = html`<h1>Payments</h1>
+${await onTheirWay({ deps, session })}
 ${
   listed.items.length === 0
     ? emptyState('Nothing was paid yet.', 'Each payment appears here as soon as it is credited.')

@@ -3,8 +3,10 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
 import { PUBLISH_RIGHTS, type PublishRight } from '../../../access/rights/publish-rights.ts';
 import type { Tx } from '../../../base/db/pool.ts';
+import type { Ban } from '../../../control/moderation/ban.ts';
 import { banSubject } from '../../../control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../control/moderation/kick-participant.ts';
+import { listBans } from '../../../control/moderation/list-bans.ts';
 import { listModerationEvents } from '../../../control/moderation/list-moderation-events.ts';
 import { type RestrictingAction, restrictTracks } from '../../../control/moderation/restrict-tracks.ts';
 import { getParticipant } from '../../../control/rooms/get-participant.ts';
@@ -29,6 +31,8 @@ import { describeAct } from './room-feed.ts';
 import { pathOf, renderRestrictions } from './rooms.ts';
 
 const ACTS_SHOWN = 20;
+/** Of a name, those of other rooms included. */
+const BANS_READ = 100;
 
 export async function showPerson(call: SessionCall): Promise<Answer> {
   return personPage(call, call.query.get('name'), undefined);
@@ -49,18 +53,19 @@ async function personPage(
 ): Promise<Answer> {
   const room = parseRoomName(params.room);
   const username = parseUsername(name);
-  const [participant, acts] = await Promise.all([
+  const subject = { kind: 'user', value: username } as const;
+  const [participant, acts, bans] = await Promise.all([
     getParticipant(deps.db, session.tenant, {
       room: { name: room, uid: undefined },
       username,
       actor: undefined,
     }),
     listModerationEvents(deps.db, session.tenant, { room, username, before: undefined, limit: ACTS_SHOWN }),
+    listBans(deps.db, session.tenant, { room: undefined, subject, after: undefined, limit: BANS_READ }),
   ]);
-  const isPresent = participant.leftAt === null;
   const body = html`<h1>${named(username)}</h1>
-<p>${isPresent ? badge('present', 'good') : badge(`left: ${participant.leaveReason ?? 'expired'}`)} in <a href="${pathOf(room)}">${named(room)}</a>
-since ${timeOf(participant.enteredAt)}. ${renderRestrictions(participant)}</p>
+<p>${renderPresence(participant)} ${renderRestrictions(participant)}</p>
+${bans.filter((ban) => ban.room === null || ban.room === room).map(renderBan)}
 ${renderFacts(participant)}
 ${mayDo(session.role, 'moderate') && renderForms(participant, form, wrong)}
 ${
@@ -70,6 +75,18 @@ ${
   )}</ol>`
 }`;
   return page({ title: `${username} in ${room}`, body }, wrong ? 400 : 200);
+}
+
+function renderPresence({ room, enteredAt, leftAt, leaveReason }: Participant): Html {
+  const where = html`<a href="${pathOf(room)}">${named(room)}</a>`;
+  if (leftAt === null) return html`${badge('present', 'good')} in ${where} since ${timeOf(enteredAt)}.`;
+  return html`${badge(`left: ${leaveReason ?? 'expired'}`)} ${where} at ${timeOf(leftAt)}. Entered at ${timeOf(enteredAt)}.`;
+}
+
+/** A ban of a user is one of the name, whatever device comes with it. */
+function renderBan({ subject, room, expiresAt, createdAt }: Ban): Html {
+  return html`<p class="note">The name ${named(subject.value)} is banned from ${room === null ? 'all rooms' : html`each room named ${named(room)}`}
+since ${timeOf(createdAt)}, until ${expiresAt ? timeOf(expiresAt) : 'somebody lifts the ban'}. <a href="/console/rooms/bans">Bans</a></p>`;
 }
 
 function renderFacts({ role, rank, tier, capabilities, devices, expiresAt }: Participant): Html {

@@ -32,7 +32,9 @@ export async function showSessions({ deps, session }: SessionCall): Promise<Answ
   const others = ofTenant.filter(({ id }) => !known.has(id));
   const lines = own.map((each) => ({ ...each, cells: [named(each.tenantName), PROOF_WORDS[each.proof]] }));
   const body = html`<h1>Sessions</h1>
-<p>Where you are logged in. A session ends with a log-out, after some time without use, or here. Each log-in and each end is in the audit trail.</p>
+<p>Where you are logged in. A session ends with a log-out, after some time without use, or here. The audit trail has each log-in, each
+log-out and each end from this page. A session also ends when its member, key or passkey is removed, and when the status of the tenant
+changes: then the entry of that change is the record.</p>
 ${sessionTable('Your sessions', ['Tenant', 'Logged in by'], lines, { current: session.id, endPath: `${PATH}/end` })}
 ${own.length > 1 && endAllForm(`${PATH}/end-others`, 'End all others')}
 ${

@@ -9,7 +9,7 @@ import type { Deps } from '../../deps.ts';
 import { type Answer, page } from '../../pages/answer.ts';
 import { dollars, formId } from '../../pages/components.ts';
 import type { SessionCall } from '../route.ts';
-import { payForm } from './pay.ts';
+import { onTheirWay, payForm } from './pay.ts';
 
 /** How far a tenant has come. */
 export interface Progress {
@@ -17,12 +17,15 @@ export interface Progress {
   readonly hasPaid: boolean;
   readonly hasRelayKey: boolean;
   readonly hasUsage: boolean;
+  /** What was paid by bank, and is not credited yet. */
+  readonly onTheirWay: readonly Html[];
 }
 
 export async function findProgress({ deps, session }: { deps: Deps; session: Session }): Promise<Progress> {
-  const [billing, keys] = await Promise.all([
+  const [billing, keys, notes] = await Promise.all([
     getBilling(deps.db, session.tenant),
     listKeys(deps.db, session.tenant, undefined),
+    onTheirWay({ deps, session }),
   ]);
   const works = ({ kind, revokedAt }: ApiKey) => kind === 'relay' && revokedAt === null;
   return {
@@ -30,6 +33,7 @@ export async function findProgress({ deps, session }: { deps: Deps; session: Ses
     hasPaid: billing.settings.firstPaidAt !== null || billing.tenant.exempt,
     hasRelayKey: keys?.keys.some(works) ?? false,
     hasUsage: billing.recent.some(({ kind }) => kind === 'usage'),
+    onTheirWay: notes,
   };
 }
 
@@ -58,13 +62,16 @@ ${step(
   2,
   'Pay in credit',
   hasPaid,
+  html`${progress.onTheirWay}
+${
   hasPaid
     ? mayDo(session.role, 'see_money')
       ? html`<p>Your balance is ${dollars(billing.balance)}.</p>`
       : html`<p>The tenant has credit.</p>`
     : mayDo(session.role, 'pay')
       ? payForm(deps, '20')
-      : html`<p>An owner or a member of finance pays.</p>`,
+      : html`<p>An owner or a member of finance pays.</p>`
+}`,
 )}
 ${step(3, 'Create keys', hasRelayKey, renderKeyStep(session, hasRelayKey))}
 ${step(
@@ -79,7 +86,11 @@ ${step(
 }
 
 function renderKeyStep(session: Session, hasRelayKey: boolean): Html {
-  if (hasRelayKey) return html`<p>You have keys. <a href="/console/keys">See them</a>.</p>`;
+  if (hasRelayKey) {
+    return mayDo(session.role, 'see_keys')
+      ? html`<p>You have keys. <a href="/console/keys">See them</a>.</p>`
+      : html`<p>The tenant has keys.</p>`;
+  }
   if (!mayDo(session.role, 'change_keys')) return html`<p>An owner creates keys.</p>`;
   return html`<p>One for your back end, which may do everything, and one for your relay, which only reports usage.</p>
 <form method="post" action="/console/start/keys">${formId()}<button class="primary">Create both keys</button></form>`;

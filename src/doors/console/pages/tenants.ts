@@ -1,5 +1,6 @@
 /** `/console/tenants`: the tenants of a person, to move between them, and the invitations that wait for a yes. */
 import { type Html, html } from '@boxoffice/pages/html';
+import { addBalances } from '../../../access/members/invited-credit.ts';
 import type { Membership } from '../../../access/members/member.ts';
 import { findEntrance } from '../../../access/sessions/find-entrance.ts';
 import {
@@ -15,7 +16,7 @@ import { type Answer, page, redirect } from '../../pages/answer.ts';
 import { badge, named, scrolling } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
 import { fromOf, type SessionCall } from '../route.ts';
-import { nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
+import { askBeforeDeclining, nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
 
 const PATH = '/console/tenants';
 const INVITATIONS_PATH = '/console/tenants/invitations';
@@ -26,6 +27,7 @@ export async function showTenants(call: SessionCall): Promise<Answer> {
   const afterInvitation = parseTenantId(query.get('after_invitation') ?? '');
   const own = await listOwnTenants(deps, session, 'own', after);
   const invitations = await listOwnTenants(deps, session, 'invitations', afterInvitation);
+  const waiting = await addBalances(deps.db, invitations.items);
   const isAlone = own.items.every(({ tenant }) => tenant === session.tenant);
   const body = html`<h1>${named(session.tenantName)}</h1>
 <p><code>${renderTenantId(session.tenant)}</code> ${badge(session.tenantStatus)}</p>
@@ -33,10 +35,10 @@ ${await renderWanted(call)}
 ${isAlone && after === undefined ? html`<p class="hint">${whyAlone(call)}</p>` : renderOwn(own.items, session.tenant)}
 ${nextPage(PATH, 'after', own.end?.tenant, 'Tenants that were used earlier')}
 ${
-  invitations.items.length > 0 &&
+  waiting.length > 0 &&
   html`<h2>Waiting for your yes</h2>
 ${WARNING}
-${invitations.items.map((each) => renderInvitation(INVITATIONS_PATH, each))}
+${waiting.map((each) => renderInvitation(INVITATIONS_PATH, each))}
 ${nextPage(PATH, 'after_invitation', invitations.end?.tenant, 'Older invitations')}`
 }`;
   return page({ title: 'Tenants', body });
@@ -57,16 +59,21 @@ function renderOwn(own: readonly Membership[], open: TenantId): Html {
       ({ tenant, tenantName, role, tenantStatus }) => html`<tr>
 <th scope="row" data-label="Name">${named(tenantName)}</th><td data-label="Id"><code>${renderTenantId(tenant)}</code></td>
 <td data-label="Your role">${role}</td><td data-label="Open">${
-        tenant === open ? 'open' : !hasConsole(tenantStatus) ? tenantStatus : openForm({ tenant, tenantName })
+        tenant === open ? 'open' : openForm({ tenant, tenantName, tenantStatus })
       }</td></tr>`,
     )}</tbody></table>`,
   );
 }
 
-/** A button that moves to another tenant of the person. */
-export function openForm({ tenant, tenantName }: Pick<Membership, 'tenant' | 'tenantName'>): Html {
-  return html`<form class="inline" method="post" action="${PATH}">
-<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>Open <span class="hidden">${named(tenantName)}</span></button></form>`;
+/** A button that moves to another tenant of the person. Of one without a console, the page says why. */
+export function openForm({
+  tenant,
+  tenantName,
+  tenantStatus,
+}: Pick<Membership, 'tenant' | 'tenantName' | 'tenantStatus'>): Html {
+  const isOpen = hasConsole(tenantStatus);
+  return html`<form class="inline" method="post" action="${PATH}">${!isOpen && html`${badge(tenantStatus, 'bad')} `}
+<input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>${isOpen ? 'Open' : 'See why'} <span class="hidden">${named(tenantName)}</span></button></form>`;
 }
 
 /** Somebody followed a link to a page of another tenant. */
@@ -84,7 +91,8 @@ async function renderWanted({ deps, session, query }: SessionCall): Promise<Html
 <p><button class="primary">Open it, and go to the page</button></p></form></div>`;
   }
   const invitation = found?.invitations.find(({ tenant }) => tenant === wanted);
-  if (invitation) return renderInvitation(INVITATIONS_PATH, invitation);
+  const [shown] = await addBalances(deps.db, invitation ? [invitation] : []);
+  if (shown) return renderInvitation(INVITATIONS_PATH, shown);
   return html`<p class="alert" role="alert">The page is of the tenant <code>${renderTenantId(wanted)}</code>, which this log-in
 does not reach. Log out, and log in with an address that is a member of it.</p>`;
 }
@@ -101,6 +109,8 @@ export async function submitTenant(call: SessionCall): Promise<Answer> {
 export async function submitInvitationAnswer(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
   const answer = parseAnswer(form);
+  const asked = await askBeforeDeclining(call, INVITATIONS_PATH, provedAddressOf(session));
+  if (asked) return asked;
   if (answer?.isYes) {
     const secret = await joinTenant(deps, session, answer.tenant, fromOf(call));
     if (secret !== undefined) return redirect('/console', { secret });

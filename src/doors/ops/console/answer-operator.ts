@@ -9,9 +9,9 @@ import { type Answer, redirect } from '../../pages/answer.ts';
 import { readCookie, renderCookie, renderLoginCookie } from '../../pages/cookie.ts';
 import { failurePage, notFoundPage, refusedFormPage } from '../../pages/notices.ts';
 import { isOwnForm, ownAddressOf } from '../../pages/origin.ts';
-import { findRoute, refuseUnknownFields } from '../../pages/route.ts';
+import { findRoute, refuseUnknownFields, withoutSlash } from '../../pages/route.ts';
 import { sendAnswer, sendHtml } from '../../pages/send-answer.ts';
-import { renderOpsPage } from './layout.ts';
+import { type Context, renderOpsPage } from './layout.ts';
 import type { OperatorDoor } from './operator-deps.ts';
 import { LOGIN_COOKIE } from './pages/oidc.ts';
 import type { OperatorCall, OpsRoute } from './route.ts';
@@ -21,6 +21,9 @@ import { OPS_ROUTES } from './routes.ts';
 export const COOKIE_NAME = 'boxoffice-operator';
 
 const NO_FIELDS: Form = new Map();
+
+/** Who asked, for the page of an error. */
+const CONTEXTS = new WeakMap<FastifyRequest, Context>();
 
 export async function answerOperator(
   door: OperatorDoor,
@@ -33,9 +36,12 @@ export async function answerOperator(
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const ownAddress = method === 'GET' && ownAddressOf(request.headers.host, request.url, opsUrl);
   if (ownAddress) return send(opsUrl, reply, undefined, redirect(ownAddress));
+  const bare = method === 'GET' && withoutSlash(path);
+  if (bare) return send(opsUrl, reply, undefined, redirect(query === '' ? bare : `${bare}?${query}`));
 
   const secret = readCookie(opsUrl, request.headers.cookie, COOKIE_NAME);
   const session = secret === undefined ? undefined : await authenticateOperator(deps.db, secret);
+  CONTEXTS.set(request, { path, session });
   const form = request.body instanceof Map ? (request.body as Form) : NO_FIELDS;
   const common = { deps, door, request, path, form, session, query: parseForm(query) };
   const found = findRoute(OPS_ROUTES, method, path);
@@ -80,5 +86,5 @@ export function answerOperatorError(
   if (!failure) request.log.error({ err: error }, 'a page failed');
   const status = failure ? STATUS[failure.kind] : 500;
   reply.code(status).header('cache-control', 'no-store');
-  return sendHtml(reply, renderOpsPage(failurePage(status, failure), undefined));
+  return sendHtml(reply, renderOpsPage(failurePage(status, failure), CONTEXTS.get(request)));
 }

@@ -38,7 +38,11 @@ export function parseTenantFilter(text: string | undefined): TenantId | undefine
   return id;
 }
 
-/** Decimal dollars, such as `12.50` or `-3`, in micros. `undefined`: it is no such amount, or zero. */
+/** What `parseSignedDollars` takes, in words. */
+export const WRONG_DOLLARS =
+  'Give dollars other than 0, such as 12.50 or -3, with at most 9 digits before the point and 6 after it.';
+
+/** Decimal dollars, such as `12.50` or `-3`, in micros. `undefined`: it is no such amount, too large, or zero. */
 export function parseSignedDollars(text: string | undefined): bigint | undefined {
   const [, sign, size] = /^(-?)\$?([0-9]{1,9}(?:\.[0-9]{1,6})?)$/.exec((text ?? '').trim()) ?? [];
   const micros = size === undefined ? 0n : microsOfDollars(size);

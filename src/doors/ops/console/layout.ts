@@ -5,7 +5,7 @@ import type { Page } from '../../pages/answer.ts';
 import { renderNavigation, renderShell, type Section } from '../../pages/shell.ts';
 
 /** What the layout knows of the request. */
-interface Context {
+export interface Context {
   readonly path: string;
   readonly session: OperatorSession | undefined;
 }

@@ -120,6 +120,13 @@ describe('tenants', () => {
     expect(await balanceOf(tenant)).toBe(before - 1_250_001);
   });
 
+  test('get no credit beyond nine digits, and the field says so', async () => {
+    const fields = { form: randomUUID(), dollars: '99999999999', reason: 'a slip' };
+    const { status, text } = await send(`${pathOf(tenant)}/credit`, fields);
+    expect(status).toBe(400);
+    expect(text).toMatch(/id="dollars-fault">[^<]*at most 9 digits before the point/);
+  });
+
   test('get no credit before somebody saw what it changes', async () => {
     const of = await app.paidTenant();
     const answer = await send(`${pathOf(of)}/credit`, { form: randomUUID(), dollars: '-20', reason: 'back' });
@@ -299,6 +306,7 @@ describe('rates', () => {
     [{ from: 'yesterday' }, ['from'], 'such as 2026-11-01'],
     [{ to: '2019-01-01' }, ['from'], 'before the other one'],
     [{ tenant: 'me' }, ['tenant'], 't_ and 16 hex digits'],
+    [{ tenant: 't_0123456789abcdef' }, ['tenant'], 'No tenant has this id'],
   ])('%j are refused in words at the field, and what was typed stays', async (changes, fields_, words) => {
     const answer = await send('/console/rates/simulate', {
       ...fields(),
@@ -314,6 +322,21 @@ describe('rates', () => {
     expect(answer.text).toMatch(/id="host_hd"[^>]*value="1\.23"/);
     for (const [name, value] of Object.entries(changes)) {
       expect(answer.text).toContain(`id="${name}" name="${name}" value="${value}"`);
+    }
+  });
+
+  test('are shown before they are loaded, beside those that they replace', async () => {
+    const draft = { ...fields({ host_hd: '1.23' }), from: '2020-01-01', to: '2100-01-01', tenant: '' };
+    const pages = [
+      await send('/console/rates/simulate', draft),
+      await send('/console/rates/load', { ...fields({ host_hd: '1.23' }), confirm: '' }),
+    ];
+    const now = BUILT_IN_RATES.ceiling_per_1000_participant_minutes.host.hd;
+    for (const { text } of pages) {
+      const [row] = /<tr><td[^>]*>At most for 1,000 minutes: host hd.*?<\/tr>/s.exec(text)!;
+      expect(row).toContain(`>${now}<`);
+      expect(row).toContain('<strong>1.23</strong>');
+      expect(text.match(/<strong>[\d.]+<\/strong> <span class="badge warn">new/g)).toHaveLength(1);
     }
   });
 

@@ -1,7 +1,7 @@
 /** `/console/rates`: the rate card in effect, the earlier ones, and a draft of the next one: simulated, then loaded. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { Failure, notFound } from '../../../../base/failure.ts';
+import { Failure } from '../../../../base/failure.ts';
 import { assert } from '../../../../base/lib/assert.ts';
 import { findTenant } from '../../../../base/tenants/tenants.sql.ts';
 import {
@@ -18,7 +18,7 @@ import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts'
 import type { Form } from '../../../http/form.ts';
 import { parsePeriod, parseTime } from '../../../http/period.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
-import { alert, emptyState, exact, type Faults, field, timeOf } from '../../../pages/components.ts';
+import { alert, badge, emptyState, exact, type Faults, field, timeOf } from '../../../pages/components.ts';
 import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { table, tenantLink } from '../table.ts';
@@ -40,6 +40,7 @@ const MARKUP_HINT = `A whole number from 0 to ${MARKUP_MAX.toLocaleString('en-US
 const WRONG_PRICE = 'Give dollars with up to six digits before the point and after it, such as 0.60.';
 const WRONG_MARKUP = `Give a whole number from 0 to ${MARKUP_MAX.toLocaleString('en-US')}, such as 1500 for 15%.`;
 const WRONG_DAY = 'Choose a day, such as 2026-11-01.';
+const UNKNOWN_TENANT = 'No tenant has this id.';
 const WRONG_TENANT = 'Give the id of a tenant, t_ and 16 hex digits, or leave it empty for all.';
 const ceilingName = (role: string, tier: string) => `${role}_${tier}`;
 
@@ -52,6 +53,11 @@ export const CARD_FIELDS: readonly string[] = [
 export async function showRates({ deps }: LoggedInCall): Promise<Answer> {
   const cards = (await listRateCards(deps.db)).reverse();
   return page(ratesPage(cards, fieldsOf(newestOf(cards).card), {}, {}, undefined));
+}
+
+/** The prices of the card in effect, as text. */
+async function cardNow(db: LoggedInCall['deps']['db']): Promise<Form> {
+  return fieldsOf(newestOf((await listRateCards(db)).reverse()).card);
 }
 
 function newestOf([newest]: readonly RateCardRow[]): RateCardRow {
@@ -103,10 +109,10 @@ function cardOf(form: Form): RateCardFile {
 /** What the usage of a period would have cost. Nothing is changed. */
 export async function submitSimulation(call: LoggedInCall): Promise<Answer> {
   const { deps, form } = call;
-  const faults = { ...cardFaults(form), ...simulationFaults(form) };
+  const faults = { ...cardFaults(form), ...simulationFaults(form), ...(await unknownTenantFault(call)) };
   if (Object.keys(faults).length > 0) return wrongDraft(deps, form, faults);
   try {
-    return page(simulationPage(form, await simulate(call)));
+    return page(simulationPage(form, await simulate(call), await cardNow(deps.db)));
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
     return wrongDraft(deps, form, {}, error.message);
@@ -138,6 +144,11 @@ function simulationFaults(form: Form): Faults {
   };
 }
 
+async function unknownTenantFault({ deps, form }: LoggedInCall): Promise<Faults> {
+  const tenant = unlessInvalid(() => parseTenantFilter(form.get('tenant')));
+  return tenant === undefined || (await findTenant(deps.db, tenant)) ? {} : { tenant: UNKNOWN_TENANT };
+}
+
 /** `undefined` if it fails with `invalid_request`. */
 function unlessInvalid<T>(parse: () => T): T | undefined {
   try {
@@ -151,7 +162,6 @@ function unlessInvalid<T>(parse: () => T): T | undefined {
 async function simulate({ deps, form }: LoggedInCall): Promise<readonly ComparedTenant[]> {
   const card = parseRateCard(cardOf(form));
   const tenant = parseTenantFilter(form.get('tenant'));
-  if (tenant !== undefined && !(await findTenant(deps.db, tenant))) throw notFound('tenant');
   const { from, to } = parsePeriod(periodOf(form));
   assert(from && to, 'the period has no faults');
   return simulatePeriod(deps.db, {
@@ -180,7 +190,8 @@ export async function submitCard({ deps, form, session }: LoggedInCall): Promise
   if (Object.keys(faults).length > 0) return wrongDraft(deps, form, faults);
   const card = cardOf(form);
   if ((form.get('confirm') ?? '').trim() !== LOAD) {
-    const body = html`<h1>Nothing was loaded</h1>${loadForm(form, { confirm: `Type the word ${LOAD}.` })}`;
+    const faults = { confirm: `Type the word ${LOAD}.` };
+    const body = html`<h1>Nothing was loaded</h1>${loadForm(form, await cardNow(deps.db), faults)}`;
     return page({ title: 'Nothing was loaded', body }, 400);
   }
   const loading = await loadRates(deps.db, operatorOf(session), card);
@@ -243,7 +254,7 @@ ${ROLES.map(
 )}`;
 }
 
-function simulationPage(form: Form, tenants: readonly ComparedTenant[]): Page {
+function simulationPage(form: Form, tenants: readonly ComparedTenant[], now: Form): Page {
   const charged = tenants.filter((each) => each.charged.records > 0);
   const unbilled = tenants.filter((each) => each.unbilled.records > 0);
   const body = html`<h1>What the draft would have charged</h1>
@@ -257,19 +268,35 @@ ${
   html`<h2>Accepted and not charged, because the tenants were exempt</h2>
 ${renderComparisons('Usage that was not charged', unbilled, 'unbilled')}`
 }
-${loadForm(form, {})}`;
+${loadForm(form, now, {})}`;
   return { title: 'A simulation', body };
 }
 
 /** The draft is in the form, so that what is loaded is what was simulated. */
-function loadForm(form: Form, faults: Faults): Html {
+function loadForm(form: Form, now: Form, faults: Faults): Html {
   return html`<section class="card"><h2>Load the draft</h2>
 <p>It prices all usage from now on. Charges of the past stay as they are.</p>
+${renderPrices(form, now)}
 <form method="post" action="/console/rates/load" novalidate>
 ${CARD_FIELDS.map((name) => html`<input type="hidden" name="${name}" value="${form.get(name) ?? ''}">`)}
 ${field({ name: 'confirm', label: `To load it, type: ${LOAD}`, faults, input: html`autocomplete="off"` })}
 <p><button class="danger">Load the draft</button></p></form></section>
 <p><a href="/console/rates">Back to the rates</a></p>`;
+}
+
+/** Each price of the draft, beside the one that it replaces. */
+function renderPrices(form: Form, now: Form): Html {
+  const labels: Form = new Map(Object.entries(SINGLE));
+  const rows = CARD_FIELDS.map((name) => {
+    const [was, is] = [textOf(now, name), textOf(form, name)];
+    const label = labels.get(name) ?? `At most for 1,000 minutes: ${name.replaceAll('_', ' ')}`;
+    return [
+      label,
+      was,
+      Number(was) === Number(is) ? is : html`<strong>${is}</strong> ${badge('new', 'warn')}`,
+    ];
+  });
+  return table('The prices of the draft', ['Price', 'Now', 'Draft'], rows, { numbers: ['Now', 'Draft'] });
 }
 
 function renderComparisons(

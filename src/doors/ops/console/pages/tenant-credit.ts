@@ -9,7 +9,7 @@ import { type Confirmed, mustConfirm, TYPED_ONCE_MAX } from '../../../../money/l
 import { findAccountOverview } from '../../../../money/overview/overview.sql.ts';
 import { type Answer, type Page, page } from '../../../pages/answer.ts';
 import { checkbox, dollars, exact, type Faults, field, formId, named } from '../../../pages/components.ts';
-import { parseReason, parseSignedDollars, REASON_MAX } from '../fields.ts';
+import { parseReason, parseSignedDollars, REASON_MAX, WRONG_DOLLARS } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { facts } from '../table.ts';
 import { getTenant, tenantPath } from './tenant.ts';
@@ -33,7 +33,7 @@ export async function submitCredit(call: LoggedInCall): Promise<Answer> {
   const balance = await balanceOf(call, tenant);
   if (amount === undefined || reason === undefined) {
     const faults: Faults = {
-      ...(amount === undefined && { dollars: 'Give dollars other than 0, such as 12.50 or -3.' }),
+      ...(amount === undefined && { dollars: WRONG_DOLLARS }),
       ...(reason === undefined && { reason: `Give a reason of 1 to ${REASON_MAX} characters.` }),
     };
     const given = { dollars: form.get('dollars'), reason: form.get('reason') };

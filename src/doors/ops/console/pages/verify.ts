@@ -23,11 +23,13 @@ export async function showVerify({ deps }: LoggedInCall): Promise<Answer> {
   const body = html`<h1>Verify</h1>
 <p>Adds everything up again and compares: balances, chains, records, payments, carries, sums of usage, alerts, and every charge. It reads
 one state of the database, beside the service, and may take long.</p>
-<div id="verification"${goesOn && html` data-again="/console/verify"`} role="status">
+<div id="verification"${goesOn && html` data-again="/console/verify"`}>
+<div role="status">
 ${goesOn ? renderProgress(newest) : html`<form method="post" action="/console/verify"><p><button class="primary">Verify now</button></p></form>`}
 ${newest && !goesOn && renderResult(newest)}
 </div>
 ${renderRuns(runs)}
+</div>
 <p class="hint">To compare with the payment provider too: <code>npm run admin -- verify --payments</code></p>`;
   return page({ title: 'Verify', body, ...(goesOn && { reloadSeconds: AGAIN_SECONDS }) });
 }

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { withoutSlash } from '../../../src/doors/pages/route.ts';
+
+test.each([
+  ['/console/', '/console'],
+  ['/console/keys/', '/console/keys'],
+  ['/console', undefined],
+  ['/', undefined],
+  ['//elsewhere.example/', undefined],
+  ['/console//', undefined],
+])('%s without a slash too many is %s', (path, bare) => {
+  expect(withoutSlash(path)).toBe(bare);
+});
