@@ -75,7 +75,11 @@ describe('after the room was made again', () => {
     const capabilities = ['moderate.ban'];
     await mint(stage, 'mod', { capabilities });
     const banning = () =>
-      control.call(banSubject, { room: 'lobby', subject: { case: 'username', value: 'ann' }, actor: actor('mod') });
+      control.call(banSubject, {
+        room: 'lobby',
+        subject: { case: 'username', value: 'ann' },
+        actor: actor('mod'),
+      });
     expect(await failureOf(banning())).toMatchObject({ reason: 'INSUFFICIENT_STANDING' });
     // Now ann is of a lower rank.
     await mint(stage, 'ann', { rank: 0 });
