@@ -6,6 +6,7 @@ import { makeLog } from '../base/telemetry/log.ts';
 import { type Config, isTestMode, readConfig } from './config.ts';
 import { startEmbedded } from './embedded-postgres/embedded-postgres.ts';
 import { findFreePort } from './free-port.ts';
+import { giveBackMemory } from './give-back-memory.ts';
 import { describeStartFailure, END_SIGNALS, endProcess, Opened } from './lifetime.ts';
 import type { DatabaseConfig } from './open-database.ts';
 import { findSecretsKey } from './secrets-key.ts';
@@ -90,7 +91,9 @@ async function loadService(): Promise<Serve> {
         () => undefined,
       ),
     );
-    return starting;
+    const service = await starting;
+    giveBackMemory();
+    return service;
   };
 }
 

@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { makeLog } from '../../base/telemetry/log.ts';
 import { findFault } from '../../doors/ops/server.ts';
+import { giveBackMemory } from '../give-back-memory.ts';
 import { describeStartFailure, END_SIGNALS, endProcess, Opened } from '../lifetime.ts';
 import { type Service, startService } from '../service.ts';
 import { shrinkHeap } from '../shrink-heap.ts';
@@ -29,6 +30,7 @@ async function start({ number, config, logLevel, tracing }: WorkerSettings): Pro
     const started = await startService(config, log, { chargeLimits, whenLoaded: shrinkHeap });
     opened.add(() => started.stop());
     service = started;
+    giveBackMemory();
     tell({ type: 'serving', joinPort: started.joinPort, grpcPort: started.grpcPort });
   } catch (error) {
     tell({ type: 'failed', text: describeStartFailure(error) }, () => process.exit(1));
