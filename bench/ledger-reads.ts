@@ -10,6 +10,7 @@ import { makeBenchTenant, openProcess, openService, openStand } from './stand.ts
 
 const RECORDS = Number(process.env.BENCH_RECORDS ?? 10_000_000);
 const MONTH_BY_DAY_MS = 20;
+const MONTH_BY_ROOM_MS = 50;
 const IDS = 5_000;
 
 const PERIOD = `from=${MONTH.from}&to=${MONTH.to}`;
@@ -19,6 +20,11 @@ const READS: readonly { readonly title: string; readonly path: string; readonly 
   { title: 'a month by day', path: `/v1/usage/summary?group_by=day&${PERIOD}`, p95: MONTH_BY_DAY_MS },
   { title: 'a month by day, role and tier', path: `/v1/usage/summary?group_by=day,role,tier&${PERIOD}` },
   { title: 'the 100 most expensive rooms of a month', path: `/v1/usage/summary?group_by=room&${PERIOD}` },
+  {
+    title: 'a month by room, role and tier',
+    path: `/v1/usage/summary?group_by=room,role,tier&${PERIOD}`,
+    p95: MONTH_BY_ROOM_MS,
+  },
   { title: 'a room by day', path: `/v1/usage/summary?group_by=day&room=room-77&${PERIOD}` },
   { title: 'the newest 100 entries', path: '/v1/ledger' },
   { title: '100 entries of the middle', path: '/v1/ledger?to=2026-10-16' },

@@ -240,7 +240,7 @@ const REFUSED: readonly RefusedCall[] = [
     metadata: { limit: 'key_requests_per_minute', max: '1' },
     with: { limits: { key_requests_per_minute: 1 } },
     // The next call is beyond the limit, unless a minute of the service ends in between: so nothing else is prepared.
-    prepare: makeRoom,
+    prepare: (house) => makeRoom(house),
     request: () => lobby,
   },
   {
