@@ -40,13 +40,15 @@ export interface ToolOptions {
   /** Relative to the root of the repository. */
   readonly folder: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** What runs has time limits of its own, so it does not go behind the others. */
+  readonly hasTimeLimits?: boolean;
 }
 
 /** The output of a compiler, of what it builds, or of a program of npm; the error of one that fails shows it. */
 export async function runTool(
   command: string,
   args: readonly string[],
-  { folder, env }: ToolOptions,
+  { folder, env, hasTimeLimits = false }: ToolOptions,
 ): Promise<string> {
   const running = promisify(execFile)(command, args, {
     cwd: join(ROOT, folder),
@@ -60,7 +62,7 @@ export async function runTool(
     maxBuffer: 2 ** 26,
     timeout: BUILD_MS_MAX,
   });
-  if (running.child.pid !== undefined) setPriority(running.child.pid, BUILD_PRIORITY);
+  if (running.child.pid !== undefined && !hasTimeLimits) setPriority(running.child.pid, BUILD_PRIORITY);
   try {
     return (await running).stdout;
   } catch (error) {
