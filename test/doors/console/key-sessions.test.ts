@@ -80,6 +80,7 @@ const OF_A_PERSON = [
 const OF_ITS_SESSIONS = ['/console/sessions/end', '/console/sessions/end-others'];
 
 /** Everything of the tenant that a form could change. */
+/** Without when watchdogs are looked at, which happens by itself. */
 async function state(stage: Stage): Promise<unknown> {
   const { rows } = await db().query(
     `select (select json_agg(k order by id) from api_keys k where tenant_id = $1) as keys,
@@ -87,7 +88,7 @@ async function state(stage: Stage): Promise<unknown> {
             (select json_agg(m order by id) from members m where tenant_id = $1) as members,
             (select json_agg(b order by id) from bans b where tenant_id = $1) as bans,
             (select json_agg(r order by uid) from rooms r where tenant_id = $1) as rooms,
-            (select json_agg(w order by id) from watchdogs w where tenant_id = $1) as watchdogs,
+            (select json_agg(to_jsonb(w) - '{check_at,looked_at}'::text[] order by id) from watchdogs w where tenant_id = $1) as watchdogs,
             (select count(*) from moderation_events where tenant_id = $1) as acts,
             (select count(*) from audit_entries where tenant_id = $1) as audit,
             (select count(*) from passkey_challenges) as challenges, (select count(*) from mails) as mails`,
