@@ -79,8 +79,7 @@ const OF_A_PERSON = [
 /** They end sessions of the same key. */
 const OF_ITS_SESSIONS = ['/console/sessions/end', '/console/sessions/end-others'];
 
-/** Everything of the tenant that a form could change. */
-/** Without when watchdogs are looked at, which happens by itself. */
+/** Everything of the tenant that a form could change; without when watchdogs are looked at, which happens by itself. */
 async function state(stage: Stage): Promise<unknown> {
   const { rows } = await db().query(
     `select (select json_agg(k order by id) from api_keys k where tenant_id = $1) as keys,
