@@ -28,8 +28,8 @@ export default defineConfig({
     // Loading the service again for each file would cost a third of the time. So a file leaves nothing behind.
     isolate: false,
     // A slow or busy machine is no fault: only what fails is waited for so long.
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
   },
 });
