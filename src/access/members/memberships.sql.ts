@@ -9,7 +9,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Membership } from './member.ts';
 
 const COLUMNS = `m.tenant_id as tenant, t.name as "tenantName", t.status as "tenantStatus", m.id as member, m.role,
-  case when m.is_founder then m.created_at end as "foundedAt"`;
+  case when m.is_founder then t.created_at end as "foundedAt"`;
 const FROM = 'from members m join tenants t on t.id = m.tenant_id';
 
 /** Tenants in other states have no console. */

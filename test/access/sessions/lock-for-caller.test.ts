@@ -1,6 +1,7 @@
 /** What a key or a session has under way when it ends, makes nothing that outlives it. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { findInvitation } from '../../../src/access/members/memberships.sql.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { lockTenant } from '../../../src/base/tenants/tenants.sql.ts';
 import { cookieOf, getPage, joinByLink, makeMailLog, makeMember, sendForm } from '../../support/console.ts';
@@ -159,6 +160,8 @@ describe('the session of a stranger who signed up with the address of another pe
     ]);
     await sendForm(app, `/console/members/${rows[0].id}/remove`, {}, { cookie: other.cookie });
     await sendForm(app, '/console/members', { email, role: 'owner' }, { cookie: other.cookie });
+    const signup = await db().query('select created_at as at from tenants where id = $1', [idOf(tenant)]);
+    expect((await findInvitation(db(), email, idOf(tenant)))?.foundedAt).toEqual(signup.rows[0].at);
     await sendForm(app, '/console/login', { email }, client());
     const joined = await joinByLink(app, await mails.linkTo(email), tenant.id);
     const led = await getPage(app, '/console', cookieOf(joined));
