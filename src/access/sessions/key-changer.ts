@@ -8,8 +8,7 @@ import { changerOf, type Session } from './session.ts';
 
 /** A session by key may do what the key may. Any other one changes every key, and widens none. */
 export async function keyChangerOf(tx: Tx, session: Session, address: string): Promise<KeyChanger> {
-  const { tenantStatus, tenantLimits, isTrusted } = session;
-  const { keyId } = session;
+  const { tenantStatus, tenantLimits, keyId, isTrusted } = session;
   const ceiling = keyId === undefined ? WIDEST_CEILING : await lockCeiling(tx, keyId);
   assert(ceiling, 'ceiling of the key of a session');
   return { ...changerOf(session, address), tenantStatus, tenantLimits, keyId, isTrusted, ceiling };

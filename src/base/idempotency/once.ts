@@ -78,9 +78,9 @@ export function sealAnswer(deps: Pick<OnceDeps, 'box'>, mutation: Mutation, answ
 
 /** Fails with `idempotency_key_reused` if the answer is that of another request, or of a caller with other rights. */
 export function openAnswer(deps: Pick<OnceDeps, 'box'>, mutation: Mutation, kept: KeptAnswer): Buffer {
-  const { lesserRights } = mutation;
-  const isOf = (given: Mutation) => kept.requestHash.equals(hashOf(given));
-  if (!isOf(mutation) && !(lesserRights !== undefined && isOf({ ...mutation, rights: lesserRights })))
+  const { rights, lesserRights = rights } = mutation;
+  const isKeptFor = (given: string) => kept.requestHash.equals(hashOf({ ...mutation, rights: given }));
+  if (!isKeptFor(rights) && !isKeptFor(lesserRights))
     throw new Failure('idempotency_key_reused', { field: 'idempotency_key' });
   return deps.box.open(kept.answer, contextOf(mutation));
 }

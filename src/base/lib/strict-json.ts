@@ -1,10 +1,10 @@
 /**
  * A stricter `JSON.parse`: it refuses input that different parsers read differently.
  *
- * It refuses invalid UTF-8, nesting deeper than 32, objects of more than 1,000 members, duplicate members, a member called `__proto__`,
- * NUL and lone surrogates in text, and numbers that a double cannot hold exactly. `JSON.parse` checks
- * everything else. One pass over the bytes before it, and one over the value after it, find what it
- * accepts.
+ * It refuses invalid UTF-8, nesting deeper than 32, objects of more than 1,000 members, duplicate members, a
+ * member called `__proto__`, NUL and lone surrogates in text, and numbers that a double cannot hold exactly.
+ * `JSON.parse` checks everything else. One pass over the bytes before it, and one over the value after it, find
+ * what it accepts.
  */
 
 /** The caller sees `message`. */
@@ -77,7 +77,7 @@ function scanStructure(bytes: Uint8Array): Scan {
     } else if (byte === COLON) {
       members += 1;
       if (depth >= 0 && ++counts[depth]! > MEMBERS_MAX) {
-        throw new JsonError('an object has more than 1,000 members');
+        throw new JsonError(`an object has more than ${MEMBERS_MAX.toLocaleString('en-US')} members`);
       }
     } else if (byte === 0x7b || byte === 0x5b) {
       depth += 1;

@@ -9,7 +9,7 @@ export interface TenantMail extends MailRecipients {
 
 /** The settings of a tenant; a tenant without a row has the defaults of the table. */
 export async function findMailSettings(db: Db, tenant: TenantId): Promise<TenantMail> {
-  const { rows } = await db.query<Omit<TenantMail, 'reachable'> & { readonly joined: string[] | null }>({
+  const { rows } = await db.query<TenantMail>({
     name: 'find-mail-settings',
     text: `select t.email, t.status, coalesce(s.signup_address, true) as "signupAddress",
                   coalesce(s.addresses, '{}') as addresses, coalesce(s.alerts, true) as alerts,
@@ -21,12 +21,11 @@ export async function findMailSettings(db: Db, tenant: TenantId): Promise<Tenant
                          order by m.created_at, m.id) as owners,
                   case when t.status = 'pending' then
                     array(select m.email from members m where m.tenant_id = t.id and m.joined_at is not null)
-                  end as joined
+                  end as reachable
              from tenants t left join mail_settings s on s.tenant_id = t.id where t.id = $1`,
     values: [tenant],
   });
-  const { joined, ...found } = rows[0]!;
-  return { ...found, reachable: joined ?? undefined };
+  return rows[0]!;
 }
 
 export async function upsertMailSettings(tx: Tx, tenant: TenantId, settings: MailSettings): Promise<void> {

@@ -30,8 +30,8 @@ export interface MailRecipients extends MailSettings {
   readonly unsubscribed: readonly string[];
   /** The addresses of the owners who have joined. */
   readonly owners: readonly string[];
-  /** In lower case: whom alerts and receipts may reach; `undefined`: any address of the settings. */
-  readonly reachable?: readonly string[] | undefined;
+  /** In lower case: whom alerts and receipts may reach; `null`: any address of the settings. */
+  readonly reachable: readonly string[] | null;
 }
 
 /** Check what a request asks for, after its schema. Fails with `invalid_request`. */
@@ -58,7 +58,6 @@ export function recipientsOf(recipients: MailRecipients, kind: EventMailKind): r
   const all = [...(recipients.signupAddress ? [recipients.email] : []), ...recipients.addresses];
   const byNormal = new Map(all.toReversed().map((address) => [normalAddress(address), address]));
   if (kind === 'alert') for (const address of recipients.unsubscribed) byNormal.delete(address);
-  const { reachable } = recipients;
-  const found = [...byNormal].filter(([normal]) => reachable === undefined || reachable.includes(normal));
+  const found = [...byNormal].filter(([normal]) => recipients.reachable?.includes(normal) ?? true);
   return found.map(([, address]) => address).toReversed();
 }

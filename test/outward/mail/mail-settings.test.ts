@@ -27,6 +27,7 @@ describe('recipients', () => {
     addresses: ['b@example.com'],
     unsubscribed: [],
     owners: [],
+    reachable: null,
   };
 
   test('are the address of the signup and the others, each once', () => {

@@ -10,7 +10,11 @@ import {
   parseRateCard,
   type RateCardFile,
 } from '../../../../money/pricing/rate-card.ts';
-import { listRateCards, type RateCardRow } from '../../../../money/pricing/rate-cards.sql.ts';
+import {
+  findNewestRateCard,
+  listRateCards,
+  type RateCardRow,
+} from '../../../../money/pricing/rate-cards.sql.ts';
 import { describeSuperseded, loadRates } from '../../../../money/pricing/rate-cards.ts';
 import { ROLES, TIERS } from '../../../../money/pricing/role.ts';
 import { addUp, type ComparedTenant, type Comparison } from '../../../../money/simulation/simulate-card.ts';
@@ -57,7 +61,9 @@ export async function showRates({ deps }: LoggedInCall): Promise<Answer> {
 
 /** The prices of the card in effect, as text. */
 async function cardNow(db: LoggedInCall['deps']['db']): Promise<Form> {
-  return fieldsOf(newestOf((await listRateCards(db)).reverse()).card);
+  const newest = await findNewestRateCard(db);
+  assert(newest, 'a rate card is loaded at the start');
+  return fieldsOf(newest.card);
 }
 
 function newestOf([newest]: readonly RateCardRow[]): RateCardRow {
