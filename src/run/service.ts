@@ -149,8 +149,12 @@ export async function startService(
 ): Promise<Service> {
   const pools = await openDatabase(config, log, options.ending);
   const { db } = pools;
-  for (const pool of allOf(pools))
-    pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  for (const pool of allOf(pools)) {
+    pool.on('error', (error) => {
+      // A pool counts as closed before the server has read the goodbyes of its connections, and the server may stop first.
+      if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost');
+    });
+  }
   try {
     const { ratesFile } = config;
     const card = ratesFile

@@ -105,6 +105,18 @@ describe('stop', () => {
     expect(rows).toEqual([{ count: 1 }]);
   });
 
+  it('does not call a connection lost that it closes itself', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+    const service = await startService(bareConfig(database.url), log);
+    const { db } = service.deps;
+    // As the driver reports a server that stops.
+    db.emit('error', new Error('before'), null as never);
+    await service.stop();
+    db.emit('error', new Error('after'), null as never);
+    expect(lines.map((line) => JSON.parse(line).err.message)).toEqual(['before']);
+  });
+
   it('does not wait for idle keep-alive connections', async () => {
     const service = await start();
     const idle = connect(service.port, '127.0.0.1');
