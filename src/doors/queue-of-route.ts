@@ -1,25 +1,26 @@
-/** Where the calls of a route wait for their turn, by what the route says of itself. */
+/** Where the calls of a route wait for their turn. */
 import type { Deps } from './deps.ts';
 
-export interface RouteLoad {
-  /** It waits for the payment provider. */
-  readonly callsProvider?: boolean;
-  /** It waits for a webhook of the tenant. */
-  readonly callsWebhook?: boolean;
-  /** It reads thousands of rows. */
-  readonly isHeavy?: boolean;
-  /** It takes its turns by itself. */
-  readonly ownQueue?: boolean;
-}
+/**
+ * - `calls`: the usual one.
+ * - `heavy reads`: of thousands of rows.
+ * - `provider calls`, `webhook calls`: they wait for the payment provider, or for a webhook of the tenant.
+ * - `its own`: the route takes its turns by itself.
+ */
+export type RouteQueue = 'calls' | 'heavy reads' | 'provider calls' | 'webhook calls' | 'its own';
 
 const AT_ONCE: Pick<Deps['calls'], 'run'> = { run: (_caller, work) => work() };
 
 export function queueOfRoute(
   deps: Pick<Deps, 'calls' | 'heavyReads' | 'providerCalls' | 'webhookCalls'>,
-  { callsProvider, callsWebhook, isHeavy, ownQueue }: RouteLoad = {},
+  queue: RouteQueue = 'calls',
 ): Pick<Deps['calls'], 'run'> {
-  if (ownQueue) return AT_ONCE;
-  if (isHeavy) return deps.heavyReads;
-  if (callsProvider) return deps.providerCalls;
-  return callsWebhook ? deps.webhookCalls : deps.calls;
+  const queues: Record<RouteQueue, Pick<Deps['calls'], 'run'>> = {
+    calls: deps.calls,
+    'heavy reads': deps.heavyReads,
+    'provider calls': deps.providerCalls,
+    'webhook calls': deps.webhookCalls,
+    'its own': AT_ONCE,
+  };
+  return queues[queue];
 }

@@ -9,6 +9,8 @@ import { turnSigningKeys } from '../../src/access/tokens/turn-signing-keys.ts';
 import { findAuditEntriesOfAll } from '../../src/base/audit/audit-entries.sql.ts';
 import type { AuditEntry } from '../../src/base/audit/audit-entry.ts';
 import { isDistributed } from '../../src/base/db/distribution.ts';
+import type { Route } from '../../src/doors/rest/route.ts';
+import { ROUTES } from '../../src/doors/rest/server.ts';
 import { BUILT_IN_RATES } from '../../src/money/pricing/rate-card.ts';
 import { operator } from '../../src/run/admin/operator.ts';
 import { expectOk } from '../doors/rest/support.ts';
@@ -45,7 +47,21 @@ async function entriesOf(act: () => Promise<unknown>): Promise<AuditEntry[]> {
   return (await entries()).filter(({ id }) => !known.has(id)).reverse();
 }
 
+/** The rows of the REST routes that tenants called. */
+const called: Route['row'][] = [];
+
+function rowOf(method: string, path: string): Route['row'] {
+  const segments = `${method} ${path}`.split('/');
+  return ROUTES.find(({ row }) => {
+    const names = row.path.split('/');
+    return (
+      names.length === segments.length && names.every((name, at) => name[0] === ':' || name === segments[at])
+    );
+  })!.row;
+}
+
 async function ask(method: string, path: string, body?: object, idempotencyKey?: string): Promise<Answer> {
+  called.push(rowOf(method, path));
   const answer = await app.request(method, path, {
     key: tenant.key,
     headers: {
@@ -269,7 +285,9 @@ describe('a change by a tenant', () => {
     '$action',
     async ({ action, prepare, act, subject, before, after, again, onlyDeletes }) => {
       const id = (await prepare?.()) ?? '';
+      const callsBefore = called.length;
       const made = await entriesOf(() => act(id));
+      expect(called.slice(callsBefore).flatMap((row) => row.audit)).toContain(action);
       expect(made).toEqual([
         {
           id: expect.stringMatching(/^au_[0-9a-f]{32}$/),
@@ -288,6 +306,11 @@ describe('a change by a tenant', () => {
       if (again) expect(await entriesOf(() => act(id))).toEqual([]);
     },
   );
+
+  test('is one of those that the rows of the routes name', () => {
+    const named = new Set(ROUTES.flatMap(({ row }) => row.audit ?? []));
+    expect([...named].sort()).toEqual([...new Set(BY_TENANT.map(({ action }) => action))].sort());
+  });
 
   test('over gRPC has the address of the peer', async () => {
     const at = controlOf(tenant);

@@ -89,7 +89,7 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
     const next = route.method === 'GET' ? here : sectionOf(call.path);
     return redirect(`/console/confirm?next=${encodeURIComponent(next)}`);
   }
-  return queueOfRoute(deps, route).run(session, async () => {
+  return queueOfRoute(deps, route.queue).run(session, async () => {
     const inSession = { ...call, session };
     return notePassedOver(inSession, await route.handle(inSession));
   });
@@ -100,7 +100,7 @@ async function answerClosed(route: GuardedRoute, call: Call, session: Session): 
   const works = route.worksIn?.some((status) => status === session.tenantStatus);
   if (!works) return call.deps.calls.run(session, () => closedPage(call, session));
   if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
-  return queueOfRoute(call.deps, route).run(session, () => route.handle({ ...call, session }));
+  return queueOfRoute(call.deps, route.queue).run(session, () => route.handle({ ...call, session }));
 }
 
 /** `/console/keys` of `/console/keys/.../rotate`. */

@@ -6,21 +6,21 @@ import { openInvoice, openReceipt, showPayments, submitPortal } from './pages/pa
 import type { ConsoleRoute } from './route.ts';
 
 export const MONEY_ROUTES: readonly ConsoleRoute[] = [
-  { method: 'GET', path: '/console/ledger.csv', needs: 'see_money', ownQueue: true, handle: sendLedger },
+  { method: 'GET', path: '/console/ledger.csv', needs: 'see_money', queue: 'its own', handle: sendLedger },
   { method: 'GET', path: '/console/conflicts', needs: 'see_money', handle: showConflicts },
   { method: 'GET', path: '/console/payments', needs: 'see_money', handle: showPayments },
   {
     method: 'GET',
     path: '/console/payments/:id/receipt',
     needs: 'see_money',
-    callsProvider: true,
+    queue: 'provider calls',
     handle: openReceipt,
   },
   {
     method: 'GET',
     path: '/console/payments/:id/invoice',
     needs: 'see_money',
-    callsProvider: true,
+    queue: 'provider calls',
     handle: openInvoice,
   },
   {
@@ -29,7 +29,7 @@ export const MONEY_ROUTES: readonly ConsoleRoute[] = [
     needs: 'pay',
     // Cards are added and removed there.
     isDangerous: true,
-    callsProvider: true,
+    queue: 'provider calls',
     fields: ['form'],
     handle: submitPortal,
   },

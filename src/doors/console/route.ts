@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import type { Form } from '../http/form.ts';
 import type { Answer } from '../pages/answer.ts';
 import type { PathParams, Route } from '../pages/route.ts';
-import type { RouteLoad } from '../queue-of-route.ts';
+import type { RouteQueue } from '../queue-of-route.ts';
 
 /** A request, as pages see it. */
 export interface Call {
@@ -40,7 +40,8 @@ export interface PublicRoute extends Route {
 
 export type ClosedStatus = 'suspended' | 'archived';
 
-export interface GuardedRoute extends Route, RouteLoad {
+export interface GuardedRoute extends Route {
+  readonly queue?: RouteQueue;
   /** `session`: any member. */
   readonly needs: Ability | 'session';
   /** The log-in must be recent. */

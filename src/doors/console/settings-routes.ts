@@ -39,7 +39,7 @@ function post(
   needs: GuardedRoute['needs'],
   fields: readonly string[],
   handle: GuardedRoute['handle'],
-  more: Pick<GuardedRoute, 'isDangerous' | 'callsWebhook'> = {},
+  more: Pick<GuardedRoute, 'isDangerous' | 'queue'> = {},
 ): ConsoleRoute {
   return { method: 'POST', path, needs, fields, handle, ...more };
 }
@@ -78,9 +78,9 @@ const WEBHOOKS: readonly ConsoleRoute[] = [
     handle: showWebhookDeletion,
   },
   post('/console/webhooks/:id/delete', 'change_webhooks', [], submitWebhookDeletion, { isDangerous }),
-  post('/console/webhooks/:id/test', 'change_webhooks', ['form'], submitTest, { callsWebhook: true }),
+  post('/console/webhooks/:id/test', 'change_webhooks', ['form'], submitTest, { queue: 'webhook calls' }),
   post('/console/webhooks/:id/resend', 'change_webhooks', ['form', 'seq'], submitResend, {
-    callsWebhook: true,
+    queue: 'webhook calls',
   }),
   post('/console/webhooks/:id/resend-since', 'change_webhooks', ['since'], submitResendSince),
 ];

@@ -19,7 +19,7 @@ const CAUSES = {
   504: 'There was no answer in time: try again, with growing waits',
 } as const;
 
-type ErrorStatus = keyof typeof CAUSES;
+export type ErrorStatus = keyof typeof CAUSES;
 
 /** Any request may be malformed, and any may fail by our fault or wait too long. */
 const ALWAYS: readonly ErrorStatus[] = [400, 500, 503];

@@ -43,8 +43,8 @@ declare module 'fastify' {
     emptyBody?: boolean;
     /** The body is optional, even with a Content-Type. */
     optionalBody?: boolean;
-    /** Reads the body, or resolves to `undefined` to leave it to the strict JSON reader. */
-    readBody?: (request: FastifyRequest, bytes: Buffer) => Promise<unknown>;
+    /** Reads the body, a large one in turns, or resolves to `undefined` to leave it to the strict JSON reader. */
+    readBody?: (request: FastifyRequest, bytes: Buffer, turns: Turns<TenantId | string>) => Promise<unknown>;
     /** `Cache-Control` of a success. All other answers are `no-store`. */
     cacheControl?: string;
   }
@@ -200,7 +200,7 @@ function parseBodies(app: Http): void {
       const { emptyBody, optionalBody, readBody } = request.routeOptions.config;
       if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
 
-      const value = (await readBody?.(request, bytes)) ?? (await parse(request, bytes));
+      const value = (await readBody?.(request, bytes, turns)) ?? (await parse(request, bytes));
       if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
       return value;
     },

@@ -22,10 +22,15 @@ export interface Period {
 }
 
 /** Either end may be open. */
-export function parsePeriod(query: { readonly from?: string; readonly to?: string }): Partial<Period> {
+export interface OpenPeriod {
+  readonly from: Date | undefined;
+  readonly to: Date | undefined;
+}
+
+export function parsePeriod(query: { readonly from?: string; readonly to?: string }): OpenPeriod {
   const [from, to] = [parseTime('from', query.from), parseTime('to', query.to)];
   refuseReversed(from, to);
-  return { ...(from && { from }), ...(to && { to }) };
+  return { from, to };
 }
 
 /** A period of whole hours. `to` is by default the end of this hour, and `from` thirty days before. */

@@ -1,7 +1,7 @@
 /** Queries of pages with filters. An empty field of a form is one that was left out. */
 import { invalidField } from '../../base/failure.ts';
 import type { Form } from '../http/form.ts';
-import { type Period, parsePeriod } from '../http/period.ts';
+import { type OpenPeriod, parsePeriod } from '../http/period.ts';
 
 /** Fails with `invalid_request` for a text that is too long. */
 export function textOf(query: Form, name: string, lengthMax: number): string | undefined {
@@ -14,7 +14,7 @@ export function textOf(query: Form, name: string, lengthMax: number): string | u
 const TIME_LENGTH_MAX = 40;
 
 /** The fields `from` and `to`. Fails with `invalid_request`. */
-export function periodOf(query: Form): Partial<Period> {
+export function periodOf(query: Form): OpenPeriod {
   const [from, to] = [textOf(query, 'from', TIME_LENGTH_MAX), textOf(query, 'to', TIME_LENGTH_MAX)];
   return parsePeriod({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
 }

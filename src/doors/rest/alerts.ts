@@ -10,12 +10,8 @@ import {
 } from '../../money/alerts/alert-threshold.ts';
 import { getAlerts } from '../../money/alerts/get-alerts.ts';
 import { setAlerts } from '../../money/alerts/set-alerts.ts';
-import type { Deps } from '../deps.ts';
-import { answers } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
-import { IdempotencySchema, write } from './idempotency.ts';
-import { body, words } from './schemas.ts';
+import { change, plain } from './route.ts';
+import { strictObject, words } from './schemas.ts';
 
 const fields = {
   kind: words(THRESHOLD_KINDS, {
@@ -60,69 +56,49 @@ const AlertsSchema = Type.Object(
   { description: 'The thresholds' },
 );
 
-export function alertRoutes(app: Http, deps: Deps): void {
-  showAlerts(app, deps);
-  replaceAlerts(app, deps);
-}
+const showAlerts = plain(
+  {
+    path: 'GET /v1/alerts',
+    key: 'backend',
+    closedTo: 'suspended',
+    queue: 'calls',
+    tag: 'Billing',
+    operation: 'getAlerts',
+    summary: 'The thresholds below which you are alerted',
+    description: 'There are none until they are set. An exempt tenant is not alerted.',
+    answer: { 200: AlertsSchema },
+  },
+  async ({ deps, caller }) => {
+    return render(await getAlerts(deps.db, caller.tenant));
+  },
+);
 
-const security = [{ backend_key: [] }];
-
-function showAlerts(app: Http, deps: Deps): void {
-  app.get(
-    '/v1/alerts',
-    {
-      onRequest: requireKey(deps, 'backend'),
-      schema: {
-        tags: ['Billing'],
-        operationId: 'getAlerts',
-        summary: 'The thresholds below which you are alerted',
-        description: 'There are none until they are set. An exempt tenant is not alerted.',
-        security,
-        response: answers({ 200: AlertsSchema }, 401, 403),
-      },
-    },
-    async (request) => {
-      const caller = callerOf(request);
-      refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      return render(await getAlerts(deps.db, caller.tenant));
-    },
-  );
-}
-
-function replaceAlerts(app: Http, deps: Deps): void {
-  app.put(
-    '/v1/alerts',
-    {
-      onRequest: requireKey(deps, 'backend'),
-      schema: {
-        tags: ['Billing'],
-        operationId: 'setAlerts',
-        summary: 'Replace all thresholds',
-        description:
-          'A threshold that was set before stays as it is, raised or not. A new one is raised at once if the balance is ' +
-          'below it. One that is left out ends without an event.',
-        security,
-        headers: IdempotencySchema,
-        body: body({
-          thresholds: Type.Array(body(fields), {
-            maxItems: THRESHOLDS_MAX,
-            description: 'All of them, each once; none turns alerts off',
-          }),
-        }),
-        response: answers({ 200: AlertsSchema }, 401, 403, 408, 422),
-      },
-    },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const wanted = parseThresholds(request.body.thresholds);
-      refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      await write(deps, request, reply.code(200), async (tx) =>
-        render(await setAlerts(tx, caller.actor, caller.tenant, wanted)),
-      );
-      return reply;
-    },
-  );
-}
+const replaceAlerts = change(
+  {
+    path: 'PUT /v1/alerts',
+    key: 'backend',
+    closedTo: 'suspended',
+    queue: 'calls',
+    tag: 'Billing',
+    operation: 'setAlerts',
+    summary: 'Replace all thresholds',
+    description:
+      'A threshold that was set before stays as it is, raised or not. A new one is raised at once if the balance is ' +
+      'below it. One that is left out ends without an event.',
+    body: strictObject({
+      thresholds: Type.Array(strictObject(fields), {
+        maxItems: THRESHOLDS_MAX,
+        description: 'All of them, each once; none turns alerts off',
+      }),
+    }),
+    answer: { 200: AlertsSchema },
+    parse: ({ body }) => parseThresholds(body.thresholds),
+    audit: ['alerts_changed'],
+  },
+  async (tx, { caller, input }) => {
+    return render(await setAlerts(tx, caller.actor, caller.tenant, input));
+  },
+);
 
 function render(thresholds: readonly SetThreshold[]): Static<typeof AlertsSchema> {
   return {
@@ -133,3 +109,5 @@ function render(thresholds: readonly SetThreshold[]): Static<typeof AlertsSchema
     })),
   };
 }
+
+export const alertRoutes = [showAlerts, replaceAlerts];

@@ -10,12 +10,9 @@ import {
 } from '../../base/audit/audit-entry.ts';
 import { AUDIT_PAGE_MAX, AUDIT_PAGE_USUAL, listAudit } from '../../base/audit/list-audit.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
-import type { Deps } from '../deps.ts';
-import { answers } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import { limitField, parseLimit, parsePeriod, periodFields } from './query.ts';
+import { plain } from './route.ts';
 import { time, words } from './schemas.ts';
 
 const SUBJECT_LENGTH_MAX = 200;
@@ -67,64 +64,56 @@ const EntrySchema = Type.Object(
   { description: 'One change' },
 );
 
-export function auditRoute(app: Http, deps: Deps): void {
-  app.get(
-    '/v1/audit',
-    {
-      onRequest: requireKey(deps, 'backend'),
-      schema: {
-        tags: ['Audit'],
-        operationId: 'listAudit',
-        summary: 'Who changed what',
-        description:
-          'Newest first: changes of keys, device credentials, settings, limits, status and credit, requests to ' +
-          'erase people, and log-ins to the console. An entry holds no secret. Entries are never changed, but for addresses that are too old.',
-        security: [{ backend_key: [] }],
-        querystring: Type.Object({
-          action: Type.Optional(
-            Type.String({
-              pattern: ACTION_PATTERN,
-              maxLength: ACTION_LENGTH_MAX,
-              description: 'Only this action',
-              examples: ['key_created'],
-            }),
-          ),
-          subject: Type.Optional(
-            Type.String({
-              pattern: '^[^\\u0000]+$',
-              maxLength: SUBJECT_LENGTH_MAX,
-              description: 'Only changes of what has this id',
-            }),
-          ),
-          ...periodFields,
-          limit: limitField(AUDIT_PAGE_MAX, AUDIT_PAGE_USUAL),
-          ...CursorSchema.properties,
+export const auditRoute = plain(
+  {
+    path: 'GET /v1/audit',
+    key: 'backend',
+    closedTo: 'deleted',
+    queue: 'calls',
+    tag: 'Audit',
+    operation: 'listAudit',
+    summary: 'Who changed what',
+    description:
+      'Newest first: changes of keys, device credentials, settings, limits, status and credit, requests to ' +
+      'erase people, and log-ins to the console. An entry holds no secret. Entries are never changed, but for addresses that are too old.',
+    query: Type.Object({
+      action: Type.Optional(
+        Type.String({
+          pattern: ACTION_PATTERN,
+          maxLength: ACTION_LENGTH_MAX,
+          description: 'Only this action',
+          examples: ['key_created'],
         }),
-        response: answers(
-          {
-            200: Type.Object(
-              { entries: Type.Array(EntrySchema, { description: 'The entries' }), ...nextCursor },
-              { description: 'A page of them' },
-            ),
-          },
-          401,
-          403,
-        ),
-      },
+      ),
+      subject: Type.Optional(
+        Type.String({
+          pattern: '^[^\\u0000]+$',
+          maxLength: SUBJECT_LENGTH_MAX,
+          description: 'Only changes of what has this id',
+        }),
+      ),
+      ...periodFields,
+      limit: limitField(AUDIT_PAGE_MAX, AUDIT_PAGE_USUAL),
+      ...CursorSchema.properties,
+    }),
+    answer: {
+      200: Type.Object(
+        { entries: Type.Array(EntrySchema, { description: 'The entries' }), ...nextCursor },
+        { description: 'A page of them' },
+      ),
     },
-    async (request) => {
-      const caller = callerOf(request);
-      const { action, subject, limit, cursor } = request.query;
-      const { from, to } = parsePeriod(request.query);
+    parse: ({ query }) => {
+      const { action, subject, limit, cursor } = query;
       const size = parseLimit(limit, AUDIT_PAGE_MAX, AUDIT_PAGE_USUAL);
-      const after = parseCursor(cursor, isAuditId);
-      refuseStatus(caller, 'deleted');
-      const page = await listAudit(deps.db, caller.tenant, { action, subject, from, to, after, size });
-      if (!page) throw noSuchPage();
-      return { entries: page.items.map(renderEntry), ...renderCursor(page.end?.id) };
+      return { action, subject, ...parsePeriod(query), size, after: parseCursor(cursor, isAuditId) };
     },
-  );
-}
+  },
+  async ({ deps, caller, input }) => {
+    const page = await listAudit(deps.db, caller.tenant, input);
+    if (!page) throw noSuchPage();
+    return { entries: page.items.map(renderEntry), ...renderCursor(page.end?.id) };
+  },
+);
 
 function renderEntry(entry: AuditEntry): Static<typeof EntrySchema> {
   const { id, at, action, subject, before, after } = entry;

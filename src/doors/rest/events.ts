@@ -10,11 +10,8 @@ import {
   PULLED_EVENTS_USUAL,
   pullEvents,
 } from '../../outward/events/pull-events.ts';
-import type { Deps } from '../deps.ts';
-import { answers } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { limitField, parseLimit } from './query.ts';
+import { JSON_TYPE, plain } from './route.ts';
 import { time, words } from './schemas.ts';
 import { seq } from './webhook-schema.ts';
 
@@ -46,78 +43,70 @@ const EventSchema = Type.Object(
 
 const described = Object.entries(PUBLIC_EVENTS).map(([type, text]) => `- \`${type}\`: ${text}`);
 
-export function eventsRoute(app: Http, deps: Deps): void {
-  app.get(
-    '/v1/events',
-    {
-      onRequest: requireKey(deps, 'backend'),
-      schema: {
-        tags: ['Webhooks'],
-        operationId: 'listEvents',
-        summary: 'Events of the tenant, in order',
-        description:
-          'The same events, in the same form, as webhooks get. Ask again with the `after` of the answer. With ' +
-          '`wait_seconds`, the answer comes as soon as there is an event. Events are kept for ' +
-          `${EVENT_DAYS} days; an \`after\` whose next event is gone, or that the log has not reached, is refused with 400.\n\n` +
-          `${described.join('\n')}`,
-        security: [{ backend_key: [] }],
-        querystring: Type.Object({
-          after: Type.Optional(
-            Type.String({
-              pattern: '^(0|[1-9][0-9]{0,17})$',
-              description:
-                'The number of an event: only later ones. Left out: from the oldest event that is kept',
-              examples: ['42'],
-            }),
-          ),
-          types: Type.Optional(
-            Type.String({
-              description: 'Types of events, separated by commas. Left out: all',
-              examples: ['balance_low,top_up_failed'],
-            }),
-          ),
-          limit: limitField(PULLED_EVENTS_MAX, PULLED_EVENTS_USUAL),
-          wait_seconds: Type.Optional(
-            Type.String({
-              pattern: '^[0-9]{1,2}$',
-              description: `How long to wait for an event if there is none: 0 to ${PULL_WAIT_SECONDS_MAX}, 0 if it is left out`,
-            }),
-          ),
+export const eventsRoute = plain(
+  {
+    path: 'GET /v1/events',
+    key: 'backend',
+    closedTo: 'deleted',
+    queue: 'its own',
+    tag: 'Webhooks',
+    operation: 'listEvents',
+    summary: 'Events of the tenant, in order',
+    description:
+      'The same events, in the same form, as webhooks get. Ask again with the `after` of the answer. With ' +
+      '`wait_seconds`, the answer comes as soon as there is an event. Events are kept for ' +
+      `${EVENT_DAYS} days; an \`after\` whose next event is gone, or that the log has not reached, is refused with 400.\n\n` +
+      `${described.join('\n')}`,
+    query: Type.Object({
+      after: Type.Optional(
+        Type.String({
+          pattern: '^(0|[1-9][0-9]{0,17})$',
+          description:
+            'The number of an event: only later ones. Left out: from the oldest event that is kept',
+          examples: ['42'],
         }),
-        response: answers(
-          {
-            200: Type.Object(
-              {
-                events: Type.Array(EventSchema, { description: 'The events, in order' }),
-                after: seq('`after` of the next request'),
-                more: Type.Boolean({ description: 'There are more, or may be: ask again at once' }),
-              },
-              { description: 'The next events. There may be none' },
-            ),
-          },
-          401,
-          403,
-        ),
-      },
-      config: { ownQueue: true, answerSeconds: PULL_WAIT_SECONDS_MAX + READ_SECONDS },
+      ),
+      types: Type.Optional(
+        Type.String({
+          description: 'Types of events, separated by commas. Left out: all',
+          examples: ['balance_low,top_up_failed'],
+        }),
+      ),
+      limit: limitField(PULLED_EVENTS_MAX, PULLED_EVENTS_USUAL),
+      wait_seconds: Type.Optional(
+        Type.String({
+          pattern: '^[0-9]{1,2}$',
+          description: `How long to wait for an event if there is none: 0 to ${PULL_WAIT_SECONDS_MAX}, 0 if it is left out`,
+        }),
+      ),
+    }),
+    answer: {
+      200: Type.Object(
+        {
+          events: Type.Array(EventSchema, { description: 'The events, in order' }),
+          after: seq('`after` of the next request'),
+          more: Type.Boolean({ description: 'There are more, or may be: ask again at once' }),
+        },
+        { description: 'The next events. There may be none' },
+      ),
     },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const { query } = request;
-      const limit = parseLimit(query.limit, PULLED_EVENTS_MAX, PULLED_EVENTS_USUAL);
-      const types = parseTypes(query.types);
-      const waitMs = parseWait(query.wait_seconds) * 1000;
-      refuseStatus(caller, 'deleted');
-      const after = query.after === undefined ? undefined : BigInt(query.after);
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      const page = await pullEvents(deps, caller, { after, types, limit, waitMs, signal: gone.signal });
-      const events = page.events.map((event) => renderPublicEvent(caller.tenant, event));
-      const text = `{"events":[${events.join(',')}],"after":${page.after},"more":${page.more}}`;
-      return reply.type('application/json; charset=utf-8').send(text as never);
-    },
-  );
-}
+    answerSeconds: PULL_WAIT_SECONDS_MAX + READ_SECONDS,
+    parse: ({ query }) => ({
+      after: query.after === undefined ? undefined : BigInt(query.after),
+      types: parseTypes(query.types),
+      limit: parseLimit(query.limit, PULLED_EVENTS_MAX, PULLED_EVENTS_USUAL),
+      waitMs: parseWait(query.wait_seconds) * 1000,
+    }),
+  },
+  async ({ deps, caller, input, reply }) => {
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const page = await pullEvents(deps, caller, { ...input, signal: gone.signal });
+    const events = page.events.map((event) => renderPublicEvent(caller.tenant, event));
+    const text = `{"events":[${events.join(',')}],"after":${page.after},"more":${page.more}}`;
+    return reply.type(JSON_TYPE).send(text as never);
+  },
+);
 
 function parseTypes(text: string | undefined): readonly string[] {
   if (text === undefined) return [];

@@ -2,16 +2,14 @@
  * `Idempotency-Key`: a write that is sent again, because its answer was lost, gets the first answer and has no second
  * effect. Source: the IETF draft "The Idempotency-Key HTTP Header Field".
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { rightsOf } from '../../access/rights/key-ceiling.ts';
-import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
-import { KEPT_HOURS, type Mutation, once } from '../../base/idempotency/once.ts';
+import { KEPT_HOURS, type Mutation } from '../../base/idempotency/once.ts';
 import { canonicalJson } from '../../base/lib/canonical-json.ts';
 import { Type } from '../../base/lib/schema.ts';
-import type { Deps } from '../deps.ts';
 import { countHeader } from '../http/http.ts';
-import { callerOf } from './auth.ts';
 import { IDEMPOTENCY_KEY_MAX } from './limits.ts';
 
 const HEADER = 'Idempotency-Key';
@@ -27,27 +25,9 @@ export const IdempotencySchema = Type.Object({
   ),
 });
 
-/** Run `work` in a transaction and answer with what it returns; a request that is repeated gets the first answer. */
-export async function write<Reply extends Pick<FastifyReply, 'send' | 'serialize' | 'type'>>(
-  deps: Deps,
-  request: FastifyRequest,
-  reply: Reply,
-  work: (tx: Tx) => Promise<Parameters<Reply['send']>[0]>,
-): Promise<void> {
-  const mutation = mutationOf(request);
-  const answer = await once(deps, mutation, async (tx) => {
-    const body = await work(tx);
-    return Buffer.from(body === null ? '' : String(reply.serialize(body)));
-  });
-  deps.events.wake(mutation.tenant);
-  if (answer.length === 0) reply.send(null);
-  else reply.type('application/json; charset=utf-8').send(Buffer.from(answer).toString());
-}
-
 /** The change that a request asks for: who asks, where, and for what. */
-export function mutationOf(request: FastifyRequest): Mutation {
+export function mutationOf(request: FastifyRequest, caller: AuthenticatedCaller): Mutation {
   const { params, query, body } = request;
-  const caller = callerOf(request);
   return {
     tenant: caller.tenant,
     ...rightsOf(caller),

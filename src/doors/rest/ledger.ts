@@ -5,14 +5,12 @@ import { renderAmount } from '../../money/amount.ts';
 import { entryOf, filterEntries, type ListedEntry } from '../../money/ledger/list-entries.ts';
 import { ENTRY_KINDS, type EntryKind } from '../../money/ledger/posting.ts';
 import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
-import type { Deps } from '../deps.ts';
-import { answers, described } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
+import { described } from '../http/answers.ts';
 import { ENTRY_COLUMNS } from '../http/ledger-stream.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { listAnswer, listFields, sendList } from './ledger-lists.ts';
 import { nextCursor } from './paging.ts';
 import { parsePeriod, periodFields } from './query.ts';
+import { plain } from './route.ts';
 import { AmountSchema, LedgerEntrySchema, renderLedgerEntry } from './schemas.ts';
 
 const EntrySchema = Type.Object(
@@ -33,71 +31,61 @@ const EntrySchema = Type.Object(
   { description: 'One change of the balance' },
 );
 
-export function ledgerRoute(app: Http, deps: Deps): void {
-  app.get(
-    '/v1/ledger',
-    {
-      config: { ownQueue: true },
-      onRequest: requireKey(deps, 'backend'),
-      schema: {
-        tags: ['Billing'],
-        operationId: 'listLedger',
-        summary: 'Every entry of the ledger',
-        description:
-          'Newest first. The sum of all entries is the balance. With a filter, a page may have fewer entries than ' +
-          '`limit`, or none, and a `next_cursor` all the same.',
-        security: [{ backend_key: [] }],
-        querystring: Type.Object({
-          kind: Type.Optional(
-            Type.String({
-              description: `Only these kinds, of \`${ENTRY_KINDS.join('`, `')}\`, separated by commas`,
-              examples: ['top_up,auto_top_up'],
-            }),
-          ),
-          room: Type.Optional(
-            Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only usage of this room' }),
-          ),
-          participant: Type.Optional(
-            Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only usage of this participant' }),
-          ),
-          ...periodFields,
-          ...listFields,
+export const ledgerRoute = plain(
+  {
+    path: 'GET /v1/ledger',
+    key: 'backend',
+    closedTo: 'suspended',
+    queue: 'its own',
+    tag: 'Billing',
+    operation: 'listLedger',
+    summary: 'Every entry of the ledger',
+    description:
+      'Newest first. The sum of all entries is the balance. With a filter, a page may have fewer entries than ' +
+      '`limit`, or none, and a `next_cursor` all the same.',
+    query: Type.Object({
+      kind: Type.Optional(
+        Type.String({
+          description: `Only these kinds, of \`${ENTRY_KINDS.join('`, `')}\`, separated by commas`,
+          examples: ['top_up,auto_top_up'],
         }),
-        response: answers(
-          {
-            200: listAnswer(
-              Type.Object({
-                entries: Type.Array(EntrySchema, { description: 'The entries' }),
-                ...nextCursor,
-              }),
-              Object.keys(ENTRY_COLUMNS),
-            ),
-          },
-          401,
-          403,
-        ),
-      },
+      ),
+      room: Type.Optional(
+        Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only usage of this room' }),
+      ),
+      participant: Type.Optional(
+        Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only usage of this participant' }),
+      ),
+      ...periodFields,
+      ...listFields,
+    }),
+    answer: {
+      200: listAnswer(
+        Type.Object({
+          entries: Type.Array(EntrySchema, { description: 'The entries' }),
+          ...nextCursor,
+        }),
+        Object.keys(ENTRY_COLUMNS),
+      ),
     },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const { query } = request;
-      const { from, to } = parsePeriod(query);
-      const { room, participant } = query;
-      const asked = { kinds: parseKinds(query.kind), room, participant, from, to };
-      refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      return sendList(deps, reply, {
-        caller,
-        query,
-        accept: request.headers.accept,
-        filter: () => filterEntries(deps.db, caller.tenant, asked),
-        render: entryOf,
-        renderPage: (entries) => ({ entries: entries.map(renderEntry) }),
-        columns: ENTRY_COLUMNS,
-        fileName: 'ledger',
-      });
+    parse: ({ query }) => {
+      const { kind, room, participant } = query;
+      return { kinds: parseKinds(kind), room, participant, ...parsePeriod(query) };
     },
-  );
-}
+  },
+  async ({ deps, caller, query, input, request, reply }) => {
+    return sendList(deps, reply, {
+      caller,
+      query,
+      accept: request.headers.accept,
+      filter: () => filterEntries(deps.db, caller.tenant, input),
+      render: entryOf,
+      renderPage: (entries) => ({ entries: entries.map(renderEntry) }),
+      columns: ENTRY_COLUMNS,
+      fileName: 'ledger',
+    });
+  },
+);
 
 function parseKinds(text: string | undefined): EntryKind[] | undefined {
   if (text === undefined) return undefined;

@@ -3,10 +3,8 @@ import { type Static, Type } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { getRunway } from '../../money/runway/get-runway.ts';
 import { type Burn, ROOMS_SHOWN, type RoomShare, WINDOW_NAMES } from '../../money/runway/runway.ts';
-import type { Deps } from '../deps.ts';
-import { answers, described } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { described } from '../http/answers.ts';
+import { plain } from './route.ts';
 import { AmountSchema, time, words } from './schemas.ts';
 
 const WINDOW_USUAL = '24h';
@@ -39,73 +37,62 @@ const RoomSchema = Type.Object(
   { description: 'A room' },
 );
 
-export function runwayRoute(app: Http, deps: Deps): void {
-  app.get(
-    '/v1/billing/runway',
-    {
-      onRequest: requireKey(deps, 'backend'),
-      schema: {
-        tags: ['Billing'],
-        operationId: 'getRunway',
-        summary: 'How long the credit lasts, and which rooms use most of it',
-        description: 'From every charge up to now. Payments and adjustments are no usage.',
-        security: [{ backend_key: [] }],
-        querystring: Type.Object({
-          window: Type.Optional(
-            words(WINDOW_NAMES, { description: `Of the rooms; \`${WINDOW_USUAL}\` if it is left out` }),
+export const runwayRoute = plain(
+  {
+    path: 'GET /v1/billing/runway',
+    key: 'backend',
+    closedTo: 'suspended',
+    queue: 'calls',
+    tag: 'Billing',
+    operation: 'getRunway',
+    summary: 'How long the credit lasts, and which rooms use most of it',
+    description: 'From every charge up to now. Payments and adjustments are no usage.',
+    query: Type.Object({
+      window: Type.Optional(
+        words(WINDOW_NAMES, { description: `Of the rooms; \`${WINDOW_USUAL}\` if it is left out` }),
+      ),
+    }),
+    answer: {
+      200: Type.Object(
+        {
+          at: time('The instant that the answer is about'),
+          balance: described(AmountSchema, 'Prepaid credit that is left; may be negative'),
+          empty: Type.Boolean({ description: 'Nothing is left: the balance is 0 or less' }),
+          burn: Type.Array(BurnSchema, { description: 'For each of the windows' }),
+          rooms: Type.Object(
+            {
+              window: words(WINDOW_NAMES, { description: 'As asked for' }),
+              from: time('The start of the hour in which the window begins: rooms are added up by hours'),
+              spent: described(AmountSchema, 'What all rooms took since then'),
+              top: Type.Array(RoomSchema, {
+                maxItems: ROOMS_SHOWN,
+                description: 'Those that took most, the most expensive first',
+              }),
+            },
+            { description: 'The rooms that cost most' },
           ),
-        }),
-        response: answers(
-          {
-            200: Type.Object(
-              {
-                at: time('The instant that the answer is about'),
-                balance: described(AmountSchema, 'Prepaid credit that is left; may be negative'),
-                empty: Type.Boolean({ description: 'Nothing is left: the balance is 0 or less' }),
-                burn: Type.Array(BurnSchema, { description: 'For each of the windows' }),
-                rooms: Type.Object(
-                  {
-                    window: words(WINDOW_NAMES, { description: 'As asked for' }),
-                    from: time(
-                      'The start of the hour in which the window begins: rooms are added up by hours',
-                    ),
-                    spent: described(AmountSchema, 'What all rooms took since then'),
-                    top: Type.Array(RoomSchema, {
-                      maxItems: ROOMS_SHOWN,
-                      description: 'Those that took most, the most expensive first',
-                    }),
-                  },
-                  { description: 'The rooms that cost most' },
-                ),
-              },
-              { description: 'The runway' },
-            ),
-          },
-          401,
-          403,
-        ),
-      },
-    },
-    async (request) => {
-      const caller = callerOf(request);
-      const { window = WINDOW_USUAL } = request.query;
-      refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const { now, balance, burns, rooms } = await getRunway(deps.db, caller.tenant, window);
-      return {
-        at: now.toISOString(),
-        balance: renderAmount(balance),
-        empty: balance <= 0n,
-        burn: burns.map(renderBurn),
-        rooms: {
-          window: rooms.window,
-          from: rooms.from.toISOString(),
-          spent: renderAmount(rooms.spent),
-          top: rooms.top.map(renderRoom),
         },
-      };
+        { description: 'The runway' },
+      ),
     },
-  );
-}
+  },
+  async ({ deps, caller, query }) => {
+    const { window = WINDOW_USUAL } = query;
+    const { now, balance, burns, rooms } = await getRunway(deps.db, caller.tenant, window);
+    return {
+      at: now.toISOString(),
+      balance: renderAmount(balance),
+      empty: balance <= 0n,
+      burn: burns.map(renderBurn),
+      rooms: {
+        window: rooms.window,
+        from: rooms.from.toISOString(),
+        spent: renderAmount(rooms.spent),
+        top: rooms.top.map(renderRoom),
+      },
+    };
+  },
+);
 
 function renderBurn({ window, spent, perHour, hours, emptyAt }: Burn): Static<typeof BurnSchema> {
   return {

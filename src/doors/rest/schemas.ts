@@ -286,7 +286,7 @@ function renderTiers(tiers: Readonly<Record<Tier, bigint>>) {
 }
 
 /** Request bodies list all their fields. Any other field is the caller's mistake. */
-export function body<T extends Record<string, TSchema>>(fields: T) {
+export function strictObject<T extends Record<string, TSchema>>(fields: T) {
   return Type.Object(fields, { additionalProperties: false });
 }
 
@@ -298,7 +298,7 @@ export const KeyNameSchema = Type.String({
 });
 
 /** The body that rotates a key or a device credential. */
-export const RotationSchema = body({
+export const RotationSchema = strictObject({
   overlap_seconds: Type.Optional(
     Type.Integer({
       minimum: 0,

@@ -7,7 +7,6 @@ import { jwksRoute } from '../http/jwks.ts';
 import { revocationsRoute } from '../http/revocations.ts';
 import { alertRoutes } from './alerts.ts';
 import { auditRoute } from './audit.ts';
-import { queueCalls } from './auth.ts';
 import { billingRoutes } from './billing.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
@@ -23,6 +22,7 @@ import { checkQueries } from './query.ts';
 import { ratesRoute } from './rates.ts';
 import { reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
+import { addRoutes, type Route } from './route.ts';
 import { runwayRoute } from './runway.ts';
 import { signupRoute } from './signup.ts';
 import { simulationRoute } from './simulation.ts';
@@ -39,44 +39,52 @@ import { webhookRoute } from './webhook.ts';
 import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
 import { webhookRoutes } from './webhooks.ts';
 
+/** In the order of the reference. */
+export const ROUTES: readonly Route[] = [
+  ratesRoute,
+  simulationRoute,
+  signupRoute,
+  ...billingRoutes,
+  runwayRoute,
+  ...alertRoutes,
+  ...paymentRoutes,
+  ...keyRoutes,
+  ...deviceCredentialRoutes,
+  ...webhookRoutes,
+  ...webhookDeliveryRoutes,
+  eventsRoute,
+  usageRoute,
+  usageSummaryRoute,
+  usageRecordsRoute,
+  usageExplainRoute,
+  usageLookupRoute,
+  usageConflictsRoute,
+  ledgerRoute,
+  ...mailRoutes,
+  auditRoute,
+  ...participantRoutes,
+  ...statementRoutes,
+  statementKeysRoute,
+];
+
 export interface RestDoor {
   readonly trustProxy: readonly string[];
   /** Routes of other doors that the reference describes as well. */
   readonly alsoDescribed?: readonly DescribedRoute[];
+  /** For benchmarks, which add one to them. */
+  readonly routes?: readonly Route[];
 }
 
-export async function buildRest(deps: Deps, { trustProxy, alsoDescribed = [] }: RestDoor): Promise<Http> {
+export async function buildRest(
+  deps: Deps,
+  { trustProxy, alsoDescribed = [], routes = ROUTES }: RestDoor,
+): Promise<Http> {
   const app = openHttp(deps, { trustProxy, bodyBytesMax: BODY_BYTES_MAX, sendError, renderClientError });
-  app.decorateRequest('caller', undefined);
   const refuseMethods = collectMethods(app);
-  queueCalls(app, deps);
   checkQueries(app);
 
   reference(app, deps.config.publicUrl, alsoDescribed);
-  ratesRoute(app, deps);
-  simulationRoute(app, deps);
-  signupRoute(app, deps);
-  billingRoutes(app, deps);
-  runwayRoute(app, deps);
-  alertRoutes(app, deps);
-  paymentRoutes(app, deps);
-  keyRoutes(app, deps);
-  deviceCredentialRoutes(app, deps);
-  webhookRoutes(app, deps);
-  webhookDeliveryRoutes(app, deps);
-  eventsRoute(app, deps);
-  usageRoute(app, deps);
-  usageSummaryRoute(app, deps);
-  usageRecordsRoute(app, deps);
-  usageExplainRoute(app, deps);
-  usageLookupRoute(app, deps);
-  usageConflictsRoute(app, deps);
-  ledgerRoute(app, deps);
-  mailRoutes(app, deps);
-  auditRoute(app, deps);
-  participantRoutes(app, deps);
-  statementRoutes(app, deps);
-  statementKeysRoute(app, deps);
+  addRoutes(app, deps, routes);
   returnPages(app, deps);
   jwksRoute(app, deps);
   revocationsRoute(app, deps);

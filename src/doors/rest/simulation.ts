@@ -11,13 +11,11 @@ import {
 } from '../../money/simulation/room-price.ts';
 import { type SimulatedRoom, simulateRoom } from '../../money/simulation/simulate-room.ts';
 import { SECONDS_MAX } from '../../money/usage/usage-record.ts';
-import type { Deps } from '../deps.ts';
-import { answers, described } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
-import { AmountSchema, body, ExactSchema, renderExact, words } from './schemas.ts';
+import { described } from '../http/answers.ts';
+import { plain } from './route.ts';
+import { AmountSchema, ExactSchema, renderExact, strictObject, words } from './schemas.ts';
 
-const ParticipantsSchema = body({
+const ParticipantsSchema = strictObject({
   role: words(ROLES, { description: 'What they are in the room: it decides the ceiling' }),
   tier: words(TIERS, {
     description: 'The sum of all video that each receives at once: it decides the ceiling',
@@ -81,38 +79,32 @@ const SimulationSchema = Type.Object(
   { description: 'What the room would cost' },
 );
 
-export function simulationRoute(app: Http, deps: Deps): void {
-  app.post(
-    '/v1/rates/simulate',
-    {
-      onRequest: requireKey(deps, 'backend'),
-      config: { isHeavy: true },
-      schema: {
-        tags: ['Rates'],
-        operationId: 'simulateRoom',
-        summary: 'What a room would cost',
-        description:
-          'Prices participants that you make up, as if a relay reported them now. Nothing is charged or stored. ' +
-          'A charge of the same records costs the same, if no other charge and no new rate card comes before it.',
-        security: [{ backend_key: [] }],
-        body: body({
-          participants: Type.Array(ParticipantsSchema, {
-            minItems: 1,
-            maxItems: LINES_MAX,
-            description: 'Who is in the room. Each line stands for `count` participants who are alike',
-          }),
-        }),
-        response: answers({ 200: SimulationSchema }, 401, 403, 408),
-      },
-    },
-    async (request) => {
-      const caller = callerOf(request);
-      refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const participants = request.body.participants.map(parseParticipants);
-      return renderSimulation(await simulateRoom(deps, caller.tenant, participants));
-    },
-  );
-}
+export const simulationRoute = plain(
+  {
+    path: 'POST /v1/rates/simulate',
+    key: 'backend',
+    closedTo: 'suspended',
+    queue: 'heavy reads',
+    tag: 'Rates',
+    operation: 'simulateRoom',
+    summary: 'What a room would cost',
+    description:
+      'Prices participants that you make up, as if a relay reported them now. Nothing is charged or stored. ' +
+      'A charge of the same records costs the same, if no other charge and no new rate card comes before it.',
+    body: strictObject({
+      participants: Type.Array(ParticipantsSchema, {
+        minItems: 1,
+        maxItems: LINES_MAX,
+        description: 'Who is in the room. Each line stands for `count` participants who are alike',
+      }),
+    }),
+    answer: { 200: SimulationSchema },
+  },
+  async ({ deps, caller, body }) => {
+    const participants = body.participants.map(parseParticipants);
+    return renderSimulation(await simulateRoom(deps, caller.tenant, participants));
+  },
+);
 
 function parseParticipants(given: Static<typeof ParticipantsSchema>): SimulatedParticipants {
   return {

@@ -3,13 +3,10 @@
 import { type Static, Type } from '../../base/lib/schema.ts';
 import type { Conflict, Report } from '../../money/usage/conflict.ts';
 import { listConflicts } from '../../money/usage/list-conflicts.ts';
-import type { Deps } from '../deps.ts';
-import { answers } from '../http/answers.ts';
 import { parseConflictPlace, renderConflictPlace } from '../http/conflict-place.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
 import { CursorSchema, nextCursor } from './paging.ts';
 import { limitField, parseLimit } from './query.ts';
+import { plain } from './route.ts';
 import { time } from './schemas.ts';
 
 const CONFLICTS_USUAL = 100;
@@ -44,47 +41,40 @@ const ConflictSchema = Type.Object(
   { description: 'An id that was reported again with other values' },
 );
 
-export function usageConflictsRoute(app: Http, deps: Deps): void {
-  app.get(
-    '/v1/usage/conflicts',
-    {
-      onRequest: requireKey(deps, 'backend'),
-      schema: {
-        tags: ['Usage'],
-        operationId: 'listUsageConflicts',
-        summary: 'Ids that were reported again with other values',
-        description:
-          'Newest report first. It usually means that a relay uses ids twice, and that the second use is not charged.',
-        security: [{ backend_key: [] }],
-        querystring: Type.Object({
-          limit: limitField(CONFLICTS_MAX, CONFLICTS_USUAL),
-          ...CursorSchema.properties,
-        }),
-        response: answers(
-          {
-            200: Type.Object(
-              { conflicts: Type.Array(ConflictSchema, { description: 'The conflicts' }), ...nextCursor },
-              { description: 'A page of them' },
-            ),
-          },
-          401,
-          403,
-        ),
-      },
+export const usageConflictsRoute = plain(
+  {
+    path: 'GET /v1/usage/conflicts',
+    key: 'backend',
+    closedTo: 'suspended',
+    queue: 'calls',
+    tag: 'Usage',
+    operation: 'listUsageConflicts',
+    summary: 'Ids that were reported again with other values',
+    description:
+      'Newest report first. It usually means that a relay uses ids twice, and that the second use is not charged.',
+    query: Type.Object({
+      limit: limitField(CONFLICTS_MAX, CONFLICTS_USUAL),
+      ...CursorSchema.properties,
+    }),
+    answer: {
+      200: Type.Object(
+        { conflicts: Type.Array(ConflictSchema, { description: 'The conflicts' }), ...nextCursor },
+        { description: 'A page of them' },
+      ),
     },
-    async (request) => {
-      const caller = callerOf(request);
-      const size = parseLimit(request.query.limit, CONFLICTS_MAX, CONFLICTS_USUAL);
-      const after = parseConflictPlace(request.query.cursor, caller.tenant);
-      refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const page = await listConflicts(deps.db, caller.tenant, { after, size });
-      return {
-        conflicts: page.conflicts.map(renderConflict),
-        ...(page.place && { next_cursor: renderConflictPlace(caller.tenant, page.place) }),
-      };
-    },
-  );
-}
+    parse: ({ query }, { tenant }) => ({
+      size: parseLimit(query.limit, CONFLICTS_MAX, CONFLICTS_USUAL),
+      after: parseConflictPlace(query.cursor, tenant),
+    }),
+  },
+  async ({ deps, caller, input }) => {
+    const page = await listConflicts(deps.db, caller.tenant, input);
+    return {
+      conflicts: page.conflicts.map(renderConflict),
+      ...(page.place && { next_cursor: renderConflictPlace(caller.tenant, page.place) }),
+    };
+  },
+);
 
 function renderConflict({
   id,

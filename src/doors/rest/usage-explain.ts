@@ -5,10 +5,8 @@ import { renderAmount } from '../../money/amount.ts';
 import type { ExactMicros } from '../../money/pricing/exact-micros.ts';
 import type { Explanation } from '../../money/pricing/explain-price.ts';
 import { type ExplainedCharge, explainCharge } from '../../money/usage/explain-charge.ts';
-import type { Deps } from '../deps.ts';
-import { answers, described } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { described } from '../http/answers.ts';
+import { plain } from './route.ts';
 import { AmountSchema, time, words } from './schemas.ts';
 import { ChargedRecordSchema, renderRecord } from './usage-records.ts';
 
@@ -37,57 +35,48 @@ const ExplanationSchema = Type.Object(
   { description: 'The calculation, step by step' },
 );
 
-export function usageExplainRoute(app: Http, deps: Deps): void {
-  app.get(
-    '/v1/usage/:id/explain',
-    {
-      onRequest: requireKey(deps, 'backend'),
-      schema: {
-        tags: ['Usage'],
-        operationId: 'explainUsage',
-        summary: 'How the charge of a record came about',
-        description: 'Calculated again, by the rate card and the rule that charged it.',
-        security: [{ backend_key: [] }],
-        params: Type.Object({ id: Type.String({ description: 'The id of the record, percent-encoded' }) }),
-        response: answers(
-          {
-            200: Type.Object(
-              {
-                record: ChargedRecordSchema,
-                explanation: ExplanationSchema,
-                posting: Type.Object(
-                  {
-                    seq: Type.Unsafe<bigint>({
-                      type: 'integer',
-                      format: 'int64',
-                      description: 'Its number in the ledger',
-                    }),
-                    records: Type.Integer({ description: 'How many records were charged together' }),
-                    amount: described(AmountSchema, 'By how much they changed the balance'),
-                    at: time('When'),
-                  },
-                  { description: 'The change of the balance that this record is part of' },
-                ),
-              },
-              { description: 'The explanation' },
-            ),
-          },
-          401,
-          403,
-          404,
-        ),
-      },
+export const usageExplainRoute = plain(
+  {
+    path: 'GET /v1/usage/:id/explain',
+    key: 'backend',
+    closedTo: 'suspended',
+    queue: 'calls',
+    tag: 'Usage',
+    operation: 'explainUsage',
+    summary: 'How the charge of a record came about',
+    description: 'Calculated again, by the rate card and the rule that charged it.',
+    params: Type.Object({ id: Type.String({ description: 'The id of the record, percent-encoded' }) }),
+    answer: {
+      200: Type.Object(
+        {
+          record: ChargedRecordSchema,
+          explanation: ExplanationSchema,
+          posting: Type.Object(
+            {
+              seq: Type.Unsafe<bigint>({
+                type: 'integer',
+                format: 'int64',
+                description: 'Its number in the ledger',
+              }),
+              records: Type.Integer({ description: 'How many records were charged together' }),
+              amount: described(AmountSchema, 'By how much they changed the balance'),
+              at: time('When'),
+            },
+            { description: 'The change of the balance that this record is part of' },
+          ),
+        },
+        { description: 'The explanation' },
+      ),
     },
-    async (request) => {
-      const caller = callerOf(request);
-      refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const { id } = request.params;
-      const explained = id.includes('\0') ? undefined : await explainCharge(deps, caller.tenant, id);
-      if (!explained) throw new Failure('not_found');
-      return renderExplained(explained);
-    },
-  );
-}
+    errors: [404],
+  },
+  async ({ deps, caller, params }) => {
+    const { id } = params;
+    const explained = id.includes('\0') ? undefined : await explainCharge(deps, caller.tenant, id);
+    if (!explained) throw new Failure('not_found');
+    return renderExplained(explained);
+  },
+);
 
 function renderExplained({ record, explanation, posting }: ExplainedCharge) {
   return {

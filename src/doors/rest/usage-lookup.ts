@@ -3,11 +3,9 @@ import { type Static, Type } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { type LookedUp, lookUpRecords } from '../../money/usage/lookup-records.ts';
 import { RECORD_ID_MAX, RECORDS_MAX } from '../../money/usage/usage-record.ts';
-import type { Deps } from '../deps.ts';
-import { answers, described } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, requireKey } from './auth.ts';
-import { AmountSchema, body, time, words } from './schemas.ts';
+import { described } from '../http/answers.ts';
+import { plain } from './route.ts';
+import { AmountSchema, strictObject, time, words } from './schemas.ts';
 
 /** Rendered without a pause. */
 const RECORDS_PER_SLICE = 250;
@@ -29,47 +27,39 @@ const LookedUpSchema = Type.Object(
   { description: 'What became of one id' },
 );
 
-export function usageLookupRoute(app: Http, deps: Deps): void {
-  app.post(
-    '/v1/usage/lookup',
-    {
-      onRequest: requireKey(deps, 'relay'),
-      config: { isHeavy: true },
-      schema: {
-        tags: ['Usage'],
-        operationId: 'lookUpUsage',
-        summary: 'Which ids were charged',
-        description: 'For a relay that lost track of what was answered. It changes nothing.',
-        security: [{ relay_key: [] }],
-        body: body({
-          ids: Type.Array(Type.String({ minLength: 1, maxLength: RECORD_ID_MAX }), {
-            maxItems: RECORDS_MAX,
-            description: 'Ids of records',
-          }),
-        }),
-        response: answers(
-          {
-            200: Type.Object(
-              { records: Type.Array(LookedUpSchema, { description: 'In the order of `ids`' }) },
-              { description: 'Every id' },
-            ),
-          },
-          401,
-          408,
-        ),
-      },
+export const usageLookupRoute = plain(
+  {
+    path: 'POST /v1/usage/lookup',
+    key: 'relay',
+    closedTo: 'none',
+    queue: 'heavy reads',
+    tag: 'Usage',
+    operation: 'lookUpUsage',
+    summary: 'Which ids were charged',
+    description: 'For a relay that lost track of what was answered. It changes nothing.',
+    body: strictObject({
+      ids: Type.Array(Type.String({ minLength: 1, maxLength: RECORD_ID_MAX }), {
+        maxItems: RECORDS_MAX,
+        description: 'Ids of records',
+      }),
+    }),
+    answer: {
+      200: Type.Object(
+        { records: Type.Array(LookedUpSchema, { description: 'In the order of `ids`' }) },
+        { description: 'Every id' },
+      ),
     },
-    async (request, reply) => {
-      const { tenant } = callerOf(request);
-      const records = await lookUpRecords(deps.db, tenant, request.body.ids);
-      const render = (slice: readonly LookedUp[]) =>
-        String(reply.serialize({ records: slice.map(renderLookedUp) }));
-      const text = await deps.heavyReads.inSlices(tenant, renderInSlices(records, render));
-      // It is the body already, which the types of a route do not know.
-      return reply.type('application/json; charset=utf-8').send(text as never);
-    },
-  );
-}
+  },
+  async ({ deps, caller, body, reply }) => {
+    const { tenant } = caller;
+    const records = await lookUpRecords(deps.db, tenant, body.ids);
+    const render = (slice: readonly LookedUp[]) =>
+      String(reply.serialize({ records: slice.map(renderLookedUp) }));
+    const text = await deps.heavyReads.inSlices(tenant, renderInSlices(records, render));
+    // It is the body already, which the types of a route do not know.
+    return reply.type('application/json; charset=utf-8').send(text as never);
+  },
+);
 
 /** The answer with all records, by what renders the one with some. */
 function* renderInSlices(

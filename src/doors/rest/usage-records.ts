@@ -4,13 +4,11 @@ import { displayMicros, renderAmount } from '../../money/amount.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { filterRecords, type ListedRecord, recordOf } from '../../money/usage/list-records.ts';
 import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
-import type { Deps } from '../deps.ts';
-import { answers, described } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { described } from '../http/answers.ts';
 import { listAnswer, listFields, sendList } from './ledger-lists.ts';
 import { nextCursor } from './paging.ts';
 import { parsePeriod, periodFields } from './query.ts';
+import { plain } from './route.ts';
 import { AmountSchema, time, words } from './schemas.ts';
 
 export const ChargedRecordSchema = Type.Object(
@@ -47,64 +45,55 @@ const COLUMNS = {
   unbilled: ({ isUnbilled }: ListedRecord) => isUnbilled,
 };
 
-export function usageRecordsRoute(app: Http, deps: Deps): void {
-  app.get(
-    '/v1/usage/records',
-    {
-      config: { ownQueue: true },
-      onRequest: requireKey(deps, 'backend'),
-      schema: {
-        tags: ['Usage'],
-        operationId: 'listUsageRecords',
-        summary: 'Every usage record, as it was charged',
-        description:
-          'Newest charge first. With a filter, a page may have fewer records than `limit`, or none, and a ' +
-          '`next_cursor` all the same.',
-        security: [{ backend_key: [] }],
-        querystring: Type.Object({
-          room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this room' })),
-          participant: Type.Optional(
-            Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this participant' }),
-          ),
-          role: Type.Optional(words(ROLES, { description: 'Only this role' })),
-          tier: Type.Optional(words(TIERS, { description: 'Only this tier' })),
-          ...periodFields,
-          ...listFields,
+export const usageRecordsRoute = plain(
+  {
+    path: 'GET /v1/usage/records',
+    key: 'backend',
+    closedTo: 'suspended',
+    queue: 'its own',
+    tag: 'Usage',
+    operation: 'listUsageRecords',
+    summary: 'Every usage record, as it was charged',
+    description:
+      'Newest charge first. With a filter, a page may have fewer records than `limit`, or none, and a ' +
+      '`next_cursor` all the same.',
+    query: Type.Object({
+      room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this room' })),
+      participant: Type.Optional(
+        Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this participant' }),
+      ),
+      role: Type.Optional(words(ROLES, { description: 'Only this role' })),
+      tier: Type.Optional(words(TIERS, { description: 'Only this tier' })),
+      ...periodFields,
+      ...listFields,
+    }),
+    answer: {
+      200: listAnswer(
+        Type.Object({
+          records: Type.Array(ChargedRecordSchema, { description: 'The records' }),
+          ...nextCursor,
         }),
-        response: answers(
-          {
-            200: listAnswer(
-              Type.Object({
-                records: Type.Array(ChargedRecordSchema, { description: 'The records' }),
-                ...nextCursor,
-              }),
-              Object.keys(COLUMNS),
-            ),
-          },
-          401,
-          403,
-        ),
-      },
+        Object.keys(COLUMNS),
+      ),
     },
-    async (request, reply) => {
-      const caller = callerOf(request);
-      const { query } = request;
-      const { from, to } = parsePeriod(query);
+    parse: ({ query }) => {
       const { room, participant, role, tier } = query;
-      refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      return sendList(deps, reply, {
-        caller,
-        query,
-        accept: request.headers.accept,
-        filter: () => filterRecords(deps.db, caller.tenant, { room, participant, role, tier, from, to }),
-        render: recordOf,
-        renderPage: (records) => ({ records: records.map(renderRecord) }),
-        columns: COLUMNS,
-        fileName: 'usage-records',
-      });
+      return { room, participant, role, tier, ...parsePeriod(query) };
     },
-  );
-}
+  },
+  async ({ deps, caller, query, input, request, reply }) => {
+    return sendList(deps, reply, {
+      caller,
+      query,
+      accept: request.headers.accept,
+      filter: () => filterRecords(deps.db, caller.tenant, input),
+      render: recordOf,
+      renderPage: (records) => ({ records: records.map(renderRecord) }),
+      columns: COLUMNS,
+      fileName: 'usage-records',
+    });
+  },
+);
 
 export function renderRecord(record: ListedRecord): Static<typeof ChargedRecordSchema> {
   const { room, participant } = record;

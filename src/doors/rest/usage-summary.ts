@@ -13,12 +13,10 @@ import {
   SUMMARY_ROWS_MAX,
   type SummaryRow,
 } from '../../money/usage/usage-summary.ts';
-import type { Deps } from '../deps.ts';
-import { answers, described } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, refuseStatus, requireKey } from './auth.ts';
+import { described } from '../http/answers.ts';
 import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
 import { limitField, parseLimit, parseWholeHours, periodFields } from './query.ts';
+import { plain } from './route.ts';
 import { AmountSchema, time, words } from './schemas.ts';
 
 const ROWS_USUAL = 100;
@@ -56,76 +54,63 @@ const RowSchema = Type.Object(
   { description: 'One group' },
 );
 
-export function usageSummaryRoute(app: Http, deps: Deps): void {
-  app.get(
-    '/v1/usage/summary',
-    {
-      onRequest: requireKey(deps, 'backend'),
-      config: { isHeavy: true },
-      schema: {
-        tags: ['Usage'],
-        operationId: 'summarizeUsage',
-        summary: 'Sums of usage over a period',
-        description:
-          'By the hour in which usage was charged. Every charge is in the sums as soon as it is answered. Grouped by ' +
-          'hour or day, rows are in the order of time; otherwise those that were charged most come first. Without usage ' +
-          'there is no row.',
-        security: [{ backend_key: [] }],
-        querystring: Type.Object({
-          group_by: Type.Optional(
-            Type.String({
-              description: `Of \`${GROUPINGS.join('`, `')}\`, separated by commas; \`hour\` or \`day\`, not both`,
-              examples: ['day,room'],
-            }),
-          ),
-          ...periodFields,
-          room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this room' })),
-          limit: limitField(SUMMARY_ROWS_MAX, ROWS_USUAL),
-          ...CursorSchema.properties,
+export const usageSummaryRoute = plain(
+  {
+    path: 'GET /v1/usage/summary',
+    key: 'backend',
+    closedTo: 'suspended',
+    queue: 'heavy reads',
+    tag: 'Usage',
+    operation: 'summarizeUsage',
+    summary: 'Sums of usage over a period',
+    description:
+      'By the hour in which usage was charged. Every charge is in the sums as soon as it is answered. Grouped by ' +
+      'hour or day, rows are in the order of time; otherwise those that were charged most come first. Without usage ' +
+      'there is no row.',
+    query: Type.Object({
+      group_by: Type.Optional(
+        Type.String({
+          description: `Of \`${GROUPINGS.join('`, `')}\`, separated by commas; \`hour\` or \`day\`, not both`,
+          examples: ['day,room'],
         }),
-        response: answers(
-          {
-            200: Type.Object(
-              {
-                from: time('Start of the period'),
-                to: time('End of the period'),
-                rows: Type.Array(RowSchema, { description: 'The groups' }),
-                sum: Type.Object(measures, { description: 'Of all groups, on every page' }),
-                ...nextCursor,
-              },
-              { description: 'A page of groups' },
-            ),
-          },
-          401,
-          403,
-        ),
-      },
+      ),
+      ...periodFields,
+      room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this room' })),
+      limit: limitField(SUMMARY_ROWS_MAX, ROWS_USUAL),
+      ...CursorSchema.properties,
+    }),
+    answer: {
+      200: Type.Object(
+        {
+          from: time('Start of the period'),
+          to: time('End of the period'),
+          rows: Type.Array(RowSchema, { description: 'The groups' }),
+          sum: Type.Object(measures, { description: 'Of all groups, on every page' }),
+          ...nextCursor,
+        },
+        { description: 'A page of groups' },
+      ),
     },
-    async (request) => {
-      const caller = callerOf(request);
-      const { query } = request;
-      const groupBy = parseGroupBy(query.group_by);
-      const period = parseWholeHours(query, SUMMARY_DAYS_MAX);
-      const limit = parseLimit(query.limit, SUMMARY_ROWS_MAX, ROWS_USUAL);
-      const skip = parseSkip(query.cursor);
-      refuseStatus(caller, 'suspended', 'archived', 'deleted');
-      const summary = await summarizeUsage(deps.db, caller.tenant, {
-        groupBy,
-        ...period,
-        rooms: query.room === undefined ? undefined : [query.room],
-        limit,
-        skip,
-      });
-      return {
-        from: period.from.toISOString(),
-        to: period.to.toISOString(),
-        rows: summary.rows.map((row) => renderRow(row, groupBy)),
-        sum: renderMeasures(summary.total),
-        ...(summary.hasMore && { next_cursor: renderPageToken([String(skip + limit)]) }),
-      };
-    },
-  );
-}
+    parse: ({ query }) => ({
+      groupBy: parseGroupBy(query.group_by),
+      ...parseWholeHours(query, SUMMARY_DAYS_MAX),
+      rooms: query.room === undefined ? undefined : [query.room],
+      limit: parseLimit(query.limit, SUMMARY_ROWS_MAX, ROWS_USUAL),
+      skip: parseSkip(query.cursor),
+    }),
+  },
+  async ({ deps, caller, input }) => {
+    const { groupBy, from, to, limit, skip } = input;
+    const summary = await summarizeUsage(deps.db, caller.tenant, input);
+    return {
+      from: from.toISOString(),
+      to: to.toISOString(),
+      rows: summary.rows.map((row) => renderRow(row, groupBy)),
+      sum: renderMeasures(summary.total),
+      ...(summary.hasMore && { next_cursor: renderPageToken([String(skip + limit)]) }),
+    };
+  },
+);
 
 function parseGroupBy(text: string | undefined): Grouping[] {
   if (text === undefined) return [];

@@ -2,7 +2,6 @@
 
 import { invalidField } from '../../base/failure.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
-import { Turns } from '../../base/lib/turns.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
@@ -15,14 +14,12 @@ import {
   type UsageRecord,
 } from '../../money/usage/usage-record.ts';
 import { UsageRecords } from '../../money/usage/usage-records.ts';
-import type { Deps } from '../deps.ts';
-import { answers, described } from '../http/answers.ts';
-import type { Http } from '../http/http.ts';
-import { callerOf, requireKey } from './auth.ts';
-import { AmountSchema, body, words } from './schemas.ts';
+import { described } from '../http/answers.ts';
+import { plain } from './route.ts';
+import { AmountSchema, strictObject, words } from './schemas.ts';
 import { isSmallUsage, readPlainUsage, readPlainUsageInSlices } from './usage-body.ts';
 
-const RecordSchema = body({
+const RecordSchema = strictObject({
   id: Type.String({
     minLength: 1,
     maxLength: RECORD_ID_MAX,
@@ -53,66 +50,54 @@ declare module 'fastify' {
   }
 }
 
-export function usageRoute(app: Http, deps: Deps): void {
-  app.decorateRequest('records', undefined);
-  const largeBodies = new Turns<TenantId>();
-  app.post(
-    '/v1/usage',
-    {
-      onRequest: requireKey(deps, 'relay'),
-      config: {
-        ownQueue: true,
-        readBody: async (request, bytes) => {
-          const { tenant } = callerOf(request);
-          request.records = isSmallUsage(bytes)
-            ? readPlainUsage(bytes, renderTenantId(tenant))
-            : await largeBodies.run(tenant, readPlainUsageInSlices(bytes, renderTenantId(tenant)));
-          // The fast parser has validated the records, so the schema gets an empty list.
-          return request.records && { records: [] };
-        },
-      },
-      schema: {
-        tags: ['Usage'],
-        operationId: 'reportUsage',
-        summary: 'Report usage and have it charged',
-        description:
-          'A batch is charged as a whole or not at all. After a network error, a timeout or a 5xx, send the ' +
-          'same batch again: an id that was charged is never charged twice.',
-        security: [{ relay_key: [] }],
-        body: body({
-          records: Type.Array(RecordSchema, {
-            maxItems: RECORDS_MAX,
-            description: 'The batch. An empty one asks for `admitted` alone',
+export const usageRoute = plain(
+  {
+    path: 'POST /v1/usage',
+    key: 'relay',
+    closedTo: 'none',
+    queue: 'its own',
+    tag: 'Usage',
+    operation: 'reportUsage',
+    summary: 'Report usage and have it charged',
+    description:
+      'A batch is charged as a whole or not at all. After a network error, a timeout or a 5xx, send the ' +
+      'same batch again: an id that was charged is never charged twice.',
+    body: strictObject({
+      records: Type.Array(RecordSchema, {
+        maxItems: RECORDS_MAX,
+        description: 'The batch. An empty one asks for `admitted` alone',
+      }),
+    }),
+    answer: {
+      200: Type.Object(
+        {
+          charged: Type.Integer({ description: 'Records that were charged' }),
+          duplicates: Type.Integer({ description: 'Records whose id was known already: not charged' }),
+          unbilled: Type.Integer({ description: 'Records accepted and not charged: exempt tenants' }),
+          total: described(AmountSchema, 'What the batch cost'),
+          admitted: Type.Boolean({
+            description: 'False: admit no new sessions until it is true again',
           }),
-        }),
-        response: answers(
-          {
-            200: Type.Object(
-              {
-                charged: Type.Integer({ description: 'Records that were charged' }),
-                duplicates: Type.Integer({ description: 'Records whose id was known already: not charged' }),
-                unbilled: Type.Integer({ description: 'Records accepted and not charged: exempt tenants' }),
-                total: described(AmountSchema, 'What the batch cost'),
-                admitted: Type.Boolean({
-                  description: 'False: admit no new sessions until it is true again',
-                }),
-              },
-              { description: 'Charged' },
-            ),
-          },
-          401,
-          408,
-        ),
-      },
+        },
+        { description: 'Charged' },
+      ),
     },
-    async (request) => {
-      const { tenant } = callerOf(request);
-      const records = request.records ?? UsageRecords.from(parseRecords(request.body.records, tenant));
-      const outcome = await chargeUsage(deps, tenant, records);
-      return { ...outcome, total: renderAmount(outcome.total) };
+    readBody: async (request, bytes, turns) => {
+      const { tenant } = request.caller!;
+      request.records = isSmallUsage(bytes)
+        ? readPlainUsage(bytes, renderTenantId(tenant))
+        : await turns.run(tenant, readPlainUsageInSlices(bytes, renderTenantId(tenant)));
+      // The fast parser has validated the records, so the schema gets an empty list.
+      return request.records && { records: [] };
     },
-  );
-}
+  },
+  async ({ deps, caller, body, request }) => {
+    const { tenant } = caller;
+    const records = request.records ?? UsageRecords.from(parseRecords(body.records, tenant));
+    const outcome = await chargeUsage(deps, tenant, records);
+    return { ...outcome, total: renderAmount(outcome.total) };
+  },
+);
 
 /** The schema has validated each field. This checks the tenant and converts to our types. */
 function parseRecords(given: readonly Static<typeof RecordSchema>[], tenant: TenantId): UsageRecord[] {

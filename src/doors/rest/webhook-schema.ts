@@ -5,7 +5,7 @@ import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-
 import type { NewWebhookSecret } from '../../outward/webhooks/create-webhook.ts';
 import { DELIVERY_KINDS, type Delivery, isDelivered } from '../../outward/webhooks/delivery.ts';
 import { PAUSERS, WEBHOOK_DESCRIPTION_LENGTH_MAX, type Webhook } from '../../outward/webhooks/webhook.ts';
-import { body, time, words } from './schemas.ts';
+import { strictObject, time, words } from './schemas.ts';
 
 /** The number of an event. JSON integers have any size. */
 export function seq(description: string) {
@@ -37,13 +37,13 @@ const description = Type.String({
   examples: ['the billing back end'],
 });
 
-export const NewWebhookSchema = body({
+export const NewWebhookSchema = strictObject({
   url,
   types: Type.Optional(types),
   description: Type.Optional(description),
 });
 
-export const WebhookChangeSchema = body({
+export const WebhookChangeSchema = strictObject({
   url: Type.Optional(url),
   types: Type.Optional(types),
   description: Type.Optional(description),
@@ -54,7 +54,7 @@ export const WebhookChangeSchema = body({
   ),
 });
 
-export const SecretRotationSchema = body({
+export const SecretRotationSchema = strictObject({
   overlap_seconds: Type.Optional(
     Type.Integer({
       minimum: 0,
