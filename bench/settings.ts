@@ -13,5 +13,6 @@ export function serviceConfig(databaseUrl: string): ServiceConfig {
 
 /** For a single part of the service, on a pool of its own. */
 export function depsOn(db: Pool): Deps {
-  return makeDeps(serviceConfig(''), { db, admissionDb: db, backgroundDb: db }, log, undefined, () => {});
+  const pools = { db, admissionDb: db, backgroundDb: db };
+  return makeDeps({ config: serviceConfig(''), pools, log, provider: undefined, wakeTopUps: () => {} });
 }

@@ -121,6 +121,8 @@ export class EventWaker {
       this.#listening ??= listen(directConfig(this.#db), EVENT_CHANNEL, {
         ready: () => this.#polls?.wake(),
         message: (payload) => this.#receive(payload),
+        failed: (error) =>
+          this.#log.warn({ err: error }, 'events are not listened for: readers poll meanwhile'),
       });
       this.#polls ??= repeat(
         POLL_SECONDS,

@@ -12,6 +12,8 @@ export interface ListenHandlers {
   /** The connection is open, for the first time or again. Earlier notifications were lost. */
   ready(): void;
   message(payload: string): void;
+  /** The connection was lost or could not be opened. It is tried again. */
+  failed(error: Error): void;
 }
 
 export interface Listening {
@@ -24,14 +26,15 @@ export function listen(config: pg.ClientConfig, channel: string, handlers: Liste
   const { signal } = closing;
   const listenOnce = async () => {
     const client = new pg.Client({ ...config, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS });
-    // Without a handler, the event would end the process.
-    client.on('error', () => {});
+    let lost = new Error('the database closed the connection');
+    client.on('error', (error) => (lost = error));
     client.on('notification', ({ payload = '' }) => handlers.message(payload));
     try {
       await client.connect();
       await client.query(`listen ${channel}`);
       handlers.ready();
       await once(client, 'end', { signal });
+      throw lost;
     } finally {
       client.end().catch(() => {});
     }
@@ -40,7 +43,9 @@ export function listen(config: pg.ClientConfig, channel: string, handlers: Liste
     let pauseMs = PAUSE_MS_MIN;
     while (!signal.aborted) {
       const begun = performance.now();
-      await listenOnce().catch(() => {});
+      await listenOnce().catch((error) => {
+        if (!signal.aborted) handlers.failed(error);
+      });
       if (performance.now() - begun > PAUSE_MS_MAX) pauseMs = PAUSE_MS_MIN;
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
       pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);

@@ -184,15 +184,15 @@ async function open(
     : undefined;
 
   let background: Background | undefined;
-  const deps = makeDeps(
+  const deps = makeDeps({
     config,
     pools,
     log,
     provider,
-    () => background?.wakeTopUps(),
+    wakeTopUps: () => background?.wakeTopUps(),
     chargeLimits,
-    webhooks?.times,
-  );
+    sendTimes: webhooks?.times,
+  });
   await turnSigningKeys(deps.db, deps.box);
   await registerListeners(deps.db);
   deps.metrics.watchPools(allOf(pools));
@@ -276,16 +276,26 @@ export function portOf({ server }: Pick<FastifyInstance, 'server'>): number {
   return (server.address() as AddressInfo).port;
 }
 
+export interface DepsOptions {
+  readonly config: ServiceConfig;
+  readonly pools: Pools;
+  readonly log: Logger;
+  readonly provider: Provider | undefined;
+  wakeTopUps(): void;
+  readonly chargeLimits?: Partial<QueueLimits> | undefined;
+  readonly sendTimes?: SendTimes | undefined;
+}
+
 /** All dependencies of the operations. For `startService()`, and for benchmarks of single parts. */
-export function makeDeps(
-  config: ServiceConfig,
-  { db, admissionDb, backgroundDb }: Pools,
-  log: Logger,
-  provider: Provider | undefined,
-  wakeTopUps: () => void,
-  chargeLimits?: Partial<QueueLimits>,
-  sendTimes?: SendTimes,
-): Deps {
+export function makeDeps({
+  config,
+  pools: { db, admissionDb, backgroundDb },
+  log,
+  provider,
+  wakeTopUps,
+  chargeLimits,
+  sendTimes,
+}: DepsOptions): Deps {
   const box = new SecretBox(config.secretsKey);
   // Already validated when the configuration was read.
   const webhookNetworks = config.webhookNetworks.map((each) => parseRange(each)!);

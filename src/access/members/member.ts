@@ -75,10 +75,6 @@ export function parseMemberEmail(text: string): string | undefined {
   return isMailAddress(email) ? email : undefined;
 }
 
-export function isMemberId(text: string): boolean {
-  return /^m_[0-9a-f]{32}$/.test(text);
-}
-
 export function isMemberRole(text: string): text is MemberRole {
   return (MEMBER_ROLES as readonly string[]).includes(text);
 }

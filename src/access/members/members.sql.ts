@@ -2,7 +2,7 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { isMemberId, type Member, type MemberRole } from './member.ts';
+import type { Member, MemberRole } from './member.ts';
 
 const COLUMNS = `id, email, role, created_at as "createdAt", joined_at as "joinedAt",
   is_founder as "isFounder", must_review as "mustReview"`;
@@ -31,16 +31,6 @@ export async function findMembers(db: Db, tenant: TenantId): Promise<Member[]> {
     values: [tenant],
   });
   return rows;
-}
-
-export async function findMember(db: Db, tenant: TenantId, id: string): Promise<Member | undefined> {
-  if (!isMemberId(id)) return undefined;
-  const { rows } = await db.query<Member>({
-    name: 'find-member',
-    text: `select ${COLUMNS} from members where tenant_id = $1 and id = $2`,
-    values: [tenant, id],
-  });
-  return rows[0];
 }
 
 export async function findMemberByEmail(

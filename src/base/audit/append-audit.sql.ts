@@ -1,10 +1,11 @@
 /** Append to `audit_entries`. */
 import type { Db } from '../db/pool.ts';
 import { parseAddress } from '../lib/address.ts';
+import { exactJson } from '../lib/exact-json.ts';
 import { newId } from '../lib/ids.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { Actor } from './actor.ts';
-import type { AuditedFields, NewAuditEntry } from './audit-entry.ts';
+import type { NewAuditEntry } from './audit-entry.ts';
 
 /** In place of text that is no address, such as a proxy may forward. */
 const UNKNOWN_ADDRESS = 'unknown';
@@ -33,19 +34,8 @@ export async function appendAudit(
       address,
       action,
       subject,
-      jsonOf(before),
-      jsonOf(after),
+      before && exactJson(before),
+      after && exactJson(after),
     ],
   });
 }
-
-/** Amounts become integers of JSON, which are exact in the database however large they are. */
-function jsonOf(fields: AuditedFields | null): string | null {
-  return (
-    fields &&
-    JSON.stringify(fields, (_name, value) => (typeof value === 'bigint' ? rawJSON(String(value)) : value))
-  );
-}
-
-/** Newer than the type declarations. */
-const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };

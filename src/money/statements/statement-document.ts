@@ -14,8 +14,6 @@ import type { Movement, Movements, Statement, StatementUsage } from './statement
 /** A later form of the document has another number, so that this one stays readable. */
 const VERSION = 1;
 
-export type StatementDocument = ReturnType<typeof renderStatement>;
-
 /** Members that are `undefined` are left out of the JSON. */
 export function renderStatement(statement: Statement) {
   const { issuer, tenant, month, soFar, opening, usage, closing } = statement;

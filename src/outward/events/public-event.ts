@@ -5,6 +5,7 @@
  * that they have in the REST interface, times become ISO 8601 with milliseconds, and what is `null` is left out.
  */
 import { createHash } from 'node:crypto';
+import { exactJson } from '../../base/lib/exact-json.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { withhold } from '../../control/rooms/participant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
@@ -25,7 +26,7 @@ const CHANGES: Readonly<Record<string, (subject: Subject, event: LoggedEvent) =>
   participant_entered: grantedOnly,
   participant_updated: grantedOnly,
   participant_left: grantedOnly,
-  moderation: (subject, { seq }) => ({ id: rawJSON(String(seq)), ...subject }),
+  moderation: (subject, { seq }) => ({ id: seq, ...subject }),
 };
 
 /**
@@ -34,12 +35,12 @@ const CHANGES: Readonly<Record<string, (subject: Subject, event: LoggedEvent) =>
  */
 export function renderPublicEvent(tenant: TenantId, event: LoggedEvent, skipped = 0n): string {
   const subject = event.subject as Subject;
-  return JSON.stringify({
+  return exactJson({
     id: publicEventId(tenant, event),
-    seq: rawJSON(String(event.seq)),
+    seq: event.seq,
     type: event.type,
     timestamp: event.at.toISOString(),
-    ...(skipped > 0n && { skipped: rawJSON(String(skipped)) }),
+    ...(skipped > 0n && { skipped }),
     data: renderMembers(CHANGES[event.type]?.(subject, event) ?? subject),
   });
 }
@@ -77,11 +78,10 @@ function renderMembers(subject: Subject): Subject {
 
 function renderValue(name: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => renderValue('', each));
-  if (typeof value === 'object' && !isRawJSON(value)) return renderMembers(value as Subject);
+  if (typeof value === 'object') return renderMembers(value as Subject);
   if (typeof value !== 'string') return value;
   if (AMOUNTS.has(name) && MICROS.test(value)) {
-    const { micros, display } = renderAmount(BigInt(value));
-    return { micros: rawJSON(String(micros)), display };
+    return renderAmount(BigInt(value));
   }
   // PostgreSQL writes microseconds.
   return TIME.test(name) ? new Date(value).toISOString() : value;
@@ -90,9 +90,3 @@ function renderValue(name: string, value: unknown): unknown {
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
-
-/** Integers of any size. Newer than the type declarations. */
-const { rawJSON, isRawJSON } = JSON as unknown as {
-  readonly rawJSON: (text: string) => object;
-  readonly isRawJSON: (value: unknown) => boolean;
-};

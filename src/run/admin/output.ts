@@ -1,4 +1,5 @@
 /** How commands print: aligned plain text for people, JSON for programs. */
+import { exactJson } from '../../base/lib/exact-json.ts';
 
 /** `undefined` and `null` are shown as a dash. */
 export type Cell = string | number | bigint | boolean | Date | null | undefined;
@@ -37,11 +38,8 @@ export function printLine(line = ''): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Integers stay exact, however large; `rawJSON` is newer than the type declarations. */
 export function printJson(value: unknown): void {
-  const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
-  const exact = (_name: string, each: unknown) => (typeof each === 'bigint' ? rawJSON(String(each)) : each);
-  printLine(JSON.stringify(value, exact, 2));
+  printLine(exactJson(value, 2));
 }
 
 function showCell(cell: Cell): string {

@@ -22,13 +22,13 @@ import { callerOf } from '../../support/tenants.ts';
 
 /** The dependencies of one process, on an existing pool. */
 export function depsOn(db: Pool): Deps {
-  return makeDeps(
-    bareConfig(''),
-    { db, admissionDb: db, backgroundDb: db },
-    pino({ level: 'silent' }),
-    undefined,
-    () => {},
-  );
+  return makeDeps({
+    config: bareConfig(''),
+    pools: { db, admissionDb: db, backgroundDb: db },
+    log: pino({ level: 'silent' }),
+    provider: undefined,
+    wakeTopUps: () => {},
+  });
 }
 
 /** Without an event. */
