@@ -227,7 +227,10 @@ export function startBackground(
     stop: async () => {
       stopping.abort();
       await Promise.all([...running.map(({ loop }) => loop.stop()), webhooks.stop()]);
-      await process.end();
+      // The others see within seconds that this process is gone. A database that does not answer is no reason to stop badly.
+      await process
+        .end()
+        .catch((error) => deps.log.warn({ err: error }, 'the end of this process could not be noted'));
     },
   };
 }

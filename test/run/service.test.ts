@@ -5,7 +5,7 @@ import { connect, createServer, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import { StartError } from '../../src/base/lib/start-error.ts';
 import { BUILT_IN_RATES } from '../../src/money/pricing/rate-card.ts';
@@ -103,6 +103,17 @@ describe('stop', () => {
       [id],
     );
     expect(rows).toEqual([{ count: 1 }]);
+  });
+
+  it('is no failure where its end cannot be noted', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+    const service = await startService(bareConfig(database.url), log);
+    await database.pool.query('alter table processes rename to hidden');
+    onTestFinished(async () => void (await database.pool.query('alter table hidden rename to processes')));
+    await service.stop();
+    expect(lines.map((line) => JSON.parse(line).msg)).toContain('the end of this process could not be noted');
+    await expect.poll(connectionsOfServices, { timeout: 10_000 }).toBe(0);
   });
 
   it('does not call a connection lost that it closes itself', async () => {
