@@ -3,6 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { CHROMIUM_PATH } from './test/support/browser-path.ts';
 import { CountReporter } from './test/support/count-reporter.ts';
 import { SlowestFirst } from './test/support/slowest-first.ts';
+import { STEP_FORMS } from './test/support/step-forms.ts';
 
 // Pages are tested in a real browser. Continuous integration brings one; a machine without is told.
 if (!CHROMIUM_PATH) console.warn('No Chromium found (CHROMIUM_PATH): the tests of pages are left out.\n');
@@ -14,9 +15,18 @@ if (process.env.CITUS_URL === undefined) {
 // Of what a run compiles: services and commands that tests start as processes of their own begin sooner.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
+const IN_STEP_FORMS = ['base/tenants', 'events', 'control', 'money/usage', 'money/ledger', 'money/payments'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'one server', include: ['test/**/*.test.ts'] } },
+      // What runs otherwise where tables are distributed, without a cluster.
+      {
+        extends: true,
+        test: { name: STEP_FORMS, include: IN_STEP_FORMS.map((each) => `test/${each}/**/*.test.ts`) },
+      },
+    ],
     exclude: [...configDefaults.exclude, ...(CHROMIUM_PATH ? [] : ['test/pages/**'])],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', new CountReporter()],

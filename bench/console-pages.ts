@@ -1,7 +1,7 @@
 /** Pages of the console, of a tenant with a large ledger. */
 import { makeMember } from '../test/support/console.ts';
 import type { Benchmark } from './benchmark.ts';
-import { fillMonth, PARTICIPANTS, ROOMS } from './ledger-month.ts';
+import { DAYS, fillMonth, PARTICIPANTS, ROOMS } from './ledger-month.ts';
 import { requestBytes } from './load.ts';
 import { compareRead, READS_PER_ROUND, reader } from './read-times.ts';
 import { makeBenchTenant, openProcess, openService, openStand } from './stand.ts';
@@ -9,7 +9,6 @@ import { makeBenchTenant, openProcess, openService, openStand } from './stand.ts
 const RECORDS = Number(process.env.BENCH_RECORDS ?? 10_000_000);
 const PAGE_MS = 20;
 const HOUR_MS = 3_600_000;
-const DAYS = 30;
 
 const MIDDLE = new Date(Date.now() - (DAYS / 2) * 24 * HOUR_MS).toISOString().slice(0, 10);
 

@@ -1,10 +1,11 @@
-/** Thirty days of one tenant's usage, written straight into the tables as a service would have left them. */
+/** A month of one tenant's usage, written straight into the tables as a service would have left them. */
 import pg from 'pg';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { rollUpUsage } from '../src/money/usage/roll-up-usage.ts';
 import type { Stand } from './stand.ts';
 
-export const MONTH = { from: '2026-10-01', to: '2026-10-31' } as const;
+export const MONTH = { from: '2026-10-01', to: '2026-11-01' } as const;
+export const DAYS = 31;
 const BATCH = 500;
 export const ROOMS = 2_000;
 const ROOMS_OF_BATCH = 20;
@@ -35,7 +36,7 @@ export async function fillMonth(
 
 /** What a batch of BATCH records costs: a third of them 3,000 micros each, a third 800, a third 300. */
 const COST = `(select sum((array[3000, 800, 300])[1 + line % 3])::bigint as cost from generate_series(0, ${BATCH - 1}) line)`;
-const AT = `$3::timestamptz + interval '30 days' * (seq - 1) / $2`;
+const AT = `$3::timestamptz + interval '${DAYS} days' * (seq - 1) / $2`;
 const ID = (seq: string, line: string) =>
   `'relay-1.' || lpad(${seq}::text, 7, '0') || '.' || lpad(${line}::text, 3, '0')`;
 

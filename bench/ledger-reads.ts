@@ -3,7 +3,7 @@
 import { newKey } from '../src/access/keys/api-key.ts';
 import { insertKey } from '../src/access/keys/keys.sql.ts';
 import type { Benchmark } from './benchmark.ts';
-import { fillMonth, MONTH, PARTICIPANTS, ROOMS } from './ledger-month.ts';
+import { DAYS, fillMonth, MONTH, PARTICIPANTS, ROOMS } from './ledger-month.ts';
 import { requestBytes } from './load.ts';
 import { compareRead, READS_PER_ROUND, reader } from './read-times.ts';
 import { makeBenchTenant, openProcess, openService, openStand } from './stand.ts';
@@ -25,6 +25,10 @@ const READS: readonly { readonly title: string; readonly path: string; readonly 
     path: `/v1/usage/summary?group_by=room,role,tier&${PERIOD}`,
     p95: MONTH_BY_ROOM_MS,
   },
+  {
+    title: 'thirty days by room, role and tier',
+    path: `/v1/usage/summary?group_by=room,role,tier&from=2026-10-02&to=${MONTH.to}`,
+  },
   { title: 'a room by day', path: `/v1/usage/summary?group_by=day&room=room-77&${PERIOD}` },
   { title: 'the newest 100 entries', path: '/v1/ledger' },
   { title: '100 entries of the middle', path: '/v1/ledger?to=2026-10-16' },
@@ -36,7 +40,7 @@ const READS: readonly { readonly title: string; readonly path: string; readonly 
 export const ledgerReads: Benchmark = {
   name: 'ledger-reads',
   summary: `sums, entries and records of a tenant with ${RECORDS.toLocaleString('en-US')} usage records in a month`,
-  protocol: `A tenant has ${RECORDS.toLocaleString('en-US')} usage records of 30 days, in batches of 500, of ${ROOMS.toLocaleString('en-US')} rooms and
+  protocol: `A tenant has ${RECORDS.toLocaleString('en-US')} usage records of ${DAYS} days, in batches of 500, of ${ROOMS.toLocaleString('en-US')} rooms and
     ${PARTICIPANTS.toLocaleString('en-US')} participants, written by SQL as charges would have left them, and vacuumed. Each read is sent
     ${READS_PER_ROUND} times a round, one at a time. The floor is a route of the same service that checks the key and does
     nothing else. A filter by participant looks through 100,000 records a page and more, so its page may have fewer than 100.

@@ -6,6 +6,7 @@ import { openPool, type Pool } from '../../src/base/db/pool.ts';
 import { askDistribution } from '../../src/run/ask-distribution.ts';
 import { copyCitusDatabase, dropCitusDatabase } from './citus.ts';
 import { databaseUrl } from './database-url.ts';
+import { answersFound } from './step-forms.ts';
 
 export { databaseUrl };
 
@@ -52,7 +53,9 @@ async function createDatabase(name: string, empty: boolean): Promise<void> {
   else if (servers.length > 0) await copyCitusDatabase(servers, name, inject('template'));
   // Copying files takes 15 ms; writing the copy to the WAL takes 80.
   else await runAsAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
-  if (servers.length > 0) await askDistribution(databaseUrl(inject('adminUrl'), name));
+  const stepForms = inject('stepForms');
+  if (stepForms) await runAsAdmin(answersFound(name));
+  if (servers.length > 0 || stepForms) await askDistribution(databaseUrl(inject('adminUrl'), name));
 }
 
 let admin: Promise<pg.Client> | undefined;
