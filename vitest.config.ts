@@ -3,7 +3,6 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { CHROMIUM_PATH } from './test/support/browser-path.ts';
 import { CountReporter } from './test/support/count-reporter.ts';
 import { SlowestFirst } from './test/support/slowest-first.ts';
-import { STEP_FORMS } from './test/support/step-forms.ts';
 
 // Pages are tested in a real browser. Continuous integration brings one; a machine without is told.
 if (!CHROMIUM_PATH) console.warn('No Chromium found (CHROMIUM_PATH): the tests of pages are left out.\n');
@@ -15,16 +14,28 @@ if (process.env.CITUS_URL === undefined) {
 // Of what a run compiles: services and commands that tests start as processes of their own begin sooner.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
-const IN_STEP_FORMS = ['base/tenants', 'events', 'control', 'money/usage', 'money/ledger', 'money/payments'];
+/** What has statements for a distributed database. */
+const IN_STEP_FORMS = ['access/sessions', 'base/tenants', 'control', 'events', 'money', 'run/sweep.test.ts'];
 
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'one server', include: ['test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'one server', include: ['test/**/*.test.ts'], provide: { stepForms: false } },
+      },
       // What runs otherwise where tables are distributed, without a cluster.
       {
         extends: true,
-        test: { name: STEP_FORMS, include: IN_STEP_FORMS.map((each) => `test/${each}/**/*.test.ts`) },
+        test: {
+          name: 'step forms',
+          include: IN_STEP_FORMS.map((each) =>
+            each.endsWith('.ts') ? `test/${each}` : `test/${each}/**/*.test.ts`,
+          ),
+          // Citus plans for itself.
+          exclude: ['test/control/rooms/kept-plans.test.ts'],
+          provide: { stepForms: true },
+        },
       },
     ],
     exclude: [...configDefaults.exclude, ...(CHROMIUM_PATH ? [] : ['test/pages/**'])],

@@ -6,7 +6,7 @@ import { openPool, type Pool } from '../../src/base/db/pool.ts';
 import { askDistribution } from '../../src/run/ask-distribution.ts';
 import { copyCitusDatabase, dropCitusDatabase } from './citus.ts';
 import { databaseUrl } from './database-url.ts';
-import { answersFound } from './step-forms.ts';
+import { answerForCitus } from './step-forms.ts';
 
 export { databaseUrl };
 
@@ -54,7 +54,7 @@ async function createDatabase(name: string, empty: boolean): Promise<void> {
   // Copying files takes 15 ms; writing the copy to the WAL takes 80.
   else await runAsAdmin(`create database ${name} template ${inject('template')} strategy file_copy`);
   const stepForms = inject('stepForms');
-  if (stepForms) await runAsAdmin(answersFound(name));
+  if (stepForms && !empty) await answerForCitus(databaseUrl(inject('adminUrl'), name), name);
   if (servers.length > 0 || stepForms) await askDistribution(databaseUrl(inject('adminUrl'), name));
 }
 

@@ -13,7 +13,6 @@ import { startEmbedded } from '../../src/run/embedded-postgres/embedded-postgres
 import { createCitusTemplate, dropCitusDatabase, findCluster } from './citus.ts';
 import { databaseUrl } from './database-url.ts';
 import { openScratch } from './scratch.ts';
-import { answerForCitus, STEP_FORMS } from './step-forms.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,7 +24,7 @@ declare module 'vitest' {
     template: string;
     /** Servers of the Citus cluster of CITUS_URL, the coordinator first. None: tests run on one server. */
     citusServers: string[];
-    /** The tests run the statements for a distributed database, on one server. */
+    /** The tests run the statements for a distributed database, on one server. Provided by `vitest.config.ts`. */
     stepForms: boolean;
     /** A folder that is removed after the run, with every PostgreSQL server that runs in it. */
     scratch: string;
@@ -44,18 +43,12 @@ export async function setup(project: TestProject): Promise<Undo> {
     const server = await findServer(join(scratch.folder, 'server'));
     await runOn(server.url, `create database ${template}`);
     const pool = openPool(databaseUrl(server.url, template), { max: 2 });
-    try {
-      await migrate(pool, { application: roleOf(server.applicationUrl) });
-      if (project.name === STEP_FORMS) await answerForCitus(pool);
-    } finally {
-      await pool.end();
-    }
+    await migrate(pool, { application: roleOf(server.applicationUrl) }).finally(() => pool.end());
 
     project.provide('adminUrl', server.url);
     project.provide('applicationUrl', server.applicationUrl);
     project.provide('template', template);
     project.provide('citusServers', []);
-    project.provide('stepForms', project.name === STEP_FORMS);
     project.provide('scratch', scratch.folder);
     return async () => {
       await runOn(server.url, `drop database if exists ${template} with (force)`).finally(server.stop);
@@ -80,7 +73,6 @@ async function setUpCluster(
   project.provide('applicationUrl', cluster.applicationUrl);
   project.provide('template', template);
   project.provide('citusServers', servers);
-  project.provide('stepForms', false);
   project.provide('scratch', scratch.folder);
   return async () => {
     await dropCitusDatabase(servers, template).finally(() => scratch.remove());

@@ -2,26 +2,41 @@
  * The statements for a distributed database, on one server. What the service asks Citus is answered as if one server had all
  * shards.
  */
-import type { Pool } from '../../src/base/db/pool.ts';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { PLACEMENTS } from '../../src/run/distribution/placements.ts';
 
-/** The name of the project of `vitest.config.ts` whose tests run with them. */
-export const STEP_FORMS = 'step forms';
+const ANSWERS = `
+  create schema answers;
+  grant usage on schema answers to public;
+  create table answers.pg_dist_partition as select 'accounts'::regclass as logicalrelid;
+  create table answers.pg_dist_placement as select 1::bigint as shardid, 1 as groupid;
+  create view answers.citus_stat_activity as select * from pg_stat_activity;
+  grant select on all tables in schema answers to public;
+  create function answers.get_shard_id_for_distribution_column(text, bigint) returns bigint
+    language sql immutable return 1;`;
 
-/** The application role finds them by the search path of the database (`answersFound`). */
-const ANSWERS = [
-  'create schema answers',
-  'grant usage on schema answers to public',
-  `create table answers.pg_dist_partition as select 'accounts'::regclass as logicalrelid`,
-  'create table answers.pg_dist_placement as select 1::bigint as shardid, 1 as groupid',
-  'grant select on all tables in schema answers to public',
-  `create function answers.get_shard_id_for_distribution_column(text, bigint) returns bigint
-     language sql immutable return 1`,
-];
+const MOVED = [...PLACEMENTS].filter(([, where]) => where !== 'coordinator').map(([table]) => table);
 
-export async function answerForCitus(db: Pool): Promise<void> {
-  for (const statement of ANSWERS) await db.query(statement);
+/** Citus takes no table that has triggers. */
+const DROP_TRIGGERS = `
+  do $$ declare t record; begin
+    for t in select tgname as name, tgrelid::regclass as place from pg_trigger
+              where not tgisinternal and tgrelid::regclass::text = any('{${MOVED}}') loop
+      execute format('drop trigger %I on %s', t.name, t.place);
+    end loop;
+  end $$;`;
+
+/** Connections that are opened afterwards find the answers. */
+export async function answerForCitus(url: string, name: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client
+    .query(`${ANSWERS} ${DROP_TRIGGERS} alter database ${name} set search_path = public, answers`)
+    .finally(() => client.end());
 }
 
-/** A copy of a database does not have its settings. */
-export const answersFound = (database: string) =>
-  `alter database ${database} set search_path = public, answers`;
+/** Whether the tests run the statements for a distributed database: on a cluster, or on one server. */
+export function runsStepForms(): boolean {
+  return inject('citusServers').length > 0 || inject('stepForms');
+}

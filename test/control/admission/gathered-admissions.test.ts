@@ -1,6 +1,6 @@
 /** Admissions that share a statement, while some of their rows are locked or change. */
 import { RoomService } from '@boxoffice/contract/room_service';
-import { beforeEach, expect, inject, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { openPool, type Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
@@ -12,6 +12,7 @@ import { kickParticipant } from '../../../src/control/moderation/kick-participan
 import { newAdmission } from '../../support/admissions.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
+import { runsStepForms } from '../../support/step-forms.ts';
 import { callerOf, makeTenant } from '../../support/tenants.ts';
 import { deviceOf, eventsSince, isLockAwaited, mint, newStage, type Stage } from '../moderation/support.ts';
 
@@ -61,7 +62,7 @@ const kick = (tx: Tx, username: string) =>
     reason: '',
   });
 
-test.skipIf(inject('citusServers').length > 0)('thirty-two share one statement each way', async () => {
+test.skipIf(runsStepForms())('thirty-two share one statement each way', async () => {
   const { connectionString } = app.service.deps.db.options;
   const pool = openPool(connectionString!, { max: 4, plansByKey: true });
   const query = vi.spyOn(pool, 'query');
@@ -92,7 +93,7 @@ test.skipIf(inject('citusServers').length > 0)('thirty-two share one statement e
   expect((await told()).sort()).toStrictEqual(names.map((name) => `participant_entered ${name}`).sort());
 });
 
-test.runIf(inject('citusServers').length > 0)(
+test.runIf(runsStepForms())(
   'thirty-two of one tenant share their reading and their renewal, and no statement with another tenant',
   async () => {
     await enterAll();

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, inject, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { advanceErasure, advanceErasures } from '../../../src/control/people/advance-erasures.ts';
@@ -11,6 +11,7 @@ import { useDatabase } from '../../support/database.ts';
 import { eventsOf } from '../../support/events.ts';
 import { openHolder } from '../../support/holder.ts';
 import { countLockWaiters } from '../../support/lock-waiters.ts';
+import { runsStepForms } from '../../support/step-forms.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import { depsOn } from '../watchdogs/support.ts';
 import { eraseAll, insertUsage, participantsOf } from './support.ts';
@@ -196,7 +197,7 @@ describe('events', () => {
 
 describe('the plan of a part', () => {
   // Where tables are distributed, each part is planned anew.
-  test.skipIf(inject('citusServers').length > 0)(
+  test.skipIf(runsStepForms())(
     'reads the records in the order of their key, whatever the table was when it was made',
     async () => {
       const connection = await db().connect();

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isDistributed } from '../../../src/base/db/distribution.ts';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
@@ -16,6 +16,7 @@ import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { expectAppendOnly } from '../../support/append-only.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { useDatabase } from '../../support/database.ts';
+import { runsStepForms } from '../../support/step-forms.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 
 const database = useDatabase();
@@ -315,7 +316,7 @@ describe('the database refuses', () => {
     expect(await findBalance(database.pool, tenant)).toBe(6n);
   });
 
-  it.skipIf(inject('citusServers').length > 0).each([
+  it.skipIf(runsStepForms()).each([
     ['another name of', `'bob'`],
     ['to take away', 'null'],
   ])('%s a participant, by a trigger that distributed tables do not have', async (_, value) => {

@@ -1,0 +1,85 @@
+/**
+ * Check comments, messages and documents for words that the project does not use, and for comments without a subject.
+ *
+ *     node scripts/lint-words.ts
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** What to avoid, and what to write instead. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:nobody|somebody)\b/i, 'name the caller, tenant, person or process'],
+  [/\b(?:whoever|whomever)\b/i, 'name the caller, tenant, person or process'],
+  [/\blest\b/i, 'so that ... not'],
+];
+/** A comment that begins with it has no subject. */
+const WITHOUT_SUBJECT = /^Of (?!course\b)/;
+
+export interface Finding {
+  readonly line: number;
+  readonly text: string;
+  readonly advice: string;
+}
+
+const COMMENT = /^\s*(?:\/\/[/!]?|\/\*\*?|\*)\s*(?<begin>.*)$|\s\/\/\s(?<end>.*)$/;
+const STRING = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
+
+/** The texts of one line of a program: its comment, or the strings in it. */
+function textsOf(line: string): { readonly comment?: string | undefined; readonly strings: readonly string[] } {
+  const { begin, end } = COMMENT.exec(line)?.groups ?? {};
+  return { comment: begin ?? end, strings: begin === undefined ? (line.match(STRING) ?? []) : [] };
+}
+
+export function lintProgram(text: string): Finding[] {
+  let isInside = false;
+  return text.split('\n').flatMap((line, at) => {
+    const { comment, strings } = textsOf(line);
+    // Only the first line of a paragraph can lack its subject.
+    const isFirst = !isInside;
+    isInside = comment !== undefined && comment !== '' && !line.includes('*/') && strings.length === 0;
+    const found = [comment ?? '', ...strings].flatMap(adviceFor);
+    if (isFirst && comment !== undefined && WITHOUT_SUBJECT.test(comment)) found.push('begin with a subject');
+    return found.map((advice) => ({ line: at + 1, text: line.trim(), advice }));
+  });
+}
+
+/** Blocks of code are what programs print or read. */
+export function lintDocument(text: string): Finding[] {
+  let isCode = false;
+  return text.split('\n').flatMap((line, at) => {
+    if (/^\s*```/.test(line)) isCode = !isCode;
+    return isCode ? [] : adviceFor(line).map((advice) => ({ line: at + 1, text: line.trim(), advice }));
+  });
+}
+
+function adviceFor(text: string): string[] {
+  return WORDS.filter(([word]) => word.test(text)).map(([, advice]) => advice);
+}
+
+const GENERATED = /\bgen\/|\.gen\.|\/data\/|_pb\.|package-lock/;
+/** Records of what was decided stay as they were written, and released migrations never change. */
+const FIXED = /^(?:migrations|docs\/decisions)\//;
+
+/** What git knows of, so that nothing installed is read. */
+function filesOf(...endings: readonly string[]): readonly string[] {
+  const names = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', ...endings]);
+  return names
+    .toString()
+    .split('\0')
+    .filter((name) => name !== '' && !GENERATED.test(name) && !FIXED.test(name));
+}
+
+if (import.meta.main) {
+  const findings = [
+    ...filesOf('*.ts', '*.mjs', '*.go', '*.rs', '*.proto').flatMap((name) =>
+      lintProgram(readFileSync(name, 'utf8')).map((each) => ({ name, ...each })),
+    ),
+    ...filesOf('*.md').flatMap((name) =>
+      lintDocument(readFileSync(name, 'utf8')).map((each) => ({ name, ...each })),
+    ),
+  ];
+  for (const { name, line, text, advice } of findings)
+    console.error(`${name}:${line}: ${text}\n  write: ${advice}`);
+  console.log(`words: ${findings.length} findings`);
+  process.exitCode = findings.length > 0 ? 1 : 0;
+}
