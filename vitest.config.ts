@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { CHROMIUM_PATH } from './test/support/browser-path.ts';
 import { CountReporter } from './test/support/count-reporter.ts';
 import { SlowestFirst } from './test/support/slowest-first.ts';
@@ -8,36 +8,38 @@ import { SlowestFirst } from './test/support/slowest-first.ts';
 if (!CHROMIUM_PATH) console.warn('No Chromium found (CHROMIUM_PATH): the tests of pages are left out.\n');
 
 if (process.env.CITUS_URL === undefined) {
-  console.warn('No Citus cluster (CITUS_URL): the tests of distributed databases are left out.\n');
+  console.warn('No Citus cluster (CITUS_URL): the tests that need one are left out.\n');
 }
 
 // Of what a run compiles: services and commands that tests start as processes of their own begin sooner.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
-/** What has statements for a distributed database. */
-const IN_STEP_FORMS = ['access/sessions', 'base/tenants', 'control', 'events', 'money', 'run/sweep.test.ts'];
+const ONE_SERVER: TestProjectConfiguration = {
+  extends: true,
+  test: { name: 'one server', include: ['test/**/*.test.ts'], provide: { stepForms: false } },
+};
+
+/** What has statements for a distributed database. They run on one server, too. */
+const STEP_FORMS: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    name: 'step forms',
+    include: [
+      ...['access/sessions', 'base/tenants', 'control', 'events', 'money'].map(
+        (each) => `test/${each}/**/*.test.ts`,
+      ),
+      'test/run/sweep.test.ts',
+    ],
+    // Citus plans for itself.
+    exclude: ['test/control/rooms/kept-plans.test.ts'],
+    provide: { stepForms: true },
+  },
+};
 
 export default defineConfig({
   test: {
-    projects: [
-      {
-        extends: true,
-        test: { name: 'one server', include: ['test/**/*.test.ts'], provide: { stepForms: false } },
-      },
-      // What runs otherwise where tables are distributed, without a cluster.
-      {
-        extends: true,
-        test: {
-          name: 'step forms',
-          include: IN_STEP_FORMS.map((each) =>
-            each.endsWith('.ts') ? `test/${each}` : `test/${each}/**/*.test.ts`,
-          ),
-          // Citus plans for itself.
-          exclude: ['test/control/rooms/kept-plans.test.ts'],
-          provide: { stepForms: true },
-        },
-      },
-    ],
+    // A cluster has them anyway.
+    projects: process.env.CITUS_URL === undefined ? [ONE_SERVER, STEP_FORMS] : [ONE_SERVER],
     exclude: [...configDefaults.exclude, ...(CHROMIUM_PATH ? [] : ['test/pages/**'])],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', new CountReporter()],

@@ -1,7 +1,8 @@
 /** Runs the given test files against a mutant, in the given order, until the first failure. */
 import { writeSync } from 'node:fs';
+import { matchesGlob } from 'node:path';
 import type { SerializedError } from 'vitest';
-import { mergeConfig } from 'vitest/config';
+import { mergeConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import {
   BaseSequencer,
   type Reporter,
@@ -47,11 +48,23 @@ function tell(message: Message): void {
   writeSync(1, `${JSON.stringify(message)}\n`);
 }
 
-const { reporters: _reporters, include: _include, ...test } = base.test ?? {};
+const { reporters: _reporters, projects = [], ...test } = base.test ?? {};
+
+/** The files of the run that belong to the project. */
+function narrow(project: TestProjectInlineConfiguration): TestProjectInlineConfiguration {
+  const include = project.test?.include ?? [];
+  const own = files.filter((file) => include.some((pattern) => matchesGlob(file, pattern)));
+  return { ...project, test: { ...project.test, include: own } };
+}
 
 export default mergeConfig(
   { ...base, test },
   {
-    test: { include: [...files], bail: 1, reporters: [new LineReporter()], sequence: { sequencer: InOrder } },
+    test: {
+      projects: projects.map((each) => narrow(each as TestProjectInlineConfiguration)),
+      bail: 1,
+      reporters: [new LineReporter()],
+      sequence: { sequencer: InOrder },
+    },
   },
 );
