@@ -177,7 +177,7 @@ ${confirmWithIssuer(call, next)}
 ${
   session.member
     ? html`<form method="post" action="/console/confirm"><input type="hidden" name="next" value="${next}">
-<p><button class="primary">Send a link to <bdi>${session.member.email}</bdi></button></p></form>`
+<p><button class="primary"><span>Send a link to <bdi>${session.member.email}</bdi></span></button></p></form>`
     : html`<p>Ask for another link where you got the last one: in your terminal.</p>`
 }
 ${
