@@ -1,7 +1,6 @@
 /** Whether the service can use the database that it was given. Looks only, so a start that is refused changes nothing. */
 import { directConfig, openPool, type Pool, SESSION_LIMITS } from '../base/db/pool.ts';
 import { orStartError, StartError } from '../base/lib/start-error.ts';
-import type { ConnectionBudget } from './connection-budget.ts';
 
 /** What a connection leads to. */
 export interface Look {
@@ -64,15 +63,6 @@ export async function lookAt(db: Pool, variable: string): Promise<Look> {
 export function assertSamePlace(look: Look, further: Look, variable: string): void {
   if (further.place === look.place) return;
   throw new StartError(`${variable} and DATABASE_URL must open the same database on the same server`);
-}
-
-/** Fails with `StartError` if the processes could open more connections than the server allows. */
-export function assertEnoughConnections({ connectionsMax }: Look, { total }: ConnectionBudget): void {
-  if (total <= connectionsMax) return;
-  throw new StartError(
-    `the service may open ${total} database connections, and the server allows ${connectionsMax}: ` +
-      'raise its max_connections, or lower DATABASE_CONNECTIONS_MAX or WORKERS',
-  );
 }
 
 /** Look at the sessions of the pooler that `db` goes through, and at the way without it, which `wait` may wait for. */

@@ -1,5 +1,6 @@
 /** How many database connections a service may open. */
 import { PROCESS_CONNECTIONS_MAX } from '../base/db/pool.ts';
+import { StartError } from '../base/lib/start-error.ts';
 import { ConfigError } from './config-error.ts';
 
 /** For the pools of all workers together. PostgreSQL allows 100 by default, and other clients need some of them. */
@@ -35,4 +36,16 @@ export function budgetConnections(processes: number, max: number | undefined): C
   const share = Math.max(PROCESS_CONNECTIONS_MIN, Math.floor(forPools / processes));
   const ofEach = Math.min(PROCESS_CONNECTIONS_MAX, share);
   return { ofEach, total: processes * ofEach + beside };
+}
+
+/** Fails with `StartError` if the processes could open more connections than the server allows. */
+export function assertEnoughConnections(
+  { connectionsMax }: { readonly connectionsMax: number },
+  { total }: ConnectionBudget,
+): void {
+  if (total <= connectionsMax) return;
+  throw new StartError(
+    `the service may open ${total} database connections, and the server allows ${connectionsMax}: ` +
+      'raise its max_connections, or lower DATABASE_CONNECTIONS_MAX or WORKERS',
+  );
 }

@@ -6,14 +6,9 @@ import { openPool, type Pool } from '../base/db/pool.ts';
 import { codeOf } from '../base/lib/error-code.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
-import {
-  assertEnoughConnections,
-  assertSamePlace,
-  checkPooler,
-  type Look,
-  lookAt,
-} from './check-database.ts';
+import { assertSamePlace, checkPooler, type Look, lookAt } from './check-database.ts';
 import type { Config } from './config.ts';
+import { assertEnoughConnections } from './connection-budget.ts';
 import { distribute } from './distribution/distribute.ts';
 import { type Waiting, waitForDatabase } from './wait-for-database.ts';
 

@@ -18,6 +18,7 @@ import { deleteEndedWindows } from '../base/limits/rate-limits.sql.ts';
 import { deleteGone } from '../base/processes/processes.sql.ts';
 import { liftEndedBans } from '../control/moderation/bans.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../control/rooms/old-participants.sql.ts';
+import { PARTICIPANT_DAYS } from '../control/rooms/participant.ts';
 import { EVENT_DAYS } from '../events/event.ts';
 import { deleteOldEvents } from '../events/events.sql.ts';
 import { MAIL_DAYS } from '../outward/mail/mail.ts';
@@ -27,9 +28,6 @@ import { DELIVERY_DAYS } from '../outward/webhooks/delivery.ts';
 
 /** Small, because it locks rooms of participants. */
 const AT_ONCE = 1_000;
-
-/** Participants that left are shown for a week. */
-const PARTICIPANT_DAYS = 7;
 
 /** Each removes up to `limit` rows and returns the count. A count of `limit` means that there may be more. */
 const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<number>>> = {

@@ -16,15 +16,10 @@ import type { EventDeps } from '../../events/event-deps.ts';
 import { withhold } from '../rooms/participant.ts';
 import type { RoomPolicy } from '../rooms/room.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';
-import {
-  type Admission,
-  countOthers,
-  hasLookalike,
-  type NewAdmission,
-  type upsertAdmission,
-} from './admissions.sql.ts';
+import { type Admission, countOthers, type NewAdmission, type upsertAdmission } from './admissions.sql.ts';
 import { enterAlone, enterIn, renewAlone } from './admit-alone.ts';
 import type { GatheredAdmissions } from './gathered-admissions.ts';
+import { refuseLookalike } from './refuse-lookalike.ts';
 
 export interface AdmissionDeps extends EventDeps, TokenDeps {
   readonly admissions: GatheredAdmissions;
@@ -118,8 +113,7 @@ async function enter(deps: AdmissionDeps, caller: LimitedCaller, entry: Entry): 
     if (isLimited && (await countOthers(tx, admission, maxParticipants)) >= maxParticipants) {
       throw new Failure('room_full');
     }
-    if (refusesLookalikes && (await hasLookalike(tx, admission)))
-      throw new Failure('username_confusable', { field: 'username' });
+    if (refusesLookalikes) await refuseLookalike(tx, admission);
     entry.lastCheck();
     return orRefuse(await enterIn(tx, admission));
   };

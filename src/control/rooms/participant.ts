@@ -6,6 +6,9 @@
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Role, Tier } from '../../money/pricing/role.ts';
 
+/** Participants that left are shown for so long. */
+export const PARTICIPANT_DAYS = 7;
+
 /** What makes a user leave, with all tokens. */
 export type ExpelReason = 'kicked' | 'banned' | 'ended' | 'watchdog';
 export type LeaveReason = 'expired' | ExpelReason;

@@ -12,14 +12,9 @@ import { Failure, invalidRequest } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { Deps } from '../deps.ts';
 import { statusOf } from './errors.ts';
-import { CALL_TIMEOUT_MS, observe, unreadable } from './methods.ts';
+import { CALL_TIMEOUT_MS, KEYLESS_STREAMS_MAX, MESSAGE_BYTES_MAX } from './limits.ts';
+import { observe, unreadable } from './methods.ts';
 import { endIfUnread } from './unread.ts';
-
-/** Maximum size of a request. */
-export const MESSAGE_BYTES_MAX = 64 * 1024;
-
-/** Open streams of health and reflection, in this process. */
-const KEYLESS_STREAMS_MAX = 1_000;
 
 /** Services that need no key. */
 const KEYLESS = /^\/grpc\.(health|reflection)\./;

@@ -39,9 +39,7 @@ import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { clientAddress } from './client-address.ts';
 import { type GrpcStatus, statusOf, UnavailableError } from './errors.ts';
-
-/** Time limits for calls other than streams, and for the arrival of any request. */
-export const CALL_TIMEOUT_MS = 15_000;
+import { CALL_TIMEOUT_MS } from './limits.ts';
 
 export interface Call {
   readonly deps: Deps;

@@ -25,9 +25,10 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from './drain.ts';
 import { LAZY_SCHEMAS } from './lazy-schemas.ts';
+import { BODY_AT_ONCE_MAX, HEAD_BYTES_MAX, PARAM_LENGTH_MAX, TIME_LIMITS } from './limits.ts';
 import { RequestLog } from './request-log.ts';
 import { requireTls } from './strict-transport.ts';
-import { LateHeads, limitAnswer, limitTime, TIME_LIMITS } from './time-limits.ts';
+import { LateHeads, limitAnswer, limitTime } from './time-limits.ts';
 
 export type Http = FastifyInstance<
   RawServerDefault,
@@ -53,10 +54,6 @@ declare module 'fastify' {
     keyId: string | undefined;
   }
 }
-
-const HEAD_BYTES_MAX = 16 * 1024;
-/** An id of a usage record: 200 characters, each of which may take 12 when percent-encoded. */
-const PARAM_LENGTH_MAX = 2_400;
 
 /** How failures leave by a door. */
 export interface Door {
@@ -168,9 +165,6 @@ function stampHeaders(request: { id: string }, reply: Pick<FastifyReply, 'header
   if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   reply.header('x-request-id', request.id);
 }
-
-/** Parsed at once. A larger body takes a turn: many may have arrived together. */
-const BODY_AT_ONCE_MAX = 32 * 1024;
 
 /** In one slice. */
 // biome-ignore lint/correctness/useYield: it is one slice

@@ -8,6 +8,7 @@
 import type { Socket } from 'node:net';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Failure } from '../../base/failure.ts';
+import { BODY_BYTES_MIN, type TimeLimits } from './limits.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
 declare module 'fastify' {
@@ -24,18 +25,6 @@ declare module 'fastify' {
 }
 
 type App = Pick<FastifyInstance, 'addHook' | 'decorateRequest' | 'server'>;
-
-export interface TimeLimits {
-  /** For the head, for BODY_BYTES_MIN more of the body, and for the answer. */
-  readonly stepMs: number;
-  /** How long the client may leave an answer unread. */
-  readonly unreadMs: number;
-}
-
-export const TIME_LIMITS: TimeLimits = { stepMs: 15_000, unreadMs: 30_000 };
-
-/** What must arrive of a body within `stepMs`, unless it is complete: about 1 KiB a second. */
-const BODY_BYTES_MIN = 15 * 1024;
 
 /** Implemented here because Fastify's `handlerTimeout` ends once the body has been read. */
 export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {

@@ -1,10 +1,10 @@
 /** The document of a statement, as the reference describes it. `renderStatement()` makes it. */
 import { Type } from '../../base/lib/schema.ts';
-import { READY_MINUTES } from '../../money/month.ts';
 import {
   MOVEMENT_KINDS,
   MOVEMENTS_MAX,
   type MovementGroup,
+  READY_MINUTES,
   ROOMS_MAX,
 } from '../../money/statements/statement.ts';
 import { described } from '../http/answers.ts';

@@ -15,6 +15,8 @@ export const THRESHOLDS_MAX = 10;
 export const BELOW_MICROS_MAX = Number.MAX_SAFE_INTEGER;
 /** A year. */
 export const BELOW_HOURS_MAX = 8_760;
+/** An alert of hours ends at so many times its floor: the burn moves all the time. The column `recover_from` has it. */
+export const RUNWAY_RECOVERS_AT = 1.1;
 
 /** What a tenant asks to be alerted about. */
 export interface Threshold {

@@ -12,13 +12,7 @@ import { endTopUpTrouble, findAutoTopUpTime, findPaymentSettings } from './payme
 import { requestTopUpIfBelow } from './request-top-up.ts';
 import { type Attempt, findAttempt, markResent, markSent, postpone } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
-import { findRefusal, type Refusal } from './top-up-permission.ts';
-
-/** Limits of successful automatic top-ups, so that a leaked relay key cannot empty a bank account. */
-const VELOCITY_CAPS = [
-  { count: 3, seconds: 600, name: '3 within 10 minutes' },
-  { count: 24, seconds: 86_400, name: '24 within a day' },
-] as const;
+import { findRefusal, type Refusal, VELOCITY_CAPS } from './top-up-permission.ts';
 
 /** After this long, the provider no longer works on a request of ours that went unanswered. */
 export const IN_FLIGHT_SECONDS_MAX = 120;

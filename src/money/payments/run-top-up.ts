@@ -23,11 +23,9 @@ import { isCustomerGone, isProviderError, type Provider } from './provider.ts';
 import { fetchPayment, settlePayment } from './settle-payment.ts';
 import { type Attempt, claimDueAttempt, markStuck, postpone } from './top-up-attempts.sql.ts';
 import { countTopUp, type TopUpOutcome } from './top-up-outcome.ts';
+import { RESEND_SECONDS_MAX } from './top-up-permission.ts';
 
 const RETRY_SECONDS_MAX = 30;
-
-/** The provider may forget an idempotency key after 24 hours. After this time nothing is sent again. */
-const RESEND_SECONDS_MAX = 23 * 3600;
 
 /**
  * How long the provider may take to finish or undo a request that failed inside it. A second error under

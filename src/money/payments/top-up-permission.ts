@@ -9,6 +9,15 @@ import type { PaymentSettings } from './payment-settings.ts';
 import type { Attempt } from './top-up-attempts.sql.ts';
 import { hasConsent } from './top-up-consent.ts';
 
+/** Limits of successful automatic top-ups, so that a leaked relay key cannot empty a bank account. */
+export const VELOCITY_CAPS = [
+  { count: 3, seconds: 600, name: '3 within 10 minutes' },
+  { count: 24, seconds: 86_400, name: '24 within a day' },
+] as const;
+
+/** The provider may forget an idempotency key after 24 hours. After this time nothing is sent again. */
+export const RESEND_SECONDS_MAX = 23 * 3600;
+
 /** Why an attempt must not be sent. */
 export interface Refusal {
   readonly error: string;

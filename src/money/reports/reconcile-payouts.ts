@@ -9,9 +9,10 @@ import type { Db } from '../../base/db/pool.ts';
 import { batchesOf } from '../../base/lib/batches.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../amount.ts';
-import { endOf, isComplete, type Month, startOf } from '../month.ts';
+import { endOf, type Month, startOf } from '../month.ts';
 import { findAtProvider } from '../payments/provider.ts';
 import { idOf } from '../payments/reversal.ts';
+import { isComplete } from '../statements/statement.ts';
 import {
   isBookedAs,
   isReturned,

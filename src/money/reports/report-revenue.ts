@@ -6,7 +6,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../amount.ts';
-import { isComplete, type Month } from '../month.ts';
+import type { Month } from '../month.ts';
+import { isComplete } from '../statements/statement.ts';
 import { sumRevenue } from './revenue.sql.ts';
 
 /** Micros, summed over tenants. */

@@ -4,12 +4,12 @@ import { inSnapshot } from '../../base/db/transaction.ts';
 import { Failure, invalidField, notFound } from '../../base/failure.ts';
 import { renderTenantId, type Tenant, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
-import { endOf, type Month, readyAt, startOf } from '../month.ts';
+import { endOf, type Month, startOf } from '../month.ts';
 import { summarizeUsage } from '../usage/summarize-usage.ts';
 import type { Measures, UsageSummary } from '../usage/usage-summary.ts';
 import { findFault } from './check-statement.ts';
 import { findMovements, findNow, findStanding } from './statement.sql.ts';
-import { ROOMS_MAX, type RoomUsage, type Statement, type StatementUsage } from './statement.ts';
+import { ROOMS_MAX, type RoomUsage, readyAt, type Statement, type StatementUsage } from './statement.ts';
 
 export interface StatementDeps {
   readonly db: Pool;

@@ -1,7 +1,6 @@
 /** SQL that reads what a statement says: the balances at the edges of a month, and what moved them besides usage. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { READY_MINUTES } from '../month.ts';
 import {
   MOVEMENT_GROUPS,
   MOVEMENT_KINDS,
@@ -9,6 +8,7 @@ import {
   type Movement,
   type MovementGroup,
   type Movements,
+  READY_MINUTES,
 } from './statement.ts';
 
 /** Where a ledger stood at some time: its newest posting, and the balance after it. */

@@ -3,10 +3,28 @@
  *
  * Amounts are in micros. `closing` is `opening`, the sums of payments, reversals and adjustments, less what usage cost.
  */
+import { invalidRequest } from '../../base/failure.ts';
 import type { Tenant } from '../../base/tenants/tenant.ts';
 import type { EntryKind } from '../ledger/posting.ts';
-import type { Month } from '../month.ts';
+import { endOf, type Month, startOf } from '../month.ts';
 import type { Measures } from '../usage/usage-summary.ts';
+
+/**
+ * How long after its end the statement of a month is there. The time of a posting is taken before its commit, and no
+ * transaction of the service takes nearly as long.
+ */
+export const READY_MINUTES = 15;
+
+/** Whether all postings of the month are committed. Fails with `invalid_request` if it has not begun. */
+export function isComplete(of: Month, now: Date): boolean {
+  if (now < startOf(of)) throw invalidRequest(`month ${of} has not begun`);
+  return now >= readyAt(of);
+}
+
+/** From when on its statement is there. */
+export function readyAt(of: Month): Date {
+  return new Date(endOf(of).getTime() + READY_MINUTES * 60_000);
+}
 
 /** Of each list. Those after them are added up. */
 export const MOVEMENTS_MAX = 1_000;

@@ -7,7 +7,7 @@
 
 import { isMailAddress } from '../../base/tenants/mail-address.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
-import { isConsoleType, retryAfterSeconds, SENDING_SECONDS_MAX } from './mail.ts';
+import { isConsoleType, SENDING_SECONDS_MAX } from './mail.ts';
 import type { MailDeps } from './mail-deps.ts';
 import { linksOf } from './mail-links.ts';
 import { describeMailError, type Mailer, MailRefused } from './mailer.ts';
@@ -22,6 +22,7 @@ import {
 } from './mails.sql.ts';
 import { readMailbox } from './read-mailbox.ts';
 import { renderMail } from './render-mail.ts';
+import { retryAfterSeconds } from './retry-schedule.ts';
 
 /** Rows of one statement. */
 const AT_ONCE = 100;

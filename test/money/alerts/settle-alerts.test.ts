@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openPool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newId } from '../../../src/base/lib/ids.ts';
+import { RUNWAY_RECOVERS_AT } from '../../../src/money/alerts/alert-threshold.ts';
 import { compareAlerts } from '../../../src/money/audit/compare-alerts.sql.ts';
 import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
@@ -267,4 +268,12 @@ describe('the events', () => {
       { type: 'balance_recovered', subject: { balance: '20000000', below: '20000000' } },
     ]);
   });
+});
+
+it('of hours ends at what the constant says, in the database too', async () => {
+  const { rows } = await db().query<{ text: string }>(
+    `select pg_get_expr(adbin, adrelid) as text from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
+      where adrelid = 'alert_thresholds'::regclass and attname = 'recover_from'`,
+  );
+  expect(rows[0]!.text).toContain(`* ${RUNWAY_RECOVERS_AT})`);
 });
