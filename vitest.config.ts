@@ -11,7 +11,7 @@ if (process.env.CITUS_URL === undefined) {
   console.warn('No Citus cluster (CITUS_URL): the tests that need one are left out.\n');
 }
 
-// Of what a run compiles: services and commands that tests start as processes of their own begin sooner.
+// What a run compiles is kept: services and commands that tests start as processes of their own begin sooner.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
 const ONE_SERVER: TestProjectConfiguration = {

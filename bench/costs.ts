@@ -24,7 +24,7 @@ export const costs: Benchmark = {
   run: async (bench) => measureCosts(bench, await openStand(bench)),
 };
 
-/** Of each path, on this database. */
+/** The costs of each path, on this database. */
 export async function measureCosts(bench: Bench, stand: Stand): Promise<void> {
   for (const open of PATHS) {
     for (const [name, contestant] of Object.entries(await open(bench, stand))) {

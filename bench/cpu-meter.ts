@@ -72,7 +72,7 @@ export class CpuMeter {
 
 /** The process ids of what a benchmark measures; the generator is this process. */
 export interface Measured {
-  /** Of one process, or of several that serve together. Absent: only PostgreSQL serves the requests. */
+  /** The process that serves, or several that serve together. Absent: only PostgreSQL serves the requests. */
   readonly pid?: number | readonly number[];
   readonly postmaster: number | readonly number[] | undefined;
 }

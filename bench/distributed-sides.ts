@@ -12,12 +12,12 @@ import { factsOf, makeBenchTenant, openProcess, type Stand } from './stand.ts';
 export interface Side {
   readonly name: string;
   readonly role: 'floor' | 'ours';
-  /** Of the service. */
+  /** The address of the service. */
   readonly url: string;
   readonly pid: number;
   /** The coordinator first. */
   readonly servers: readonly PostgresServer[];
-  /** Of each tenant, a relay's. */
+  /** A relay's key of each tenant. */
   readonly keys: readonly string[];
   /** Number of records sent so far: no two of them have the same id. */
   sent: number;

@@ -11,7 +11,7 @@ const TENANTS = 12;
 const CLIENTS = 24;
 const BATCHES = [10, 500, 5_000] as const;
 const SECONDS = 3;
-/** Of one tenant, as many clients as keep its server busy. */
+/** As many clients of one tenant as keep its server busy. */
 const LARGEST = { clients: 4, batch: 5_000 };
 const CENSUS_SECONDS = 10;
 

@@ -19,7 +19,7 @@ export interface Stand {
   readonly databaseUrl: string;
   /** For setup and counting, not for the measurement. */
   readonly db: Pool;
-  /** Of a distributed database, the coordinator first. */
+  /** The servers of a distributed database, the coordinator first. */
   readonly servers?: readonly PostgresServer[];
 }
 

@@ -16,7 +16,7 @@ const SECONDS_MAX = 1;
 const REST_MB_MAX = 120;
 const IDLE_SECONDS = 10;
 const ASK_EVERY_MS = 10;
-/** Of what a start that failed had printed. */
+/** The end of what a start that failed had printed. */
 const LAST_LINES = 10;
 
 const START = 'npm start';
@@ -170,7 +170,7 @@ async function waitForAnswer(url: string): Promise<void> {
   }
 }
 
-/** Of the service, which is the one child of its npm. */
+/** The pid of the service, which is the one child of its npm. */
 function readResidentMb(npm: number): number {
   const processes = execFileSync('ps', ['-A', '-o', 'ppid=,rss='], { encoding: 'utf8' });
   const [, kib] = new RegExp(`^ *${npm} +(\\d+)$`, 'm').exec(processes) ?? [];

@@ -105,7 +105,7 @@ function again({ name, role, rounds }: Side, sample: (round: Round) => Sample): 
 /** Numbers of requests. */
 interface SmallRounds {
   readonly warmUp: number;
-  /** Of each round. */
+  /** The length of each round. */
   readonly requests: number;
 }
 

@@ -205,7 +205,7 @@ class LargeRelays {
 /** The batches of one relay, one after the other, in the same bytes. */
 class LargeBatch {
   readonly #request: Buffer;
-  /** Of the intervals in the ids, which `makeRows` writes as `.i` and six digits. */
+  /** The place of the intervals in the ids, which `makeRows` writes as `.i` and six digits. */
   readonly #places: readonly number[];
   readonly #intervals: number;
   #sent = 0;

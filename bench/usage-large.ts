@@ -65,7 +65,7 @@ export const usageLarge: Benchmark = {
 
 export interface Traffic {
   readonly clients: number;
-  /** Of each client per round. */
+  /** What each client sends in a round. */
   readonly batches: number;
 }
 

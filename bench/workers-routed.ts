@@ -52,7 +52,7 @@ export const workersRouted: Benchmark = {
 };
 
 interface Side {
-  /** Of the service of each relay. */
+  /** The address of the service of each relay. */
   readonly urls: readonly string[];
   /** API keys of the tenants. */
   readonly keys: readonly string[];

@@ -6,7 +6,7 @@ export interface PageDocument {
   /** The style: an inline sheet, or links to sheets. */
   readonly head: HtmlValue;
   readonly body: Html;
-  /** Of the body, to lay the page out. */
+  /** The class of the body, to lay the page out. */
   readonly bodyClass?: string;
 }
 

@@ -234,7 +234,7 @@ class Docs {
     this.#renamed = renamed;
   }
 
-  /** Of a type in answers: a sentence that begins with its name. */
+  /** The comment of a type in answers: a sentence that begins with its name. */
   ofAnswer(desc: DescMessage, name: string): string {
     return comment(`${name} ${VERBS[name] ?? 'is'} ${this.#inSentence(desc)}`);
   }

@@ -11,13 +11,13 @@ const FOLDERS = { go: '/usr/local/go/bin', cargo: join(homedir(), '.cargo/bin') 
 export type Tool = keyof typeof FOLDERS;
 
 const ROOT = join(import.meta.dirname, '..');
-/** Of what is built, so that nothing is built twice. */
+/** A cache of what is built, so that nothing is built twice. */
 const CACHE = join(ROOT, 'node_modules/.cache');
 
 /** Where cargo puts what it builds. */
 export const RUST_TARGET = join(CACHE, 'rust');
 
-/** Of a build that begins with nothing, on a busy machine. */
+/** The time limit of a build that begins with nothing, on a busy machine. */
 export const BUILD_MS_MAX = 40 * 60_000;
 
 /** Behind what runs beside it, which may have time limits. */
@@ -57,7 +57,7 @@ export async function runTool(
       PATH: [join(ROOT, 'node_modules/.bin'), pathWith('go'), FOLDERS.cargo].join(delimiter),
       ...{ GOCACHE: join(CACHE, 'go'), GOFLAGS: '-p=2' },
       ...{ CARGO_TARGET_DIR: RUST_TARGET, CARGO_BUILD_JOBS: '2', CARGO_TERM_COLOR: 'never' },
-      // Nobody debugs these builds, or changes them a little.
+      // These builds are neither debugged nor changed a little.
       ...{ CARGO_PROFILE_DEV_DEBUG: '0', CARGO_INCREMENTAL: '0' },
       ...env,
     },

@@ -11,7 +11,7 @@ export interface PayoutRequest {
   readonly arrivalDate?: number | undefined;
   /** A charge, refund or dispute that is left in the balance, as no schedule would. */
   readonly except?: string | undefined;
-  /** Asked for by the merchant: nobody knows what it consists of. */
+  /** Asked for by the merchant: what it consists of is unknown. */
   readonly manual?: boolean | undefined;
   readonly status?: Payout['status'] | undefined;
 }

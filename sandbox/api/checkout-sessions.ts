@@ -98,7 +98,7 @@ const SESSION = {
 
 const UPDATES = optional(oneOf('auto', 'never'));
 
-/** Of tax and invoices. `true` needs an account that is set up for it, which the sandbox always is. */
+/** The switch of tax and of invoices. `true` needs an account that is set up for it, which the sandbox always is. */
 const ACCOUNTING = {
   automatic_tax: optional(object({ enabled: required(boolean()) })),
   tax_id_collection: optional(

@@ -26,7 +26,7 @@ export interface CheckoutSession {
   readonly automaticTax: boolean;
   readonly taxIdCollection: TaxIdCollection | null;
   readonly customerUpdate: CustomerUpdate | null;
-  /** Of the buyer, in two letters: known from an earlier payment, or once it is given on the page. */
+  /** The country of the buyer, in two letters: known from an earlier payment, or once it is given on the page. */
   readonly country: string | null;
   /** What the buyer typed on the page. */
   readonly taxId: string | null;

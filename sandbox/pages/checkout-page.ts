@@ -58,7 +58,7 @@ function checkoutPage(
   session: CheckoutSession,
   { status, message, chosen }: { status: number; message: string | null; chosen?: Instrument | undefined },
 ): Reply {
-  // Whoever pays on this page lives where there is tax, unless an earlier payment said otherwise.
+  // Buyers on this page live where there is tax, unless an earlier payment said otherwise.
   const shown = { ...session, country: session.country ?? TAXED_COUNTRY };
   const total = formatAmount(totalOf(shown), session.currency);
   const body = html`<main class="columns">

@@ -1,4 +1,4 @@
-/** The mailbox at `/mailbox`: the mails that the merchant's service wrote, so that nobody needs a mail server to read them. */
+/** The mailbox at `/mailbox`: the mails that the merchant's service wrote, so that they can be read without a mail server. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { ApiError } from '../http/errors.ts';
 import type { Reply } from '../http/request.ts';

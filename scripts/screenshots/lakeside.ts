@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 
 export interface Lakeside {
   readonly owner: Person;
-  /** Of another tenant, who has yet to say what may stay. */
+  /** The founder of another tenant, who has yet to say what may stay. */
   readonly founder: Person;
   readonly id: string;
   readonly client: Boxoffice;
@@ -166,7 +166,7 @@ async function keepAll(founder: Person): Promise<void> {
   }
 }
 
-/** A link that nobody uses up. */
+/** A link that is never used up. */
 async function linkOf(own: OwnService, email: string): Promise<string> {
   await new Person(own.url, PUBLIC_URL).send('/console/login', { email });
   return own.linkTo(email);

@@ -1,7 +1,7 @@
 /** As the proxy in front of the service would tell it: an address for documentation. */
 const ADDRESS = '203.0.113.7';
 
-/** Somebody with a browser: sends forms as the pages do, and keeps the cookie. */
+/** A person with a browser: sends forms as the pages do, and keeps the cookie. */
 export class Person {
   readonly #url: string;
   readonly #origin: string;

@@ -23,7 +23,7 @@ export interface Stage {
 export interface Picture {
   /** As the table of routes has it. */
   readonly route: string;
-  /** Of the files: `<name>-light.png`. */
+  /** The name of the files: `<name>-light.png`. */
   readonly name: string;
   /** The heading over it in docs/console.md, where pictures of one group stand together. */
   readonly group: string;
@@ -31,7 +31,7 @@ export interface Picture {
   readonly shows: string;
   /** Default: the route. */
   readonly path?: (stage: Stage) => string;
-  /** Who looks. Default: somebody who has just logged in. */
+  /** Who looks. Default: a person who has just logged in. */
   readonly as?: 'nobody' | 'somebody who logged in long ago' | 'a founder who has just joined';
   /** It has pictures of a phone, too. */
   readonly isOnPhone?: true;

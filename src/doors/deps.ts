@@ -41,13 +41,13 @@ export interface Deps
   readonly invitationLimit: InvitationLimit;
   readonly connections: ConnectionLimit;
   readonly keyRate: KeyRate;
-  /** Of calls that share their statements, and so hold no connection. */
+  /** Calls that share their statements, and so hold no connection, wait here. */
   readonly gatheredCalls: CallQueue;
-  /** Of calls that read thousands of rows. */
+  /** Calls that read thousands of rows wait here. */
   readonly heavyReads: HeavyReads;
-  /** Of calls that wait for the payment provider, so that a slow provider delays no others. */
+  /** Calls to the payment provider wait here, so that a slow provider delays no others. */
   readonly providerCalls: CallQueue;
-  /** Of calls that wait for a webhook of a tenant, which may be slow. */
+  /** Calls that wait for a webhook of a tenant, which may be slow, wait here. */
   readonly webhookCalls: CallQueue;
   readonly webhookSender: WebhookSender;
   readonly events: EventWaker;

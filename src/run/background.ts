@@ -76,7 +76,7 @@ interface Reacting {
   readonly webhooks: WebhookWorker;
 }
 
-/** In the order of their first turns: first what somebody waits for. A long turn ends early when `stopping` is aborted. */
+/** In the order of their first turns: first what people wait for. A long turn ends early when `stopping` is aborted. */
 function jobsOf(
   deps: Deps,
   { process, listeners, webhooks }: Reacting,

@@ -60,7 +60,7 @@ export interface Config {
   readonly opsHosts: readonly string[];
   /** How long browsers ask for TLS alone, if an address is https; 0: they are not told to. */
   readonly strictTransportSeconds: number;
-  /** Whom people of a tenant write to; `undefined`: nobody is named. */
+  /** Where people of a tenant write to; `undefined`: no address is named. */
   readonly supportEmail: string | undefined;
   readonly payments: PaymentsMode;
   readonly stripeSecretKey: string | undefined;
@@ -71,20 +71,20 @@ export interface Config {
   readonly ratesFile: string | undefined;
   /** CIDRs of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy: readonly string[];
-  /** Of each process, over all its public ports. */
+  /** Connections of each process, over all its public ports. */
   readonly clientConnectionsMax: number;
-  /** Of them, from one client address. */
+  /** How many of them one client address may have. */
   readonly clientConnectionsPerAddressMax: number;
   readonly signupCheckoutCents: number;
   readonly checkoutOptions: CheckoutOptions;
   /** From all addresses together. */
   readonly signupsPerHour: number;
-  /** Of all tenants together. */
+  /** The limit of all tenants together. */
   readonly checkoutsPerSecond: number;
   readonly billingRounding: Rounding;
   /** `undefined`: no mail is sent. */
   readonly mail: MailConfig | undefined;
-  /** `undefined`: nobody logs in with an issuer. */
+  /** `undefined`: there is no log-in with an issuer. */
   readonly oidc: OidcConfig | undefined;
   /** CIDRs of addresses that may get webhooks although they are private, also without TLS. */
   readonly webhookNetworks: readonly string[];
@@ -256,7 +256,7 @@ function readList(env: Env, name: string): readonly string[] {
     .filter(Boolean);
 }
 
-/** Of a listener on this machine. */
+/** The address of a listener on this machine. */
 function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -9,13 +9,13 @@ const POOLS_CONNECTIONS = 80;
 const PROCESS_CONNECTIONS_MIN = 5;
 /** On one, each process listens for events. */
 const PROCESS_LISTENERS = 1;
-/** Of the process that starts the workers, for the console of operators. */
+/** For the console of operators, in the process that starts the workers. */
 export const OPERATOR_CONNECTIONS_MAX = 4;
 
 export interface ConnectionBudget {
   /** For the pools of each process. */
   readonly ofEach: number;
-  /** Of all processes together, with those that listen and those of operators. */
+  /** Connections of all processes together, with those that listen and those of operators. */
   readonly total: number;
 }
 

@@ -14,7 +14,7 @@ const UTILIZATION_MAX = 0.2;
 export interface Measured {
   /** Bytes that the process has in memory. */
   readonly rss: () => number;
-  /** Of the main thread since the last call, from 0 to 1. */
+  /** The load of the main thread since the last call, from 0 to 1. */
   readonly utilization: () => number;
   readonly shrink: () => void;
 }

@@ -11,7 +11,7 @@ const TEXT = /^(?=.{1,60}$)\P{C}+$/u;
 
 const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])$/;
 
-/** `undefined`: nobody logs in with an issuer. Throws `ConfigError`. */
+/** `undefined`: there is no log-in with an issuer. Throws `ConfigError`. */
 export function readOidc(env: Env): OidcConfig | undefined {
   if (!env.OIDC_ISSUER) {
     const lonely = [...REQUIRED, ...OPTIONAL].find((name) => env[name]);

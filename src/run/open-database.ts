@@ -31,7 +31,7 @@ export interface DatabaseConfig
 }
 
 const SHARE_OF_ADMISSIONS = 0.2;
-/** Of a distributed database. Work that asks all servers waits for each, and calls of one tenant should not wait with it. */
+/** The part of the connections that background work has on a distributed database. Work that asks all servers waits for each, and calls of one tenant should not wait with it. */
 const SHARE_OF_BACKGROUND = 0.2;
 
 /** Source: PostgreSQL, appendix A "Error Codes". */

@@ -132,7 +132,7 @@ export interface WebhookOptions {
 }
 
 export interface StartOptions {
-  /** Of a worker, and of benchmarks that compare other limits. */
+  /** For a worker, and for benchmarks that compare other limits. */
   readonly chargeLimits?: Partial<QueueLimits> | undefined;
   /** For tests: how deliveries to webhooks are repeated, and how long their requests may take. */
   readonly webhooks?: WebhookOptions | undefined;

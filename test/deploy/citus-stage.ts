@@ -11,7 +11,7 @@ import { post } from './post.ts';
 import { waitFor } from './processes.ts';
 import type { Outcome } from './stage.ts';
 
-/** Of each worker. */
+/** The port of each worker. */
 const TENANTS = 10;
 
 interface Placed {

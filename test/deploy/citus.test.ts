@@ -10,7 +10,7 @@ if (missing) console.warn(`No ${missing} found: the tests of a failing cluster a
 
 /** How long a worker is away. */
 const AWAY_MS = 5_000;
-/** Of tenants that a failure does not concern, on a busy machine. */
+/** The longest stop of tenants that a failure does not concern, on a busy machine. */
 const UNDISTURBED_MS = 4_000;
 
 describe.skipIf(missing !== undefined)(

@@ -2,11 +2,11 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Systems give ports from 32,768 on to whoever asks for any port, and to the near end of each connection. */
+/** Systems give ports from 32,768 on to programs that ask for any port, and to the near end of each connection. */
 const FIRST = 10_000;
 const END = 32_000;
 
-/** Free on `host` at this moment, and given to nobody who does not ask for it. */
+/** Free on `host` at this moment, and given only to a program that asks for it. */
 export async function findLastingPort(host: string): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, END);

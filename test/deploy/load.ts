@@ -26,7 +26,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Of each batch. */
+/** Records of each batch. */
 const RECORDS = 5;
 const RECORD = { role: 'host', tier: 'hd', seconds: 60, egress_bytes: 50_000_000, ingress_bytes: 1_000_000 };
 const PAUSE_MS = 100;

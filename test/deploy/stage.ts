@@ -13,7 +13,7 @@ import { Load } from './load.ts';
 import { type MainProcess, startMainProcess } from './main-process.ts';
 import { post } from './post.ts';
 
-/** Of each service. */
+/** The address of each service. */
 const RELAYS = 3;
 const MICROS = 10n ** 12n;
 
@@ -28,7 +28,7 @@ export class HaStage {
   readonly cluster: HaCluster;
   /** Opens the primary as the owner. */
   readonly db: Pool;
-  /** Of the service through PgBouncer. */
+  /** The address of the service through PgBouncer. */
   readonly pooledUrl: string;
   readonly #services: readonly MainProcess[];
   readonly #load: Load;

@@ -1,4 +1,4 @@
-/** Ports that nobody else is given meanwhile. */
+/** Ports that no other program is given meanwhile. */
 
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';

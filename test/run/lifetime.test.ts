@@ -171,7 +171,7 @@ describe.skipIf(process.platform !== 'linux')('a start', () => {
       send('SIGTERM', first);
       expect(await first.exitCode).toBe(0);
     }, 90_000);
-    // Of a test that failed, so that it fails alone.
+    // What a failed test has left, so that it fails alone.
     afterEach(() => {
       for (const pid of processesOf(folder)) process.kill(pid, 'SIGKILL');
     });

@@ -176,7 +176,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
     const database = useDatabase({ empty: true });
     const open = (migrationsDatabaseUrl?: string) =>
       openDatabase({ ...bareConfig(database.applicationUrl), migrationsDatabaseUrl });
-    /** Of tables that it may not update as a whole. */
+    /** The columns that it may update in tables that it may not update as a whole. */
     const updatable = async () => {
       const { rows } = await database.pool.query(
         `select c.relname || '.' || a.attname as name

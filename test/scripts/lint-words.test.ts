@@ -8,7 +8,7 @@ describe('a program', () => {
     ['/** Nobody waits. */', [1]],
     ['// A lock, lest it change.', [1]],
     ['const a = 1; // somebody else', [1]],
-    ["throw new Error('whoever it is');", [1]],
+    ["throw new Error('nobody is there');", []],
     ['/** Of all rooms. */', [1]],
     ['/**\n * Of all rooms.\n */', [2]],
     ['/** The sums\n * Of a kind. */', []],

@@ -17,13 +17,13 @@ export interface Lie {
   readonly isPresent?: boolean;
   readonly isVerified?: boolean;
   readonly counter?: number;
-  /** Of the credential, outside of what is signed. */
+  /** The id of the credential, outside of what is signed. */
   readonly id?: string;
-  /** Of the person; empty: it says none. */
+  /** The handle of the person; empty: it says none. */
   readonly handle?: string;
   /** Changes a bit of what was signed. */
   readonly isForged?: boolean;
-  /** A certificate, which nobody asked for. */
+  /** A certificate that was not asked for. */
   readonly certificate?: Buffer;
 }
 
@@ -50,7 +50,7 @@ export class Authenticator {
     return this.#id.toString('base64url');
   }
 
-  /** Of the person, as the service gave it. */
+  /** The handle of the person, as the service gave it. */
   get handle(): string {
     return this.#handle;
   }

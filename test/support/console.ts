@@ -18,7 +18,7 @@ export const COOKIE = 'boxoffice';
 export interface TestMember {
   readonly id: string;
   readonly email: string;
-  /** Of the session. */
+  /** The cookie of the session. */
   readonly secret: string;
   readonly cookie: string;
 }

@@ -35,12 +35,12 @@ export interface TestIssuer {
   readonly url: string;
   readonly config: OidcConfig;
   mood: IssuerMood;
-  /** Of the endpoints of tokens and keys only. */
+  /** The addresses of the endpoints of tokens and keys only. */
   tokenMood: IssuerMood;
   spoiled: Spoiled;
-  /** Of the authentication at the token endpoint. */
+  /** The method of the authentication at the token endpoint. */
   readonly methods: string[];
-  /** Of whoever logs in at its page. */
+  /** The claims of the person who logs in at its page. */
   readonly groups: string[];
   /** Every secret that was handed out or received. */
   readonly secrets: string[];

@@ -8,7 +8,7 @@ export const OPERATOR_COOKIE = 'boxoffice-operator';
 
 export interface TestOperator {
   readonly name: string;
-  /** Of the session. */
+  /** The cookie of the session. */
   readonly secret: string;
   readonly cookie: string;
 }

@@ -11,7 +11,7 @@ import type { PublishRight } from '../rights/publish-rights.ts';
 
 export const CREDENTIAL_PREFIX = 'dev';
 
-/** Of a new credential: a list of credentials repeats them all. Older credentials may have more. */
+/** Patterns of a new credential: a list of credentials repeats them all. Older credentials may have more. */
 export const ROOM_PATTERNS_MAX = 20;
 
 /** What the tenant sets when it creates a credential. */

@@ -30,8 +30,8 @@ export interface ApiKey extends KeyLife {
 }
 
 /**
- * A key is trusted if somebody answers for it: a person of the tenant who proved an address made it, or kept it; so did an
- * operator, or a trusted key. The key of a signup is not: whoever signs up may give the address of somebody else.
+ * A key is trusted if it was made or kept by a person of the tenant who has proved an address, by an
+ * operator, or by a trusted key. The key of a signup is not: a stranger may sign up with another person's address.
  */
 export interface KeyTrust {
   readonly isTrusted: boolean;

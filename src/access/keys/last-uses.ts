@@ -12,7 +12,7 @@ import { type UsedKind, upsertUses } from './last-uses.sql.ts';
 export const USES_WRITTEN_SECONDS = 10;
 
 const NOTED_EVERY_MS = 60_000;
-/** Of a minute. Uses of further keys are not noted. */
+/** Keys noted in a minute. Uses of further keys are not noted. */
 const NOTED_MAX = 50_000;
 const WRITTEN_AT_ONCE = 1_000;
 

@@ -14,7 +14,7 @@ import { findKey, lockCeiling } from './keys.sql.ts';
 export interface KeyChanger extends LimitedCaller, KeyTrust, ActingCaller {
   /** The key that the change is made with, if any. */
   readonly keyId: string | undefined;
-  /** Of this key; a new key inherits it. */
+  /** The ceiling of this key; a new key inherits it. */
   readonly ceiling: KeyCeiling;
   readonly actor: Actor;
 }

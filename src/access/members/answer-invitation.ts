@@ -1,6 +1,6 @@
 /**
  * An invited person says yes or no. Only the yes makes the person a member: a log-in alone does not, because anybody may
- * sign up with the address of somebody else, and invite it.
+ * sign up with the address of another person, and invite it.
  */
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
@@ -16,7 +16,7 @@ import { deleteMember, findMemberByEmail, markJoined } from './members.sql.ts';
 export interface Invited {
   readonly tenant: TenantId;
   readonly email: string;
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string;
 }
 

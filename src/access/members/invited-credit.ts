@@ -6,7 +6,7 @@ import type { Membership } from './member.ts';
 import { findInvitation } from './memberships.sql.ts';
 
 export interface Invitation extends Membership {
-  /** Micros; `undefined` for whoever is no founder. */
+  /** Micros; `undefined` for a person who is no founder. */
   readonly balance: bigint | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** SQL of `kept_access`, and of everything else by which somebody may use or watch a tenant. */
+/** SQL of `kept_access`, and of everything else by which a tenant can be used or watched. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { IS_WORKING } from '../keys/working-key.sql.ts';

@@ -6,11 +6,11 @@ import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 export const MEMBER_ROLES = ['owner', 'finance', 'moderator', 'viewer'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
-/** Of one tenant. */
+/** Members of one tenant. */
 export const MEMBERS_MAX = 50;
 
 /**
- * What somebody is in a session: a member's role, an operator's, which is `owner`, or `key`. A session by key is no
+ * The role in a session: a member's role, an operator's, which is `owner`, or `key`. A session by key is no
  * person, and does what the key may do over REST and gRPC, within its ceiling.
  */
 export type SessionRole = MemberRole | 'key';

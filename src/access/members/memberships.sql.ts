@@ -36,7 +36,7 @@ export async function findOwnTenant(
   return rows[0];
 }
 
-/** Of the tenants of a person, the one that was used last: one that has a console now, or else one that is suspended or archived. */
+/** The tenant that a person used last: one that has a console now, or else one that is suspended or archived. */
 export async function findLastUsedTenant(db: Db, email: string): Promise<Membership | undefined> {
   const { rows } = await db.query<Membership>({
     name: 'find-last-used-tenant',
@@ -101,7 +101,7 @@ export async function findInvitations(db: Db, email: string, { after, limit }: R
   return rows;
 }
 
-/** Whether somebody has the address: a member, or a person who is invited. */
+/** Whether a member or an invited person has the address. */
 export async function isKnownAddress(db: Db, email: string): Promise<boolean> {
   const { rows } = await db.query<{ isKnown: boolean }>({
     name: 'is-known-address',

@@ -1,4 +1,4 @@
-/** By what somebody besides a founder may use or watch a tenant. */
+/** What lets anyone besides a founder use or watch a tenant. */
 export const ACCESS_KINDS = ['key', 'device', 'webhook', 'member'] as const;
 export type AccessKind = (typeof ACCESS_KINDS)[number];
 

@@ -11,7 +11,7 @@ import type { OidcConfig } from './oidc-config.ts';
 
 /** What the issuer says of itself is asked for again after this. */
 const KNOWN_MS = 3_600_000;
-/** Of each request. */
+/** The time limit of each request. */
 const ANSWER_SECONDS = 5;
 
 type Client = typeof import('openid-client');

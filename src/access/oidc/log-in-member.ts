@@ -40,7 +40,7 @@ export async function beginMemberLogin(
 }
 
 /**
- * A log-in makes nobody a member: `askAt` is the path of the page that asks for a yes first.
+ * A log-in makes no members: `askAt` is the path of the page that asks for a yes first.
  *
  * Fails with a `LoginFault`, and with `too_many_logins` if the client sent too many that were stale.
  */

@@ -17,9 +17,9 @@ export interface NewAttempt {
   readonly console: Console;
   /** The path of the page to begin with. */
   readonly next: string;
-  /** Of a log-in again: who has to be the one that logs in. In lower case. */
+  /** For a log-in again: the address that has to log in, in lower case. */
   readonly email: string | undefined;
-  /** Of a member's log-in again. */
+  /** For a member's log-in again. */
   readonly tenant: TenantId | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface LoginAttempt extends NewAttempt {
 export interface AttemptTexts {
   readonly state: string;
   readonly nonce: string;
-  /** Of PKCE. */
+  /** The code verifier of PKCE. */
   readonly verifier: string;
 }
 

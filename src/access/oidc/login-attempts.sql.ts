@@ -35,7 +35,7 @@ export async function takeAttempt(db: Db, hash: Buffer, console: Console): Promi
   return { ...row, console, email: row.email ?? undefined, tenant: row.tenant ?? undefined };
 }
 
-/** Nobody finishes a log-in of operators that was begun before. */
+/** Deletes pending log-ins of operators. */
 export async function deleteOperatorAttempts(tx: Tx): Promise<void> {
   await tx.query({
     name: 'delete-operator-attempts',

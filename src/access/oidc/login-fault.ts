@@ -7,8 +7,8 @@
  * - `invalid`: what the issuer says of the person cannot be trusted.
  * - `not_again`: the issuer did not ask the person to log in again, or does not say so.
  * - `unverified`: the issuer tells no address, or did not verify it.
- * - `other_person`: the log-in again was somebody else's.
- * - `stranger`: nobody with this address is a member, or an operator.
+ * - `other_person`: another person logged in again.
+ * - `stranger`: no member or operator has this address.
  */
 export type LoginFaultKind =
   | 'stale'

@@ -7,7 +7,7 @@ export interface OidcConfig {
   readonly clientSecret: string;
   /** What people call the issuer: `Log in with <name>`. */
   readonly name: string;
-  /** Whoever has this value in the claim `groups` is an operator. `undefined`: operators do not log in this way. */
+  /** People with this value in the claim `groups` are operators. `undefined`: operators do not log in this way. */
   readonly operatorsGroup: string | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface Callback {
   readonly console: Console;
   /** With the query. */
   readonly url: URL;
-  /** Of the cookie of the attempt, if the browser has one. */
+  /** The secret in the cookie of the attempt, if the browser has one. */
   readonly secret: string | undefined;
 }
 

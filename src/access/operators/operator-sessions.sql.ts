@@ -83,7 +83,7 @@ export interface ListedOperatorSession extends LoginTraces {
   readonly id: string;
 }
 
-/** Of one operator: those that work, the last used first. */
+/** The sessions of one operator that work, the last used first. */
 export async function findOperatorSessions(db: Db, operator: string): Promise<ListedOperatorSession[]> {
   const { rows } = await db.query<ListedOperatorSession>({
     name: 'find-operator-sessions',

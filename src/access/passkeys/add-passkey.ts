@@ -16,7 +16,7 @@ interface AddDeps extends BaseDeps {
 }
 
 export interface AddedPasskey {
-  /** Of the address that the person proved to have. */
+  /** The address that the person has proved. */
   readonly email: string;
   readonly name: string;
   /** What the browser answered. */

@@ -43,7 +43,7 @@ export function tooMany(): Failure {
   return new Failure('quota_exceeded', { message: `limit reached: at most ${PASSKEYS_MAX} passkeys` });
 }
 
-/** Whoever has a passkey, the browser knows. Fails with `too_many_logins`. */
+/** The browser knows which passkeys it has. Fails with `too_many_logins`. */
 export async function offerLogin(
   { db, loginLimit }: { readonly loginLimit: LoginLimit } & Pick<BaseDeps, 'db'>,
   party: RelyingParty,

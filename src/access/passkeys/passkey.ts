@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net';
 
-/** Of one address. */
+/** Passkeys of one address. */
 export const PASSKEYS_MAX = 20;
 export const PASSKEY_NAME_LENGTH_MAX = 100;
 /** How long a browser may take for what it was asked to sign. */
@@ -30,12 +30,12 @@ export function isPasskeyId(text: string): boolean {
 export interface RelyingParty {
   /** The host name. */
   readonly id: string;
-  /** Of the pages that may ask for a passkey. */
+  /** The origin of the pages that may ask for a passkey. */
   readonly origin: string;
 }
 
 /**
- * Browsers keep passkeys for names of hosts, and use them where nobody can listen: over TLS, or on the machine itself.
+ * Browsers keep passkeys for names of hosts, and use them where no third party can listen: over TLS, or on the machine itself.
  *
  * Source: W3C, "Web Authentication", section "Relying Party Identifier"; "Secure Contexts", section 3.1.
  */

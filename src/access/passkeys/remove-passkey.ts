@@ -6,7 +6,7 @@ import { notFound } from '../../base/failure.ts';
 import { actorOf, type Session } from '../sessions/session.ts';
 import { deletePasskey } from './passkeys.sql.ts';
 
-/** Ends the sessions that it opened at once. Fails with `not_found` for a passkey of somebody else. */
+/** Ends the sessions that it opened at once. Fails with `not_found` for another person's passkey. */
 export async function removePasskey(
   { db }: Pick<BaseDeps, 'db'>,
   session: Session,

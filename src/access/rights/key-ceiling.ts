@@ -55,7 +55,7 @@ export function rightsOf({
 
 const DEFAULT_RIGHTS = canonicalJson(DEFAULT_CEILING);
 
-/** Of a change that no key limits: every key is within it. */
+/** The ceiling of a change that no key limits: every key is within it. */
 export const WIDEST_CEILING: KeyCeiling = { ...DEFAULT_CEILING, rank: RANK_MAX };
 
 /** What a token would carry. */

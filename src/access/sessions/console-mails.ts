@@ -6,7 +6,7 @@ import type { MemberRole } from '../members/member.ts';
 export interface LoginLinkMail {
   readonly type: 'login_link';
   readonly to: string;
-  /** Of the link. Never stored as it is. */
+  /** The secret of the link. It is never stored as it is. */
   readonly secret: string;
 }
 

@@ -1,4 +1,4 @@
-/** Deletes what logged somebody in and is over. All of these tables have the hash of a secret as their key. */
+/** Deletes sessions, links and challenges that are over. All of these tables have the hash of a secret as their key. */
 import type { Db } from '../../base/db/pool.ts';
 
 type SecretTable =

@@ -1,7 +1,7 @@
 /**
  * Where the log-in of a person leads: into a tenant of which the person is a member, or to a question.
  *
- * A log-in makes nobody a member, so a tenant that only invites the person is never opened by it.
+ * A log-in makes no members, so a tenant that only invites the person is never opened by it.
  */
 import type { Db } from '../../base/db/pool.ts';
 import { readPage } from '../../base/lib/page.ts';
@@ -16,7 +16,7 @@ import {
 } from '../members/memberships.sql.ts';
 import type { ProvedPerson } from './login-links.sql.ts';
 
-/** Of each list of a person. */
+/** Tenants on a page of each list of a person. */
 export const TENANTS_PAGE_SIZE = 50;
 
 export interface Entrance {

@@ -3,7 +3,7 @@
  * the issuer of one client.
  *
  * Anyone may ask for mails to an address, so what strangers do only slows them. There is always a mail whose link has not
- * expired, and it is in the mailbox of the owner, whoever asked for it.
+ * expired, and it is in the mailbox of the owner, even if a stranger asked for it.
  */
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
@@ -13,7 +13,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 
 /** To one address, asked for by one client. */
 export const LOGIN_MAILS_PER_HOUR = 5;
-/** The least time between two mails to one address, beyond so many requests in a day, whoever asks. */
+/** The least time between two mails to one address, beyond so many requests in a day from all clients. */
 export const LOGIN_MAIL_GAPS = [
   { beyond: 10, seconds: 60 },
   { beyond: 20, seconds: 300 },
@@ -23,11 +23,11 @@ export const LOGIN_MAIL_GAPS = [
 export const LOGIN_MAIL_GAP_MAX_MINUTES = 10;
 /** From one client, to whatever addresses. */
 export const LOGIN_REQUESTS_PER_HOUR = 20;
-/** Of one client. */
+/** The limit of one client. */
 export const WRONG_LINKS_PER_MINUTE = 30;
-/** Of one client: asking to log in with a passkey. */
+/** How often one client may ask to log in with a passkey. */
 export const PASSKEY_REQUESTS_PER_MINUTE = 60;
-/** Of one client. */
+/** The limit of one client. */
 export const WRONG_PASSKEYS_PER_MINUTE = 30;
 /** Log-ins at the issuer that one client begins. */
 export const ATTEMPTS_PER_MINUTE = 60;

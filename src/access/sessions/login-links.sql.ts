@@ -8,7 +8,7 @@ import { LINK_MINUTES, type PersonProof } from './session.ts';
 export interface ProvedPerson {
   readonly proof: PersonProof;
   readonly email: string;
-  /** Of a passkey. */
+  /** The passkey that the link comes from, if there is one. */
   readonly passkeyId?: string | undefined;
   /** The tenant to begin with, if one was asked for. */
   readonly tenant: TenantId | undefined;

@@ -8,12 +8,12 @@ import type { Proof } from './session.ts';
 
 export interface FailedLogin {
   readonly tenant: TenantId;
-  /** The member or key that somebody tried to log in as; `null`: an operator. */
+  /** The member or key whose log-in was tried; `null`: an operator's. */
   readonly subject: string | null;
   readonly proof: Proof;
 }
 
-/** Only some of a client and of a tenant are noted each hour. Nobody knows who it was, so the service itself is the actor. */
+/** Only some of a client and of a tenant are noted each hour. The caller is unknown, so the service itself is the actor. */
 export async function noteFailedLogin(
   deps: Pick<BaseDeps, 'db'> & { readonly loginLimit: LoginLimit },
   { tenant, subject, proof }: FailedLogin,

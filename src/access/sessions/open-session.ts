@@ -43,7 +43,7 @@ export interface InvitationAnswer {
  * or used last.
  *
  * `ask`: it has to be answered first, and the link works on. `declined`: the person has no tenant to open. `undefined`: the
- * link is wrong, used or too old, or nobody may use it any more. Such links are counted.
+ * link is wrong, used, too old, or its person has lost access. Such links are counted.
  */
 export async function openSession(
   deps: LoginDeps,
@@ -90,7 +90,7 @@ async function openWith(
   return isDeclined ? 'declined' : undefined;
 }
 
-/** Somebody came with a link that was used, or too late. */
+/** A link came that was used, or too late. */
 async function noteSpentLink(deps: LoginDeps, token: string, address: string): Promise<void> {
   const link = isSecret(token) ? await findSpentLink(deps.db, hashSecret(token)) : undefined;
   if (!link) return;

@@ -20,8 +20,8 @@ export interface LoginDeps extends BaseDeps {
 export const CONSOLE_PATH = '/console';
 
 /**
- * Send a link to an address, if a member or somebody who is invited has it. The caller does not learn that: for an address
- * that nobody has, the same statements run. Returns `undefined`, or the seconds until the address gets its next mail, because
+ * Send a link to an address, if a member or an invited person has it. The caller does not learn that: for an address
+ * without a member, the same statements run. Returns `undefined`, or the seconds until the address gets its next mail, because
  * many were asked for. Then the link of its last one has not expired.
  *
  * Fails with `too_many_logins` if the client asked too often.

@@ -34,12 +34,12 @@ export interface Session extends LimitedCaller {
   readonly proof: Proof;
   /** A session by key or by an operator has none. That of an operator may do what an owner may. */
   readonly member: { readonly id: string; readonly email: string } | undefined;
-  /** Of a session by key, with which it ends. */
+  /** The key of a session by key: the session ends with it. */
   readonly keyId: string | undefined;
-  /** Of this key, as it is now: the session does nothing beyond it. */
+  /** The ceiling of this key as it is now: the session does nothing beyond it. */
   readonly ceiling: KeyCeiling | undefined;
   readonly operator: string | undefined;
-  /** Of a session by passkey, with which it ends. */
+  /** The passkey of a session by passkey: the session ends with it. */
   readonly passkeyId: string | undefined;
   readonly role: SessionRole;
   /** A person proved an address, or an operator opened it, or a key that is trusted. */
@@ -116,7 +116,7 @@ export function hashSecret(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
 
-/** By what somebody acts: an API key, a session of the console, or a session by key. */
+/** What a change is made with: an API key, a session of the console, or a session by key. */
 export interface ActingCaller {
   readonly tenant: TenantId;
   readonly keyId?: string | undefined;

@@ -14,7 +14,7 @@ import { openTenant } from './open-tenant.ts';
 export interface CreatedTenant {
   readonly tenant: TenantId;
   readonly keyId: string;
-  /** Of the backend key named `default`. Shown once. */
+  /** The plaintext of the backend key named `default`. Shown once. */
   readonly apiKey: string;
 }
 

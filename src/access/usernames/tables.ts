@@ -2,7 +2,7 @@
  * What Unicode 17.0.0 says of the characters of usernames. Made by
  * scripts/make-username-tables.ts; not to be edited by hand.
  *
- * Of scripts, joining types and bidi classes, only what the identifier class allows is listed.
+ * Scripts, joining types and bidi classes are listed only for what the identifier class allows.
  */
 import { CodePointSet, readMapping } from './code-points.ts';
 

@@ -6,7 +6,7 @@ export type ActorKind = (typeof ACTOR_KINDS)[number];
 /**
  * - `key`: a caller with an API key: its id, and the address of the client.
  * - `member`: a person at the console: the id of the member, and the address of the client.
- * - `operator`: somebody at the operator's command line or console: the login name there, or the address at the issuer; and
+ * - `operator`: a person at the operator's command line or console: the login name there, or the address at the issuer; and
  *   of a log-in at the console of operators, the address of the client.
  * - `system`: the service itself: the part that acts, such as `signup`; and of a log-in that failed, the address of the client.
  */

@@ -43,7 +43,7 @@ export interface AuditEntry extends NewAuditEntry {
   readonly at: Date;
   readonly actorKind: ActorKind;
   readonly actorId: string;
-  /** Of API keys, of members and of log-ins only; `(erased)` when it was too old. */
+  /** The address of the client, for API keys, members and log-ins only; `(erased)` when it was too old. */
   readonly address: string | null;
 }
 

@@ -10,7 +10,7 @@ const AWAY =
 const TOO_SLOW_MESSAGE = /^Query read timeout$/;
 const AWAY_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end)/;
-/** Of the coordinator of a Citus cluster that lost a worker in the middle of a statement, with codes for bugs and for disks. */
+/** What the coordinator of a Citus cluster says that lost a worker in the middle of a statement, with codes for bugs and for disks. */
 const WORKER_AWAY_MESSAGE =
   /^(server closed the connection unexpectedly|could not (send|receive) data|SSL connection has been closed|failed to COPY to shard)/;
 

@@ -189,7 +189,7 @@ export class Pipeline implements pg.Submittable {
     this.callback(this.#fault ?? (explain ? explain(error) : error));
   }
 
-  /** Of the statements that have succeeded. */
+  /** Checks the statements that have succeeded. */
   #check(): void {
     for (const [at, { check }] of this.statements.slice(0, this.#current).entries())
       check?.(this.#results[at]!.rows);

@@ -35,7 +35,7 @@ const DISTRIBUTED = [
   'citus.max_adaptive_executor_pool_size=1',
 ].map((setting) => `-c ${setting}`);
 
-/** Of one process, unless it is given another number. */
+/** Connections of one process, unless it is given another number. */
 export const PROCESS_CONNECTIONS_MAX = 20;
 
 export interface PoolOptions {
@@ -49,7 +49,7 @@ export interface PoolOptions {
 }
 
 interface PoolConfig extends pg.PoolConfig {
-  /** Of connections without the pooler. */
+  /** The settings of connections without the pooler. */
   readonly direct?: pg.ClientConfig;
 }
 

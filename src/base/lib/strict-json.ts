@@ -13,7 +13,7 @@ export class JsonError extends Error {
 }
 
 const DEPTH_MAX = 32;
-/** Of one object. A parser is slow with many different names; no request has that many. */
+/** Members of one object. A parser is slow with many different names; no request has that many. */
 const MEMBERS_MAX = 1_000;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -62,7 +62,7 @@ interface Scan {
 function scanStructure(bytes: Uint8Array): Scan {
   let members = 0;
   let depth = 0;
-  /** Of the objects around the place, by their depth. */
+  /** The members of the objects around the place, by their depth. */
   const counts = new Uint32Array(DEPTH_MAX + 1);
   let hasEscapes = false;
   for (let at = 0; at < bytes.length; at += 1) {

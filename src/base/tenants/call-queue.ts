@@ -17,11 +17,11 @@ export interface CallQueueLimits {
   readonly runningPerTenant: number;
   /** Calls that count as one against the tenant's own limit; default 1. */
   readonly callsPerPlace?: number;
-  /** Of all tenants that never paid; default: no limit. */
+  /** The limit of all tenants that never paid together; default: no limit. */
   readonly runningNeverPaid?: number;
   readonly waiting: number;
   readonly waitingPerTenant: number;
-  /** Of all tenants that never paid; default: no limit. */
+  /** The limit of all tenants that never paid together; default: no limit. */
   readonly waitingNeverPaid?: number;
   readonly waitMs: number;
   /** Places of a tenant are not what its own limit is about, so failures do not name it. */
@@ -73,7 +73,7 @@ interface Calls {
   running: number;
   /** As the newest caller's limits have it. */
   runningMax: number;
-  /** Of the newest caller's status. */
+  /** As the newest caller's status says. */
   hasPaid: boolean;
   readonly waiting: Waiting[];
 }
@@ -192,7 +192,7 @@ export class CallQueue {
   }
 }
 
-/** Of all tenants, and of those that never paid. */
+/** Counts all tenants, and those that never paid. */
 class Count {
   all = 0;
   #neverPaid = 0;

@@ -10,7 +10,7 @@ import { CallQueue, type CallQueueLimits, callQueueLimits } from './call-queue.t
 import type { LimitedCaller } from './limited-caller.ts';
 import type { TenantId } from './tenant.ts';
 
-/** Of the connections that calls have. */
+/** The part of the connections of calls that heavy reads may take. */
 const SHARE_OF_CALLS = 1 / 6;
 
 /** The limits of a process that has so many database connections. */

@@ -22,7 +22,7 @@ export interface Share {
 /** All tenants, by the statement of one server. */
 export const ALL: Share = { name: (ofAll) => ofAll, and: () => '', values: [] };
 
-/** Of so many tenants at a time. */
+/** Tenants at a time. */
 const TENANTS_MAX = 100;
 
 export function shareOf(tenant: TenantId): Share {

@@ -15,7 +15,7 @@ export type TenantStatus = (typeof TENANT_STATUSES)[number];
 /** Characters. Source: specification 8. */
 export const TENANT_NAME_LENGTH_MAX = 200;
 export const EMAIL_LENGTH_MAX = 254;
-/** Of what the people of a tenant are told about its status. The table checks it too. */
+/** The longest text that tells the people of a tenant about its status. The table checks it too. */
 export const TOLD_LENGTH_MAX = 500;
 
 export interface Tenant {

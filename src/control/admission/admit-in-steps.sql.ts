@@ -243,7 +243,7 @@ async function upsertDevice(tx: Tx, renewal: Renewal, until: string): Promise<vo
   await upsertDevices(tx, renewal.tenant, [{ ...renewal, until }]);
 }
 
-/** Of one tenant, each once. As values: rows of a query would be collected on the coordinator first. */
+/** Insert or renew the devices of one tenant, each once. As values: rows of a query would be collected on the coordinator first. */
 async function upsertDevices(
   tx: Tx,
   tenant: TenantId,

@@ -32,7 +32,7 @@ export interface Entry extends Omit<NewAdmission, 'skeleton'> {
   /** Name of the room. */
   readonly room: string;
   readonly policy: RoomPolicy;
-  /** Of the tenant, for the token. */
+  /** The tenant's salt for hashed ranges of addresses, for the token. */
   readonly rangeSalt: string;
   /** Whether the user was in the room when `check` read it. */
   readonly isPresent: boolean;

@@ -21,7 +21,7 @@ export interface EntryState {
   /** As an operator changed them. */
   readonly limits: LimitOverrides | null;
   readonly balance: bigint;
-  /** Of the tenant, for the token. */
+  /** The tenant's salt for hashed ranges of addresses, for the token. */
   readonly rangeSalt: string;
   /** The live room of that name, otherwise the one that ended last; `null`: there is none. */
   readonly roomUid: string | null;

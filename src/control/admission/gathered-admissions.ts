@@ -2,7 +2,7 @@
  * Joins and mints that come at the same time share their statements: one reads what decides about all of them,
  * one renews those who are present, and one admits those who enter.
  *
- * None of these statements waits for a lock, so that a locked room or participant delays nobody else: those
+ * None of these statements waits for a lock, so that a locked room or participant delays no others: those
  * whose rows are locked are left out, and wait alone.
  *
  * Where tables are distributed, users of different tenants are on different servers: only those of one tenant share

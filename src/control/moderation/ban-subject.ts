@@ -68,7 +68,7 @@ export async function banSubject(tx: Tx, caller: Moderator, request: BanRequest)
   return { ban, event: await recordModeration(tx, caller, act, outcome) };
 }
 
-/** A ban holds for the name of the room, and so does the rank of somebody who has yet to come into the present one. */
+/** A ban holds for the name of the room, and so does the rank of a user who has yet to enter the present one. */
 async function refuseFormerRank(
   tx: Tx,
   tenant: TenantId,

@@ -16,7 +16,7 @@ export type ErasureStep = (typeof ERASURE_STEPS)[number];
 
 export const ERASURE_STATES = ['pending', 'done'] as const;
 
-/** Of one tenant. Each reads all records of the tenant, unless it can go together with others. */
+/** Pending erasures of one tenant. Each reads all records of the tenant, unless it can go together with others. */
 export const ERASURES_PENDING_MAX = 1_000;
 
 /** `er_` and 32 hex digits, as `newId()` makes them. */

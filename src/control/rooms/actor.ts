@@ -42,7 +42,7 @@ export async function authorizeActor(
 }
 
 /**
- * The strongest participant that the key could mint for the room. A key whose rank nobody lowered stands for the tenant.
+ * The strongest participant that the key could mint for the room. A key whose rank was never lowered stands for the tenant.
  * Fails with `ceiling_exceeded`.
  */
 function standingWithin(within: KeyCeiling, room: string, capability: Capability): Standing {

@@ -1,7 +1,7 @@
 /**
  * SQL that finds participants whose last token expired. Uses database time.
  *
- * `room_lapses` tells when to look at a room next: triggers move the time earlier when somebody enters or loses a
+ * `room_lapses` tells when to look at a room next: triggers move the time earlier when a user enters or loses a
  * device, and the sweep moves it later. So a renewal changes nothing that is indexed by time.
  */
 import { isDistributed } from '../../base/db/distribution.ts';
@@ -11,7 +11,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Participant } from './participant.ts';
 import { PARTICIPANT, ROOM_OF_PARTICIPANT } from './participants.sql.ts';
 
-/** A device of somebody who is present is kept for a day after its last token expired. */
+/** A device of a user who is present is kept for a day after its last token expired. */
 const ADMISSION_HOURS = 24;
 
 export interface DueRoom {
@@ -65,7 +65,7 @@ export async function markExpired(
 
 /**
  * Look at these rooms again when the next of their participants may lapse, and delete devices whose tokens expired
- * long ago. Returns for how many rooms that is later: a room that is locked, or where somebody else has lapsed
+ * long ago. Returns for how many rooms that is later: a room that is locked, or where another user has lapsed
  * meanwhile, stays due.
  */
 export async function postponeLapses(tx: Tx, tenant: TenantId, roomUids: readonly string[]): Promise<number> {
@@ -100,7 +100,7 @@ export async function postponeLapses(tx: Tx, tenant: TenantId, roomUids: readonl
   return rows[0]!.count;
 }
 
-/** Where tables are distributed and have no triggers: look at the room when the token of somebody who enters expires. */
+/** Where tables are distributed and have no triggers: look at the room when the token of an entering user expires. */
 export async function noteLapse(tx: Tx, tenant: TenantId, roomUid: string, until: string): Promise<void> {
   await tx.query({
     name: 'note-lapse',

@@ -11,7 +11,7 @@ export interface Moderator extends LimitedCaller {
   /** `null`: of a person, whom the audit trail names. */
   readonly keyId: string | null;
   readonly actor: Actor;
-  /** Of a session by key: it moderates only within this. */
+  /** The ceiling of a session by key: it moderates only within this. */
   readonly within?: KeyCeiling | undefined;
 }
 

@@ -40,7 +40,7 @@ export interface Tailing {
   readonly after: Place;
   /** Only events of rooms of this name. */
   readonly room: string | undefined;
-  /** Aborted when nobody looks on any more. */
+  /** Aborted when the reader has gone. */
   readonly signal: AbortSignal;
   /** Whether the person may still look on. Asked before anything is told. */
   readonly mayGoOn: () => Promise<boolean>;

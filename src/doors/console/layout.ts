@@ -10,7 +10,7 @@ import { renderNavigation, renderShell, renderWho, type Section } from '../pages
 export interface Context {
   readonly path: string;
   readonly session: Session | undefined;
-  /** Of somebody whose tenant is suspended or archived. */
+  /** The session of a person whose tenant is suspended or archived. */
   readonly closed: Session | undefined;
 }
 
@@ -53,12 +53,12 @@ export function renderPage(shown: Page, context: Context | undefined): string {
   );
 }
 
-/** The page of a link: whoever opens it has proved an address. */
+/** The page of a link: opening it proves the address. */
 function isProving(path: string): boolean {
   return path.startsWith('/console/login/');
 }
 
-/** Of a signup: nobody knows yet whose the address is. */
+/** A note after a signup: the address is not proved yet. */
 function unprovedNote({ member }: Session): Html {
   return html`<form class="note" method="post" action="/console/confirm"><input type="hidden" name="next" value="/console">
 <p>Nobody has proved yet that ${member && named(member.email)} is yours. <button>Send a link there</button></p></form>`;

@@ -18,7 +18,7 @@ export const REASON_LENGTH_MAX = 500;
 const ROOM_NAME = new RegExp(ROOM_NAME_PATTERN);
 
 /**
- * Run `work` in one transaction, for the person or key of the session, and tell whoever waits for events. A session by
+ * Run `work` in one transaction, for the person or key of the session, and wake readers of events. A session by
  * key acts within its ceiling; a person acts for the tenant, whatever ranks participants have.
  */
 export async function moderate<T>(

@@ -15,15 +15,15 @@ export interface Call {
   /** Aborted when the service stops. */
   readonly closing: AbortSignal;
   readonly request: FastifyRequest;
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string;
   readonly path: string;
   readonly params: PathParams;
   readonly query: Form;
   readonly form: Form;
-  /** Of the browser, if it has one. */
+  /** The session of the browser, if it has one. */
   readonly session: Session | undefined;
-  /** Of the browser, if its tenant is suspended or archived. Only what `worksIn` such a status is open to it. */
+  /** The session of the browser, if its tenant is suspended or archived. Only what `worksIn` such a status is open to it. */
   readonly closed: Session | undefined;
 }
 

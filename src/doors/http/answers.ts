@@ -26,7 +26,7 @@ const ALWAYS: readonly ErrorStatus[] = [400, 500, 503];
 
 const RETRY_AFTER = { 'Retry-After': { type: 'integer', description: 'Seconds until the next attempt' } };
 
-/** Of errors in JSON, whose body has no place for it. */
+/** The header of errors in JSON, whose body has no place for it. */
 const INVALID_FIELD = {
   'Invalid-Field': {
     type: 'string',

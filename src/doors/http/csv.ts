@@ -6,7 +6,7 @@ export function renderCsv(cells: readonly unknown[]): string {
 }
 
 /**
- * What a spreadsheet takes for a formula: spaces and signs that nobody sees in front do not matter to some, and some read the
+ * What a spreadsheet takes for a formula: spaces and invisible signs in front do not matter to some, and some read the
  * full-width and small forms of the signs. Tabs and line breaks are refused in front too, because what follows them may become a cell of its own.
  */
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;

@@ -22,7 +22,7 @@ export const LAZY_SCHEMAS = {
           return result;
         };
         validate.errors = undefined as ReturnType<typeof compile>['errors'];
-        // Of what Ajv's functions have, Fastify reads the errors of the last call only.
+        // Fastify reads only the errors of the last call from Ajv's functions.
         return validate as ReturnType<typeof compile>;
       };
     },

@@ -22,7 +22,7 @@ export type StreamType = 'text/csv' | 'application/x-ndjson';
 /** The value of each column. */
 export type Columns<T> = Readonly<Record<string, (item: T) => unknown>>;
 
-/** Of entries of the ledger. */
+/** The columns of entries of the ledger. */
 export const ENTRY_COLUMNS = {
   at: ({ at }: ListedEntry) => at.toISOString(),
   kind: ({ kind }: ListedEntry) => kind,

@@ -8,7 +8,7 @@ interface Door {
   readonly seconds: number;
 }
 
-/** Only where there is TLS. Names below the host are left out: they may be somebody else's. */
+/** Only where there is TLS. Names below the host are left out: they may belong to others. */
 export function requireTls(app: Pick<FastifyInstance, 'addHook'>, { url, seconds }: Door): void {
   if (!url.startsWith('https:') || !(seconds > 0)) return;
   app.addHook('onRequest', (_request, reply, done) => {

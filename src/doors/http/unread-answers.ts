@@ -52,7 +52,7 @@ export class UnreadAnswers {
 
 const NONE: Look = { sent: -1, queued: 0, count: 0 };
 
-/** Of one large chunk, only what is left of it shows progress. Node has no public way to that. */
+/** While one large chunk is sent, only what is left of it shows progress. Node has no public way to that. */
 function lookAt(socket: Socket): Omit<Look, 'count'> {
   const { _handle: handle } = socket as unknown as { readonly _handle: { writeQueueSize: number } | null };
   return { sent: socket.bytesWritten - socket.writableLength, queued: handle?.writeQueueSize ?? 0 };

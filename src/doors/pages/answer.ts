@@ -47,7 +47,7 @@ export type Cookie = { readonly secret: string | null };
 
 interface Cookies {
   readonly cookie?: Cookie;
-  /** Of a log-in that goes on at the issuer. */
+  /** The cookie of a log-in that goes on at the issuer. */
   readonly loginCookie?: Cookie;
 }
 

@@ -12,7 +12,7 @@ const UNLIMITED: readonly { readonly actions: string; readonly name: string; rea
   { actions: 'webhook_', name: 'types', words: 'all events' },
 ];
 
-/** Of each field, what it was and what it is. What is nothing on one side is left out there. */
+/** What each field was and is. What is nothing on one side is left out there. */
 export function renderChange({
   action,
   before,

@@ -37,12 +37,12 @@ function utcText(at: Date): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)}`;
 }
 
-/** A name that somebody chose. Its direction of writing does not reach the text around it. */
+/** A name that a user chose. Its direction of writing does not reach the text around it. */
 export function named(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
 
-/** A name that somebody chose, and below it the id. */
+/** A name that a user chose, and below it the id. */
 export function nameWithId(name: string, id: string): Html {
   return html`<span class="name">${named(name)} <code>${id}</code></span>`;
 }

@@ -35,7 +35,7 @@ export function readCookie(publicUrl: string, header: string | undefined, name?:
   return isSecret(secret) ? secret : undefined;
 }
 
-/** Of a log-in that goes on at the issuer. `Lax`, so that the way back from there finds it. */
+/** The cookie of a log-in that goes on at the issuer. `Lax`, so that the way back from there finds it. */
 export function renderLoginCookie(publicUrl: string, secret: string | null, name: string): string {
   return renderCookie(publicUrl, secret, name, ATTEMPT_MINUTES * 60);
 }

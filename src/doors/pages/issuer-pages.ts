@@ -32,9 +32,9 @@ const STATUSES: Readonly<Record<LoginFaultKind, number>> = {
 };
 
 export interface FaultContext {
-  /** Of the issuer. */
+  /** The address of the issuer. */
   readonly issuer: string;
-  /** What nobody with the address is. */
+  /** What a person with the address would have to be. */
   readonly role: 'a member' | 'an operator';
   /** What to do instead. */
   readonly otherWay: Html;
@@ -73,6 +73,6 @@ export function faultPage({ kind, email }: LoginFault, { issuer, role, otherWay 
 <p role="alert">${text}</p>
 <p>${otherWay}</p>`;
   const shown = { kind: 'page', page: { title, body, layout: 'narrow' }, status: STATUSES[kind] } as const;
-  // A stale answer may be somebody else's, while the log-in of this browser goes on.
+  // A stale answer may be another person's, while the log-in of this browser goes on.
   return kind === 'stale' ? shown : { ...shown, loginCookie: { secret: null } };
 }

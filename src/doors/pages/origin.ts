@@ -7,7 +7,7 @@ interface Headers {
 
 /**
  * Every browser names the origin of a page whose form it sends, and the newer ones say how it relates to the target.
- * Whoever sends neither is no browser with a page of ours.
+ * A client that sends neither is no browser with a page of ours.
  */
 export function isOwnForm(headers: Headers, publicUrl: string): boolean {
   const site = headers['sec-fetch-site'];

@@ -6,7 +6,7 @@ export interface Route {
   readonly method: 'GET' | 'POST';
   /** With `:name` for a segment that varies. */
   readonly path: string;
-  /** Of the form of a POST. Any other field is refused. */
+  /** The fields in the form of a POST. Any other field is refused. */
   readonly fields?: readonly string[];
 }
 

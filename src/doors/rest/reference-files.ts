@@ -55,7 +55,7 @@ async function fileOfViewer(type: string, name: string): Promise<StaticFile> {
   return new StaticFile(type, await readFile(new URL(name, folder)));
 }
 
-/** Of an application that has `routes` and serves none of them. */
+/** The description of an application that has `routes` and serves none of them. */
 async function describeRoutes(routes: readonly DescribedRoute[], publicUrl: string): Promise<object> {
   const app = Fastify({ exposeHeadRoutes: false });
   app.setValidatorCompiler(() => () => true);

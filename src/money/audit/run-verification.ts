@@ -15,7 +15,7 @@ import {
 } from './verifications.sql.ts';
 
 const STEP_MS = 1_000;
-/** Of them, a page shows so many; the command line prints all. */
+/** A page shows so many differences; the command line prints all. */
 export const DIFFERENCES_SHOWN = 100;
 
 interface VerificationDeps {

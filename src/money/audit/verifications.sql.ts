@@ -1,7 +1,7 @@
 /** SQL of `verifications`, which operators start at the console. */
 import type { Db } from '../../base/db/pool.ts';
 
-/** Nobody works on a verification whose row was not moved for so long. */
+/** A verification whose row was not moved for so long was abandoned. */
 export const QUIET_SECONDS = 30;
 
 /** A difference, as pages show it: the tenant as `t_<16 hex>`. */

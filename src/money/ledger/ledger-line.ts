@@ -16,12 +16,12 @@ export interface LedgerPosting {
   readonly detail: string | null;
   /** The payment that it credits, takes back or gives back; null for other kinds. */
   readonly paymentId: string | null;
-  /** Of usage: how many records, and what finds them. */
+  /** For usage: how many records, and what finds them. */
   readonly records: number | null;
   readonly insertedAt: string;
   /** All ids of a posting with few records; null for any other. */
   readonly ids: readonly string[] | null;
-  /** Of a large posting of usage: the page of the table in which its newest record lies. */
+  /** For a large posting of usage: the page of the table in which its newest record lies. */
   readonly page: number | null;
 }
 
@@ -55,7 +55,7 @@ export interface LedgerPlace {
 
 export interface LedgerFilter {
   readonly kinds: readonly PostingKind[];
-  /** Of postings: from the first, up to and with the last. */
+  /** The postings from the first up to and with the last. */
   readonly firstSeq: bigint;
   readonly lastSeq: bigint;
   /** Only records with these. No posting without records has them. */

@@ -79,7 +79,7 @@ export function lockAndReadFree(tenants: readonly TenantId[]) {
   return [lock, readAccounts(tenants)] as const;
 }
 
-/** Of all accounts that were read, those that were locked before. */
+/** Those of the accounts read that were locked before. */
 export function lockedOf([locked, read]: readonly [readonly Locked[], readonly Account[]]): Account[] {
   const tenants = new Set(locked.map(({ tenant }) => tenant));
   return read.filter(({ tenant }) => tenants.has(tenant));

@@ -15,9 +15,9 @@ export interface EntryQuery {
 
 /** An entry, and the posting that it is, or is part of. */
 export interface ListedEntry extends LedgerEntry {
-  /** Of the record that it charges, if it is usage. */
+  /** The id of the record that it charges, if it is usage. */
   readonly id: string | undefined;
-  /** Of a payment, or of what was taken or given back of it. */
+  /** The id of the payment, also for what was taken or given back of it. */
   readonly payment: string | undefined;
   /** The number of the posting. */
   readonly seq: bigint;

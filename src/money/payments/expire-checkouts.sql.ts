@@ -20,7 +20,7 @@ export interface CheckoutToExpire {
 /**
  * Claim a page to close. If it is not closed within a minute, another claim gets it again.
  *
- * A checkout without a session waits for it. If its process died before it was stored, nobody got the
+ * A checkout without a session waits for it. If its process died before it was stored, no client got the
  * address of the page.
  */
 export async function claimCheckoutToExpire(db: Db): Promise<CheckoutToExpire | undefined> {

@@ -112,7 +112,7 @@ export interface UntoldDispute {
   /** Whether its beginning was told before. */
   readonly wasTold: boolean;
   readonly outcome: DisputeOutcome | null;
-  /** Of which outcome was told before. */
+  /** The outcome that was told before. */
   readonly outcomeTold: DisputeOutcome | null;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Whose card automatic top-ups may charge.
  *
- * Whoever signs up with the address of another person has a key before that person proves the address. Such a key is not
+ * A stranger who signs up with another person's address has a key before that person proves the address. Such a key is not
  * trusted. It may have a card charged that was paid without a member, as over REST alone; the card of a member it may not.
  */
 import { Failure } from '../../base/failure.ts';

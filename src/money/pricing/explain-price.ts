@@ -6,7 +6,7 @@ import type { Usage } from './usage-price.ts';
 
 const BYTES_PER_GIB = 1n << 30n;
 const SECONDS_PER_MINUTE = 60n;
-/** Of quantities. */
+/** Decimals of quantities. */
 const PLACES_MAX = 12;
 
 /** Amounts without a fraction are in micros. */

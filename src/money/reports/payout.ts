@@ -9,7 +9,7 @@ export type MovedKind = 'payment' | 'refund' | 'dispute';
 export interface Movement {
   readonly transaction: string;
   readonly kind: MovedKind;
-  /** Of the payment, refund or dispute; `undefined`: the provider names none. */
+  /** The id of the payment, refund or dispute; `undefined`: the provider names none. */
   readonly id: string | undefined;
   /** Micros, negative if the money left. `undefined`: the account settles in another currency. */
   readonly amount: bigint | undefined;

@@ -117,7 +117,7 @@ class Reconciler {
     this.payouts.reverse().sort((one, other) => one.payout.arrival_date - other.payout.arrival_date);
   }
 
-  /** Of money that came into the balance or left it in the month, what is ours must be paid out in time. */
+  /** Our part of the money that came into the balance or left it in the month must be paid out in time. */
   async readBalance(): Promise<void> {
     const transactions = this.#stripe.balanceTransactions.list({
       created: this.#period(),

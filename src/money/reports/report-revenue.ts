@@ -13,9 +13,9 @@ import { sumRevenue } from './revenue.sql.ts';
 /** Micros, summed over tenants. */
 export interface Credit {
   readonly total: bigint;
-  /** Of balances above zero: a liability. */
+  /** The sum of balances above zero: a liability. */
   readonly unused: bigint;
-  /** Of balances below zero, as a negative number: a receivable. */
+  /** The sum of balances below zero, as a negative number: a receivable. */
   readonly owed: bigint;
 }
 

@@ -37,7 +37,7 @@ export interface RoomShare {
   /** Empty for records without a room. */
   readonly room: string;
   readonly amount: bigint;
-  /** Of all that was spent in the same hours: from 0 to 1. */
+  /** Its part of all that was spent in the same hours: from 0 to 1. */
   readonly share: number;
 }
 

@@ -2,9 +2,9 @@
 import type { Terms } from '../pricing/pricing-rule.ts';
 import type { Usage } from '../pricing/usage-price.ts';
 
-/** Of one simulation. */
+/** Lines of one simulation. */
 export const LINES_MAX = 50;
-/** Of one line. */
+/** Participants of one line. */
 export const PARTICIPANTS_MAX = 100_000;
 
 /** Participants who are alike. Role, tier, seconds and bytes are those of each one. */

@@ -24,7 +24,7 @@ export interface Comparison {
 export interface ComparedTenant {
   readonly tenant: TenantId;
   readonly charged: Comparison;
-  /** Of the time when the tenant was exempt: nothing of it was charged. */
+  /** Usage of the time when the tenant was exempt: nothing of it was charged. */
   readonly unbilled: Comparison;
 }
 

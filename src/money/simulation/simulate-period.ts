@@ -10,7 +10,7 @@ import { countRecords, type Period, readUsage } from './usage-of-period.sql.ts';
 export interface PeriodSimulation {
   readonly card: UnversionedRateCard;
   readonly period: Period;
-  /** Of old postings that do not name theirs. */
+  /** The rounding of old postings that do not name theirs. */
   readonly rounding: Rounding;
   /** More records are refused; `undefined`: any number. */
   readonly recordsMax: bigint | undefined;

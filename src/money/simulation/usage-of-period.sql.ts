@@ -15,7 +15,7 @@ export interface Period {
 /** The letters of role, tier and rounding are those of the tables; `u`: the rounding was not stored yet. */
 export interface StoredUsage {
   readonly tenant: TenantId;
-  /** Of its posting. */
+  /** The number of its posting. */
   readonly seq: bigint;
   readonly kind: 'usage' | 'unbilled';
   readonly ruleVersion: number;

@@ -26,7 +26,7 @@ export function readyAt(of: Month): Date {
   return new Date(endOf(of).getTime() + READY_MINUTES * 60_000);
 }
 
-/** Of each list. Those after them are added up. */
+/** Movements in each list. Those after them are added up. */
 export const MOVEMENTS_MAX = 1_000;
 /** The most expensive ones. The others are added up. */
 export const ROOMS_MAX = 500;
@@ -61,7 +61,7 @@ export interface Movements {
   readonly entries: readonly Movement[];
   /** Those that are not listed, if there are more than `MOVEMENTS_MAX`. */
   readonly others: { readonly count: bigint; readonly sum: bigint } | undefined;
-  /** Of all of them. */
+  /** The sum of all of them. */
   readonly sum: bigint;
 }
 
@@ -76,7 +76,7 @@ export interface StatementUsage {
   readonly rooms: readonly RoomUsage[];
   /** Those that are not listed, if there are more than `ROOMS_MAX`. */
   readonly others: ({ readonly rooms: bigint } & Measures) | undefined;
-  /** Of all rooms. */
+  /** The sums of all rooms. */
   readonly sum: Measures;
 }
 
@@ -85,7 +85,7 @@ export interface Statement extends Readonly<Record<MovementGroup, Movements>> {
   readonly issuer: string;
   readonly tenant: Pick<Tenant, 'id' | 'name'>;
   readonly month: Month;
-  /** The month is not over: the figures still change, and nobody signs them. */
+  /** The month is not over: the figures still change, and are not signed. */
   readonly soFar: boolean;
   readonly opening: bigint;
   readonly usage: StatementUsage;

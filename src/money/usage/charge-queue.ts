@@ -36,9 +36,9 @@ export interface Charging {
 export interface QueueLimits {
   /** Concurrent transactions. More than one keeps PostgreSQL busy while a commit reaches the disk. */
   readonly transactions: number;
-  /** Of these, on one server: so a server that hangs leaves some to the others. */
+  /** How many of these may go to one server: so a server that hangs leaves some to the others. */
   readonly ofOneServer: number;
-  /** Of these, with large batches, and likewise with small ones: so each kind leaves one to the other. */
+  /** How many of these may have large batches, and how many small ones: so each kind leaves one to the other. */
   readonly ofOneKind: number;
   /** Records in a transaction of several batches. A larger batch goes alone. */
   readonly records: number;
@@ -130,9 +130,9 @@ export class ChargeQueue {
   readonly #runningOn = new Map<number | undefined, Running>();
   /** Accounts whose locks are waited for. */
   #locked = 0;
-  /** Of all batches without an answer. */
+  /** The records of all batches without an answer. */
   #records = 0;
-  /** Of tenants with such batches. */
+  /** The shares of tenants with such batches. */
   readonly #shares = new Map<TenantId, Share>();
 
   constructor(charging: Charging, limits: Partial<QueueLimits> = {}) {

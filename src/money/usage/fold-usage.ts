@@ -1,7 +1,7 @@
 /**
  * Adds what charges left in `usage_deltas` to the sums of usage by hour. Days and weeks are added up when they are over (`roll-up-usage.ts`).
  *
- * A charge appends its delta and waits for no sum. Whoever reads sums adds the deltas that are left, so it makes no
+ * A charge appends its delta and waits for no sum. Readers of sums add the deltas that are left, so it makes no
  * difference when they are folded. They are added up here, because PostgreSQL would take four times as long to read them.
  */
 import type { Pool } from '../../base/db/pool.ts';

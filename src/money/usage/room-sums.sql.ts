@@ -4,7 +4,7 @@ import type { Part } from './period-parts.ts';
 import { type RolledUpSums, tableOf } from './rolled-up-sums.ts';
 
 export interface RoomSums {
-  /** Of the tables. `time` is the start of the hour, day, week or month. */
+  /** The columns of the tables. `time` is the start of the hour, day, week or month. */
   readonly columns: readonly string[];
   readonly sums: RolledUpSums;
   /** The parts whose sums are read, besides hours. */

@@ -7,7 +7,7 @@ import type { Usage } from '../pricing/usage-price.ts';
 
 export const RECORDS_MAX = 5_000;
 export const RECORD_ID_MAX = 200;
-/** Of a room and of a participant, in characters, since the ledger repeats both. Older records may have longer ones. */
+/** The longest room or participant, in characters: the ledger repeats both. Older records may have longer ones. */
 export const RECORD_TEXT_MAX = 200;
 export const SECONDS_MAX = 86_400;
 

@@ -16,7 +16,7 @@ export const PARTICIPANT = 2;
 export type TextColumn = typeof ID | typeof ROOM | typeof PARTICIPANT;
 const TEXTS = 3;
 
-/** Of the columns of one record. */
+/** The columns of one record take so many bytes. */
 const COLUMN_BYTES = 8 + 8 + 4 + 4 * 2 * TEXTS + 1 + 1;
 
 interface ColumnOf<T> {
@@ -32,7 +32,7 @@ export function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
 export class UsageRecords {
   /** UTF-8. */
   readonly bytes: Buffer;
-  /** Of `bytes`. */
+  /** A view of `bytes`. */
   readonly view: DataView;
   /** Indexes into ROLES and TIERS. */
   readonly roles: Uint8Array;

@@ -27,7 +27,7 @@ interface SumRow extends Record<(typeof MEASURES)[number] | `all_${(typeof MEASU
 
 export interface Sums {
   readonly rows: readonly SummaryRow[];
-  /** Of all rows; absent if there is none. */
+  /** The sums of all rows; absent if there is none. */
   readonly total: Measures | undefined;
   readonly groups: bigint;
 }

@@ -46,7 +46,7 @@ export interface SummaryRow extends Measures {
 export interface UsageSummary {
   /** By time if grouped by it, then the most expensive first. Groups without usage are left out. */
   readonly rows: readonly SummaryRow[];
-  /** Of all groups, also those on other pages. */
+  /** The sums of all groups, also those on other pages. */
   readonly total: Measures;
   /** How many there are, on all pages; 0 for a page after the last one. */
   readonly groups: bigint;

@@ -50,7 +50,7 @@ export const PUBLIC_EVENT_TYPES = Object.keys(PUBLIC_EVENTS) as PublicEventType[
 /** Sent on request to try out a webhook. It is not in the log, so nothing can ask for it. */
 export const TEST_EVENT_TYPE = 'webhook_test';
 
-/** The types that somebody asked for; none means all. A type that is no longer public is left out. */
+/** The types that were asked for; none means all. A type that is no longer public is left out. */
 export function wantedTypes(asked: readonly string[]): readonly string[] {
   return asked.length === 0 ? PUBLIC_EVENT_TYPES : asked.filter((type) => type in PUBLIC_EVENTS);
 }

@@ -1,7 +1,7 @@
 /**
- * What a founder sees after the first proof of the address: everything else by which somebody may use or watch the tenant.
+ * What a founder sees after the first proof of the address: everything else that lets anyone use or watch the tenant.
  *
- * Whoever signed up may have been somebody else. Until each of these was kept or removed, the founder's console shows nothing
+ * The signup may have been another person's. Until each of these was kept or removed, the founder's console shows nothing
  * but this question.
  */
 
@@ -15,7 +15,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { findWebhooks } from '../webhooks/webhooks.sql.ts';
 
-/** Of each kind. The next ones are shown once these are answered. */
+/** Shown of each kind. The next ones are shown once these are answered. */
 export const ACCESS_LISTED_MAX = 100;
 
 export interface OtherAccess extends NamedAccess {
@@ -44,7 +44,7 @@ export async function listOtherAccess(db: Db, tenant: TenantId, founder: string)
   };
 }
 
-/** Up to `limit` of each kind that nobody kept so far. */
+/** Up to `limit` of each kind that were not kept so far. */
 export async function findOtherAccess(
   db: Db,
   tenant: TenantId,

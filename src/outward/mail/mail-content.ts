@@ -23,7 +23,7 @@ export interface Next {
   readonly path: string;
 }
 
-/** Of no tenant. */
+/** The log-in page, which belongs to no tenant. */
 export const LOGIN_PATH = `${CONSOLE_PATH}/login`;
 
 const TO_PAY: Next = { text: 'Buy credit', path: CONSOLE_PATH };

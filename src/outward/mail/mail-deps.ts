@@ -11,7 +11,7 @@ export interface MailDeps extends BaseDeps {
   readonly config: {
     readonly publicUrl: string;
     readonly mailsShown: MailsShown;
-    /** Whom people of a tenant write to; `undefined`: nobody is named. */
+    /** Where people of a tenant write to; `undefined`: no address is named. */
     readonly supportEmail: string | undefined;
   };
 }

@@ -34,7 +34,7 @@ export const mailListener: Listener = {
   },
 };
 
-/** Of changes of the status, owners are told those that close the console, and those that open it again. */
+/** Owners are told of the changes of the status that close the console, and those that open it again. */
 function isToTell({ type, subject }: LoggedEvent): boolean {
   if (type !== 'tenant_status_changed') return true;
   const { from, to } = subject as StatusChange;

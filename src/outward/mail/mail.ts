@@ -25,7 +25,7 @@ export const ACCOUNT_TYPES = ['tenant_status_changed'] as const;
 /** What mails of the console tell about. It is no event of the log. */
 export const CONSOLE_TYPES = ['login_link', 'invitation'] as const;
 
-/** Of events. */
+/** Types of mails that events cause. */
 export type EventMailType =
   | (typeof ALERT_TYPES)[number]
   | (typeof RECEIPT_TYPES)[number]
@@ -81,7 +81,7 @@ export interface Mail {
   readonly createdAt: Date;
 }
 
-/** Where a developer reads mails that nobody sends. `undefined`: there is a mail server, or this is production. */
+/** Where a developer reads mails that are not sent. `undefined`: there is a mail server, or this is production. */
 export type MailsShown = { readonly mailboxUrl: string } | 'in the log' | undefined;
 
 export function isConsoleType(type: MailType): type is ConsoleMailType {

@@ -69,7 +69,7 @@ export interface NewConsoleMail {
   readonly address: string;
   readonly type: MailType;
   readonly subject: object;
-  /** Of a link, which expires with the one that the same transaction makes. */
+  /** The sealed secret of a link, which expires with the one that the same transaction makes. */
   readonly sealed: Buffer | undefined;
 }
 
@@ -117,7 +117,7 @@ const DUE = `select id, tenant_id from mails
               where state = 'waiting' and next_at <= now() and (expires_at is null or expires_at > now())
               order by kind <> 'console', next_at`;
 
-/** Take the mail that has been due for longest. Nobody else takes it before the lease ends. */
+/** Take the mail that has been due for longest. No other process takes it before the lease ends. */
 export async function takeMail(db: Db): Promise<StoredMail | undefined> {
   const { rows } = await db.query<{ id: string }>({
     name: 'take-mail',
@@ -200,7 +200,7 @@ export async function expireMails(db: Db, limit: number): Promise<{ id: string; 
   return rows;
 }
 
-/** Of all tenants, newest first. */
+/** The mails of all tenants, newest first. */
 export async function listMails(db: Db, limit: number): Promise<StoredMail[]> {
   const { rows } = await db.query<Row>({
     name: 'list-mails',

@@ -21,11 +21,11 @@ export interface RenderedMail {
 }
 
 export interface MailLinks {
-  /** Of the service, without a trailing slash. */
+  /** The address of the service, without a trailing slash. */
   readonly publicUrl: string;
-  /** Of an alert. */
+  /** For an alert. */
   readonly unsubscribeUrl?: string | undefined;
-  /** Whom to write to about the account; `undefined`: nobody is named. */
+  /** Where to write to about the account; `undefined`: no address is named. */
   readonly supportEmail?: string | undefined;
   /** The secret of the link in a mail that logs in. `undefined`: it was erased. */
   readonly secret?: string | undefined;
@@ -46,7 +46,7 @@ export function subjectOf({ tenantName, event }: Pick<Mail, 'tenantName' | 'even
     : `${title} · ${cleanText(tenantName, SUBJECT_NAME_MAX)}`;
 }
 
-/** An invitation goes to whoever the tenant likes, so it has the tenant's words only as the name of the account. */
+/** A tenant may invite any address, so the mail has the tenant's words only as the name of the account. */
 function isToStranger({ type }: Mail['event']): boolean {
   return type === 'invitation';
 }

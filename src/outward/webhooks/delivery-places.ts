@@ -91,7 +91,7 @@ class LanePlaces {
     return this.#places.values();
   }
 
-  /** Of the requests that are old or late, the oldest one of the tenant with most places. `only`: of this tenant. */
+  /** The oldest of the requests that are old or late, of the tenant with most places. `only`: of this tenant. */
   findLongest(what: 'isOld' | 'isLate', only: TenantId | undefined): Place | undefined {
     let longest: Place | undefined;
     for (const place of this.#places) {
@@ -135,7 +135,7 @@ export class DeliveryPlaces {
     for (const seeker of inTurn) {
       const place = this.take(seeker);
       if (place) return { seeker, place };
-      // Nobody else gets one either.
+      // No other tenant gets one either.
       if (places.isFull && !places.isAtShare(seeker.tenant)) return undefined;
     }
     return undefined;

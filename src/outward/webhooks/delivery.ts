@@ -16,7 +16,7 @@ export interface NewDelivery {
   readonly type: string;
   readonly attempt: number;
   readonly latencyMs: number;
-  /** Of the answer; `null`: there was none, and `error` says why. */
+  /** The status of the answer; `null`: there was none, and `error` says why. */
   readonly status: number | null;
   readonly error: string | null;
   /** Its first characters. */

@@ -19,12 +19,12 @@ export const SEND_TIMES: SendTimes = { connect: 5_000, answer: 15_000, body: 2_0
  * requests wait for one.
  */
 export const CONNECTIONS_PER_HOST_MAX = 32;
-/** Of one tenant to one host and port. */
+/** Idle connections of one tenant to one host and port. */
 export const IDLE_PER_HOST_MAX = 2;
-/** Of all tenants: how many pairs of a tenant and a host keep idle connections. */
+/** How many pairs of a tenant and a host keep idle connections. */
 export const IDLE_HOSTS_MAX = 512;
 
-/** Of one block of headers of an answer. */
+/** The size of one block of headers of an answer. */
 export const HEADER_BYTES_MAX = 16_384;
 
 /** Answers like `103 Early Hints` before the one that counts. */

@@ -9,7 +9,7 @@
 import type { ActingCaller } from '../../access/sessions/session.ts';
 import type { Actor } from '../../base/audit/actor.ts';
 
-/** Of one tenant. */
+/** Webhooks of one tenant. */
 export const WEBHOOKS_MAX = 20;
 /** In characters. */
 export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 200;

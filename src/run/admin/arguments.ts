@@ -16,7 +16,7 @@ export function reasonOption(): Option {
     .makeOptionMandatory();
 }
 
-/** Of a change of the status. */
+/** The option of a change of the status. */
 export function toldOption(): Option {
   return new Option('--tell <text>', 'what the people of the tenant read about it').argParser(parseReason);
 }

@@ -71,7 +71,7 @@ async function showStatus({ json }: JsonOption): Promise<void> {
 
 interface Server {
   readonly server: string;
-  /** Of distributed tables. */
+  /** How many shards the distributed tables have. */
   readonly shards: number;
   readonly bytes: bigint;
 }

@@ -8,7 +8,7 @@ export interface DistributionState {
   readonly workers: number;
   /** Whether the coordinator itself is one of the nodes. Tables of which each node has a copy need that. */
   readonly hasCoordinator: boolean;
-  /** Of each table that exists. */
+  /** The place of each table that exists. */
   readonly placed: ReadonlyMap<string, Placement>;
 }
 

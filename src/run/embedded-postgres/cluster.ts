@@ -47,7 +47,7 @@ const IMMEDIATE_SHUTDOWN_MS_MAX = 5_000;
 const LOG_BYTES_MAX = 1 << 20;
 const PORT_TRIES_MAX = 5;
 
-/** Of the path of a Unix socket. Source: `sun_path` of unix(4) on macOS, without its end mark; Linux has 4 more. */
+/** The longest path of a Unix socket. Source: `sun_path` of unix(4) on macOS, without its end mark; Linux has 4 more. */
 const SOCKET_PATH_BYTES_MAX = 103;
 
 /**

@@ -16,7 +16,7 @@ const newTenant = (status: TenantStatus, limits: { invitations_per_day: number }
   limits,
 });
 let clients = 0;
-/** A client of a network that invited nobody so far. */
+/** A client of a network without invitations so far. */
 const newClient = () => {
   clients += 1;
   return `10.0.${Math.floor(clients / 250)}.${clients % 250}`;

@@ -1,4 +1,4 @@
-/** What a request for a link does must not tell whether somebody has the address. */
+/** What a request for a link does must not tell whether a member has the address. */
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestLogin } from '../../../src/access/sessions/request-login.ts';

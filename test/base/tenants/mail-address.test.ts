@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isMailAddress } from '../../../src/base/tenants/mail-address.ts';
 
-/** Of 254 characters, the longest that is allowed. */
+/** An address of 254 characters, the longest that is allowed. */
 const LONGEST = `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(58)}.de`;
 
 describe('an address', () => {

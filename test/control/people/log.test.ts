@@ -1,4 +1,4 @@
-/** The log names nobody. */
+/** The log names no people. */
 import { expect, test } from 'vitest';
 import { useLoggedService } from '../../base/telemetry/support.ts';
 import { useControl } from '../../support/grpc.ts';

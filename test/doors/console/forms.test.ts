@@ -1,4 +1,4 @@
-/** What is sent to forms by mistake, or by somebody who tries. */
+/** What is sent to forms by mistake, or by an attacker. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { GuardedRoute } from '../../../src/doors/console/route.ts';

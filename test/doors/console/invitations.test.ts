@@ -1,4 +1,4 @@
-/** Nobody captures the log-in or the card of another person: signups and invitations are no membership before a yes. */
+/** No stranger captures the log-in or the card of another person: signups and invitations are no membership before a yes. */
 import { afterAll, describe, expect, test } from 'vitest';
 import type { MemberRole } from '../../../src/access/members/member.ts';
 import { insertMember } from '../../../src/access/members/members.sql.ts';
@@ -28,7 +28,7 @@ const db = () => app.service.deps.db;
 afterAll(() => issuer.close());
 
 let people = 0;
-/** An address that nobody has so far. */
+/** An address without a member so far. */
 function newAddress(): string {
   people += 1;
   return `person-${people}@example.com`;

@@ -97,7 +97,7 @@ async function state(stage: Stage): Promise<unknown> {
 }
 
 interface Scene extends Stage {
-  /** Of the limited key. */
+  /** The session of the limited key. */
   readonly lowKey: string;
   readonly lowCookie: string;
   readonly credential: string;

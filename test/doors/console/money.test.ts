@@ -296,7 +296,7 @@ describe('the export', () => {
     const other = await app.another();
     await insertRecords(of, 60_000);
     const slow = await startExport(app.url, cookie);
-    // It is under way because 15 MB are more than buffers hold: rows that nobody takes are not read.
+    // It is under way because 15 MB are more than buffers hold: rows that the client does not take are not read.
     for (const url of [app.url, other.url]) {
       const refused = await sendForm({ ...app, url, config: app.config }, '/console/export', {}, { cookie });
       expect([refused.status, refused.text.includes('is under way')]).toEqual([409, true]);

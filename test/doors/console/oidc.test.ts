@@ -53,7 +53,7 @@ async function sessions(): Promise<number> {
   return rows[0].n;
 }
 
-/** The answer is a page with this title, and nobody is logged in. */
+/** The answer is a page with this title, and no session is open. */
 async function expectRefused(answer: Promise<Answer>, status: number, title: string): Promise<Answer> {
   const before = await sessions();
   const refused = await answer;

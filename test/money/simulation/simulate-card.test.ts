@@ -66,7 +66,7 @@ async function simulate(
   });
 }
 
-/** Of one tenant. */
+/** What is simulated of one tenant. */
 async function simulateOne(card: RateCardFile, period: Partial<Period> = {}, assumed?: Rounding) {
   const [only, ...others] = await simulate(card, { tenant, ...period }, assumed);
   expect(others).toEqual([]);

@@ -18,7 +18,7 @@ const anyParticipants: fc.Arbitrary<SimulatedParticipants> = fc.record({
   intervalSeconds: fc.oneof(fc.constant(undefined), fc.integer({ min: 5, max: 120 })),
 });
 
-/** Of few records: each line has at most 80. */
+/** A room of few records: each line has at most 80. */
 export const anyRoom = fc.array(anyParticipants, { minLength: 1, maxLength: 5 });
 
 /** Cut at the ends of intervals: up to each end, the bytes of the time so far were reported, in whole bytes. */

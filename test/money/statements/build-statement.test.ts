@@ -14,7 +14,7 @@ import { monthsAgo, moveInTime, post } from '../../support/months.ts';
 import { type TestService, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
-/** Of the ledger itself, in SQL and without the sums of usage. */
+/** The figures of the ledger itself, in SQL and without the sums of usage. */
 async function sumByHand(app: TestService, tenant: TenantId, month: Month) {
   const { db } = app.service.deps;
   const period = [tenant, startOf(month), endOf(month)];

@@ -48,7 +48,7 @@ describe('tenants limits', () => {
       rooms: { max: 1_000, changed: false },
     });
     expectOk(await createKey(), 201);
-    // As for a tenant that nobody changed anything for.
+    // As for a tenant without changes.
     const { rows } = await db().query('select limits from tenants where id = $1', [idOf(tenant)]);
     expect(rows).toStrictEqual([{ limits: null }]);
   });

@@ -25,12 +25,12 @@ interface Zoom {
   readonly every: 'day' | 'hour';
   readonly from: Date;
   readonly to: Date;
-  /** Addresses of what it loads when somebody asks for it. */
+  /** Addresses of what it loads on request. */
   readonly script: string;
   readonly style: string;
 }
 
-/** Of a chart, in units of its SVG. */
+/** The frame of a chart, in units of its SVG. */
 interface Frame {
   readonly height: number;
   /** For the texts of the axis. */

@@ -9,10 +9,10 @@ import { alert, freshNote } from '../../pages/components.ts';
 import { sentence } from '../../pages/notices.ts';
 import type { SessionCall } from '../route.ts';
 
-/** Of this process: each has a connection of its own to the database. Tenants that never paid leave half of them to the others. */
+/** Exports of one process at once: each has a connection of its own to the database. Tenants that never paid leave half of them to the others. */
 const EXPORTS_MAX = 4;
 const EXPORTS_NEVER_PAID_MAX = 2;
-/** Of one export: while it runs, the database keeps old versions of all rows. */
+/** The time limit of one export: while it runs, the database keeps old versions of all rows. */
 const EXPORT_MS_MAX = 3_600_000;
 const running = { all: 0, neverPaid: 0 };
 

@@ -18,7 +18,7 @@ const MEANINGS: Readonly<Record<MemberRole, string>> = {
   viewer: 'A viewer sees everything but changes nothing.',
 };
 
-/** Of the form that answers one. `confirm`: the person was asked about the credit. */
+/** The fields of the form that answers one. `confirm`: the person was asked about the credit. */
 export const INVITATION_FIELDS = ['tenant', 'answer', 'confirm'] as const;
 
 /** `action`: where the answer goes. */
@@ -63,7 +63,7 @@ back, and you cannot join later.</p>
   return page({ title, body, layout: 'narrow' });
 }
 
-/** Whoever gives an address at a signup need not have it. */
+/** A signup does not prove its address. */
 export const WARNING = html`<p class="hint">Do you not know who invites you? Then decline: anybody can sign up with your address, and what you
 pay into a tenant is spent by whoever has its keys.</p>`;
 

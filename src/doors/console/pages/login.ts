@@ -66,7 +66,7 @@ ${passkeyLoginForm(publicUrl, next)}
   return { title: 'Log in', body, layout: 'narrow', script: PASSKEY_SCRIPT };
 }
 
-/** The same whether somebody has the address or not. `waitSeconds`: no mail is sent before. */
+/** The same whether a member has the address or not. `waitSeconds`: no mail is sent before. */
 function sentPage({ deps }: Call, email: string, waitSeconds: number | undefined): Page {
   const address = html`<strong><bdi>${email}</bdi></strong>`;
   const body = html`<h1>Look into your mail</h1>

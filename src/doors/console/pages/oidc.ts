@@ -23,7 +23,7 @@ export function loginWithIssuer({ deps }: Call, next: string): Html | undefined 
 <p>Or by mail:</p>`;
 }
 
-/** Nothing too for a session without a person: whoever logs in could be anybody. */
+/** Nothing for a session without a person, either: anyone could log in. */
 export function confirmWithIssuer({ deps, session }: SessionCall, next: string): Html | undefined {
   if (!deps.issuer || !session.member) return undefined;
   return html`${issuerForm('/console/confirm/oidc', next, html`Log in again with ${named(deps.issuer.name)}`)}

@@ -31,7 +31,7 @@ ${field({
 <p><button class="primary">Pay</button></p></form>`;
 }
 
-/** Keeps people from paying twice: what was paid by bank, and is not credited yet. Nothing for whoever sees no amounts. */
+/** Keeps people from paying twice: what was paid by bank, and is not credited yet. Nothing for members who see no amounts. */
 export async function onTheirWay({ deps, session }: Pick<SessionCall, 'deps' | 'session'>): Promise<Html[]> {
   if (!mayDo(session.role, 'see_money')) return [];
   const checkouts = await listOnTheirWay(deps.db, session.tenant);

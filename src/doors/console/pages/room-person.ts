@@ -31,7 +31,7 @@ import { describeAct } from './room-feed.ts';
 import { pathOf, renderRestrictions } from './rooms.ts';
 
 const ACTS_SHOWN = 20;
-/** Of a name, those of other rooms included. */
+/** Bans of a name that are read, those of other rooms included. */
 const BANS_READ = 100;
 
 export async function showPerson(call: SessionCall): Promise<Answer> {

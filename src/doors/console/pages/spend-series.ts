@@ -25,7 +25,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const STEP_MS: Readonly<Record<Step, number>> = { day: DAY_MS, hour: HOUR_MS };
 const DAYS_USUAL: Readonly<Record<Step, number>> = { day: 30, hour: 3 };
-/** Of hours: their table would be too heavy for a page otherwise. */
+/** Fewer days by the hour: their table would be too heavy for a page otherwise. */
 export const DAYS_MAX: Readonly<Record<Step, number>> = { day: SUMMARY_DAYS_MAX, hour: 14 };
 const OTHERS = 'All others';
 const NO_ROOM = 'Without a room';
@@ -56,7 +56,7 @@ export function parseAsked(query: Form): Asked {
   const from = parseDay('from', query.get('from')) ?? new Date(to.getTime() - DAYS_USUAL[every] * DAY_MS);
   if (from >= to) throw invalidField('from', 'must not be after the last day');
   const earliest = new Date(to.getTime() - DAYS_MAX[every] * DAY_MS);
-  // Whoever asks for hours of a month that was shown by day has done nothing wrong.
+  // Asking for hours of a month that was shown by day is no mistake.
   if (from < earliest && every === 'hour') return { by, every, from: earliest, to, isCut: true };
   if (from < earliest) throw invalidField('from', `must be within ${DAYS_MAX[every]} days of the last day`);
   return { by, every, from, to, isCut: false };
@@ -81,7 +81,7 @@ export function dayOf(time: Date): string {
   return time.toISOString().slice(0, 10);
 }
 
-/** Of a bar: `2026-11-01`, or `2026-11-01 13:00`. */
+/** The name of a bar: `2026-11-01`, or `2026-11-01 13:00`. */
 export function nameOfTime(time: Date, every: Step): string {
   return every === 'day' ? dayOf(time) : time.toISOString().slice(0, 16).replace('T', ' ');
 }
@@ -120,9 +120,9 @@ export async function findSpend(deps: Deps, tenant: TenantId, asked: Asked): Pro
 }
 
 interface Groups {
-  /** Of rooms, roles or tiers: those that have a series of their own, the most expensive first. */
+  /** The rooms, roles or tiers that have a series of their own, the most expensive first. */
   readonly groups: readonly string[];
-  /** Of all groups. */
+  /** The sum of all groups. */
   readonly total: bigint;
   readonly hasMore: boolean;
 }

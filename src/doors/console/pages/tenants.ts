@@ -76,7 +76,7 @@ export function openForm({
 <input type="hidden" name="tenant" value="${renderTenantId(tenant)}"><button>${isOpen ? 'Open' : 'See why'} <span class="hidden">${named(tenantName)}</span></button></form>`;
 }
 
-/** Somebody followed a link to a page of another tenant. */
+/** The link leads to a page of another tenant. */
 async function renderWanted({ deps, session, query }: SessionCall): Promise<Html | undefined> {
   const wanted = parseTenantId(query.get('open') ?? '');
   if (wanted === undefined || wanted === session.tenant) return undefined;

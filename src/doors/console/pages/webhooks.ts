@@ -51,7 +51,7 @@ export async function submitWebhook(call: SessionCall): Promise<Answer> {
 }
 
 export interface ShownSecret {
-  /** Of the webhook. */
+  /** The id of the webhook. */
   readonly id: string;
   readonly secret: string;
   readonly publicKey: string;

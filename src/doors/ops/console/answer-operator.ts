@@ -17,7 +17,7 @@ import { LOGIN_COOKIE } from './pages/oidc.ts';
 import type { OperatorCall, OpsRoute } from './route.ts';
 import { OPS_ROUTES } from './routes.ts';
 
-/** Of the cookie. */
+/** The name of the session cookie. */
 export const COOKIE_NAME = 'boxoffice-operator';
 
 const NO_FIELDS: Form = new Map();

@@ -16,7 +16,7 @@ export interface OperatorDeps extends IssuerDeps {
   };
 }
 
-/** Of the door: what it opened, and what is over when it closes. */
+/** What the door opened, and what is over when it closes. */
 export interface OperatorDoor {
   readonly deps: OperatorDeps;
   /** Why requests should not be sent to the service; `undefined`: it is ready. */

@@ -17,7 +17,7 @@ export interface OperatorCall {
   readonly params: PathParams;
   readonly query: Form;
   readonly form: Form;
-  /** Of the browser, if it has one. */
+  /** The session of the browser, if it has one. */
   readonly session: OperatorSession | undefined;
 }
 

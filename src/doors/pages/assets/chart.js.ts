@@ -1,7 +1,7 @@
 /**
  * The script of the page of spend: a chart that can be zoomed, of the numbers in the table below it.
  *
- * The library is loaded when somebody asks for the chart. A range is chosen with the mouse, with buttons, or in the
+ * The library is loaded when the chart is asked for. A range is chosen with the mouse, with buttons, or in the
  * fields of the form; the table then shows the rows of the range, and adds them up.
  */
 export const CHART_SCRIPT = `'use strict';

@@ -128,7 +128,7 @@ tfoot { font-weight: 600; }
 main bdi, td code { overflow-wrap: anywhere; }
 @media (min-width: 40.01rem) {
   td:has(code) { min-width: 10.5rem; }
-  /* A word that somebody chose is broken only if it is longer than this. */
+  /* A word that a user chose is broken only if it is longer than this. */
   td:has(bdi), th[scope=row]:has(bdi) { min-width: 9rem; }
   .rows td code.long { white-space: normal; }
   .rows th, .rows td { padding: .5rem .75rem; }

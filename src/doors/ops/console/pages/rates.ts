@@ -48,7 +48,7 @@ const UNKNOWN_TENANT = 'No tenant has this id.';
 const WRONG_TENANT = 'Give the id of a tenant, t_ and 16 hex digits, or leave it empty for all.';
 const ceilingName = (role: string, tier: string) => `${role}_${tier}`;
 
-/** Of the form of a card. */
+/** The fields in the form of a card. */
 export const CARD_FIELDS: readonly string[] = [
   ...Object.keys(SINGLE),
   ...ROLES.flatMap((role) => TIERS.map((tier) => ceilingName(role, tier))),
