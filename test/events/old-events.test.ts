@@ -38,7 +38,8 @@ describe('events', () => {
     const old = await tenantWithEvents(12_000, '7 days 1 minute');
     const young = await tenantWithEvents(3, '6 days 23 hours');
     await sweep(app.service.deps);
-    expect(await kept(old)).toStrictEqual([]);
+    // The service sweeps, too: of two that delete the same batch, the second one ends, and the first one goes on.
+    await expect.poll(() => kept(old)).toStrictEqual([]);
     expect(await kept(young)).toStrictEqual([1n, 2n, 3n]);
   });
 

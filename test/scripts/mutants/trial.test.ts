@@ -17,7 +17,9 @@ const testOf = (name: string, ...sizes: [number, boolean][]) =>
    });`;
 const FILES = {
   'package.json': '{ "type": "module" }',
-  'vitest.config.ts': 'export default { test: { include: [] } };',
+  'vitest.config.ts': `export default {
+    test: { projects: [{ extends: true, test: { name: 'all', include: ['test/**/*.test.ts'] } }] },
+  };`,
   'src/size.ts': SOURCE,
   'test/clear.test.ts': testOf('tells what is clear', [5, false], [20, true]),
   'test/limit.test.ts': testOf('knows the limit', [10, false]),
