@@ -40,7 +40,7 @@ import type { OperatorDeps } from '../doors/ops/console/operator-deps.ts';
 import { buildOps, type OpsAddress, type Watched, watchProcess } from '../doors/ops/server.ts';
 import { buildRest } from '../doors/rest/server.ts';
 import { EventWaker } from '../events/event-waker.ts';
-import { CheckoutLimit } from '../money/payments/checkout-limit.ts';
+import { CheckoutLimit } from '../money/checkouts/checkout-limit.ts';
 import { openProvider, type Provider } from '../money/payments/provider.ts';
 import {
   describeSuperseded,

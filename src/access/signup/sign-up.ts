@@ -3,7 +3,7 @@ import type { Actor } from '../../base/audit/actor.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { microsOfCents } from '../../money/amount.ts';
-import { type CheckoutDeps, openCheckout } from '../../money/payments/open-checkout.ts';
+import { type CheckoutDeps, openCheckout } from '../../money/checkouts/open-checkout.ts';
 import type { KeyDeps } from '../keys/authenticate.ts';
 import { type CreatedTenant, createTenant } from './create-tenant.ts';
 import type { SignupLimit } from './signup-limit.ts';

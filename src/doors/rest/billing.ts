@@ -2,18 +2,18 @@
 import { Type } from '../../base/lib/schema.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { microsOfCents, renderAmount } from '../../money/amount.ts';
+import { openCheckout } from '../../money/checkouts/open-checkout.ts';
+import { openPortal } from '../../money/checkouts/open-portal.ts';
 import { RECENT_ENTRIES_MAX } from '../../money/ledger/posting.ts';
 import { getBilledTenant, getBilling } from '../../money/payments/get-billing.ts';
-import { openCheckout } from '../../money/payments/open-checkout.ts';
-import { openPortal } from '../../money/payments/open-portal.ts';
-import { setAutoTopUp } from '../../money/payments/set-auto-top-up.ts';
+import { setAutoTopUp } from '../../money/top-ups/set-auto-top-up.ts';
 import {
   CENTS_SAFE_MAX,
   parseAutoTopUp,
   THRESHOLD_CENTS_MIN,
   TOP_UP_CENTS_MAX,
   TOP_UP_CENTS_MIN,
-} from '../../money/payments/top-up-amount.ts';
+} from '../../money/top-ups/top-up-amount.ts';
 import { described } from '../http/answers.ts';
 import { callOut, change, plain } from './route.ts';
 import {

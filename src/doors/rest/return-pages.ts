@@ -12,8 +12,8 @@ import { TOKENS } from '@boxoffice/pages/tokens.css';
 import type { FastifyReply } from 'fastify';
 import { Type } from '../../base/lib/schema.ts';
 import { displayCents } from '../../money/amount.ts';
-import type { Checkout } from '../../money/payments/checkout.ts';
-import { findCheckoutById } from '../../money/payments/find-checkout.ts';
+import type { Checkout } from '../../money/checkouts/checkout.ts';
+import { findCheckoutById } from '../../money/checkouts/find-checkout.ts';
 import type { Deps } from '../deps.ts';
 import type { Http } from '../http/http.ts';
 

@@ -18,6 +18,7 @@ import { mailRoutes } from './mail.ts';
 import type { DescribedRoute } from './openapi.ts';
 import { participantRoutes } from './participants.ts';
 import { paymentRoutes } from './payments.ts';
+import { webhookRoute } from './provider-webhook.ts';
 import { checkQueries } from './query.ts';
 import { ratesRoute } from './rates.ts';
 import { reference } from './reference.ts';
@@ -35,7 +36,6 @@ import { usageExplainRoute } from './usage-explain.ts';
 import { usageLookupRoute } from './usage-lookup.ts';
 import { usageRecordsRoute } from './usage-records.ts';
 import { usageSummaryRoute } from './usage-summary.ts';
-import { webhookRoute } from './webhook.ts';
 import { webhookDeliveryRoutes } from './webhook-deliveries.ts';
 import { webhookRoutes } from './webhooks.ts';
 

@@ -8,9 +8,9 @@ import type { Db } from '../../base/db/pool.ts';
 import { batchesOf } from '../../base/lib/batches.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros, microsOfCents } from '../amount.ts';
-import { taxOf } from '../payments/find-tax.ts';
+import { taxOf } from '../checkouts/find-tax.ts';
 import { findAtProvider } from '../payments/provider.ts';
-import { idOf, readDispute, readRefund, takenByDispute, takenByRefund } from '../payments/reversal.ts';
+import { idOf, readDispute, readRefund, takenByDispute, takenByRefund } from '../reversals/reversal.ts';
 import {
   type Booked,
   type BookedKind,

@@ -1,7 +1,7 @@
 /** What we have booked of the provider's payments, their tax, refunds and disputes. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { REFUND_TAKES } from '../payments/reversal.ts';
+import { REFUND_TAKES } from '../reversals/reversal.ts';
 
 export interface Booked {
   readonly id: string;

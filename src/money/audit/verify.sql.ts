@@ -3,7 +3,7 @@ import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { readByCursor } from '../../base/db/read-by-cursor.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { REFUND_TAKES } from '../payments/reversal.ts';
+import { REFUND_TAKES } from '../reversals/reversal.ts';
 
 export interface Difference {
   readonly tenant: TenantId;

@@ -2,8 +2,8 @@
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { DisputeOutcome } from '../payments/reversal.ts';
-import type { AttemptState } from '../payments/top-up-attempts.sql.ts';
+import type { DisputeOutcome } from '../reversals/reversal.ts';
+import type { AttemptState } from '../top-ups/top-up-attempts.sql.ts';
 
 /** Amounts are in micros. */
 export interface AttemptLine {

@@ -1,6 +1,6 @@
 /** The events of payments. Amounts are decimal strings of micros. */
 import type { NewEvent } from '../../events/event.ts';
-import type { DisputeOutcome } from './reversal.ts';
+import type { DisputeOutcome } from '../reversals/reversal.ts';
 
 /** The subject of `top_up_succeeded` and `top_up_failed`. */
 export interface TopUp {

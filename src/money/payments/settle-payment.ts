@@ -8,11 +8,18 @@ import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { microsOfCents } from '../amount.ts';
+import { readCardDetails, type SavedCard } from '../cards/saved-card.ts';
+import type { Checkout } from '../checkouts/checkout.ts';
 import { appendPosting, findPostingTime, lockAccount } from '../ledger/ledger.sql.ts';
+import { type ParkedPayment, releaseParkedEvents } from '../provider-events/provider-events.sql.ts';
+import { applyReversals } from '../reversals/apply-reversals.ts';
+import { findReasonsToFreeze } from '../reversals/reversals.sql.ts';
+import { tellDisputes } from '../reversals/tell-disputes.ts';
 import { activate } from '../tenant-status/change-status.ts';
-import { applyReversals } from './apply-reversals.ts';
-import { clearBreaker } from './card-breakers.sql.ts';
-import type { Checkout } from './checkout.ts';
+import { clearBreaker } from '../top-ups/card-breakers.sql.ts';
+import { findAttempt, finishAttempt } from '../top-ups/top-up-attempts.sql.ts';
+import type { TopUpOutcome } from '../top-ups/top-up-outcome.ts';
+import { endHold, freeze, holdTopUps } from '../top-ups/top-up-stops.sql.ts';
 import type { Payment } from './payment.ts';
 import { topUpSucceeded } from './payment-events.ts';
 import {
@@ -24,13 +31,6 @@ import {
   saveCard,
   updateSettledAt,
 } from './payments.sql.ts';
-import { type ParkedPayment, releaseParkedEvents } from './provider-events.sql.ts';
-import { findReasonsToFreeze } from './reversals.sql.ts';
-import { readCardDetails, type SavedCard } from './saved-card.ts';
-import { tellDisputes } from './tell-disputes.ts';
-import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
-import type { TopUpOutcome } from './top-up-outcome.ts';
-import { endHold, freeze, holdTopUps } from './top-up-stops.sql.ts';
 
 /**
  * The result of a provider event. An operator has to look at `parked` ones. `topUp` goes into the metrics.

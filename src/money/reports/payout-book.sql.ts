@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { endOf, type Month, startOf } from '../month.ts';
-import { REFUND_TAKES } from '../payments/reversal.ts';
+import { REFUND_TAKES } from '../reversals/reversal.ts';
 import type { MovedKind } from './payout.ts';
 
 export interface BookedMoney {

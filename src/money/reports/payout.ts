@@ -1,7 +1,7 @@
 /** A payout of the provider, and what its balance transactions say about it. */
 import type Stripe from 'stripe';
 import { microsOfCents } from '../amount.ts';
-import { idOf } from '../payments/reversal.ts';
+import { idOf } from '../reversals/reversal.ts';
 
 export type MovedKind = 'payment' | 'refund' | 'dispute';
 

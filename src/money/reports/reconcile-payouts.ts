@@ -11,7 +11,7 @@ import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../amount.ts';
 import { endOf, type Month, startOf } from '../month.ts';
 import { findAtProvider } from '../payments/provider.ts';
-import { idOf } from '../payments/reversal.ts';
+import { idOf } from '../reversals/reversal.ts';
 import { isComplete } from '../statements/statement.ts';
 import {
   isBookedAs,

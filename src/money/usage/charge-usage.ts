@@ -25,10 +25,10 @@ import {
   moveAccounts,
 } from '../ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
-import { requestTopUpIfBelow } from '../payments/request-top-up.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
+import { requestTopUpIfBelow } from '../top-ups/request-top-up.ts';
 import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known, type Outcomes } from './bill.ts';
 import { type ChargeQueue, RETRY_AFTER_SECONDS } from './charge-queue.ts';
 import { Buffers } from './copy-rows.ts';

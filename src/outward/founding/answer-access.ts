@@ -13,7 +13,7 @@ import { notFound } from '../../base/failure.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { lockAccount } from '../../money/ledger/ledger.sql.ts';
 import { findPaymentSettings, trustTopUpKeys } from '../../money/payments/payments.sql.ts';
-import { setAutoTopUp } from '../../money/payments/set-auto-top-up.ts';
+import { setAutoTopUp } from '../../money/top-ups/set-auto-top-up.ts';
 import { deleteWebhook } from '../webhooks/delete-webhook.ts';
 import { ACCESS_LISTED_MAX, findOtherAccess } from './list-other-access.ts';
 

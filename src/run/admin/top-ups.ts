@@ -1,7 +1,7 @@
 /** `admin top-ups ...` */
 import type { Command } from 'commander';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { unfreezeTopUps } from '../../money/payments/unfreeze-top-ups.ts';
+import { unfreezeTopUps } from '../../money/top-ups/unfreeze-top-ups.ts';
 import { type JsonOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { operator } from './operator.ts';

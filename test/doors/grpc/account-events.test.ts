@@ -10,7 +10,7 @@ import { tellRetiringKeys } from '../../../src/access/keys/tell-retiring-keys.ts
 import type { Event } from '../../../src/control/streams/stream-event.ts';
 import { EVENT_RENDERERS, renderEvent } from '../../../src/doors/grpc/events.ts';
 import type { RunwayAlert } from '../../../src/money/alerts/alert-events.ts';
-import { tellExpiringCards } from '../../../src/money/payments/tell-expiring-cards.ts';
+import { tellExpiringCards } from '../../../src/money/cards/tell-expiring-cards.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { PUBLIC_EVENT_TYPES, type PublicHappening } from '../../../src/outward/events/event-catalogue.ts';
 import { balance, runway, setAlerts } from '../../money/alerts/support.ts';

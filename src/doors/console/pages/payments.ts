@@ -2,10 +2,10 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
 import { Failure } from '../../../base/failure.ts';
+import { openPortal } from '../../../money/checkouts/open-portal.ts';
 import { getBilling } from '../../../money/payments/get-billing.ts';
 import { getReceipt } from '../../../money/payments/get-receipt.ts';
 import { listPayments } from '../../../money/payments/list-payments.ts';
-import { openPortal } from '../../../money/payments/open-portal.ts';
 import { isPaymentId, type ListedPayment } from '../../../money/payments/payment.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
 import { type Answer, page, redirect } from '../../pages/answer.ts';

@@ -7,8 +7,8 @@ import { invalidField } from '../../../base/failure.ts';
 import { microsOfCents } from '../../../money/amount.ts';
 import { getBilling } from '../../../money/payments/get-billing.ts';
 import { describeTopUpError } from '../../../money/payments/payment-settings.ts';
-import { setAutoTopUp } from '../../../money/payments/set-auto-top-up.ts';
-import { type AutoTopUp, TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/payments/top-up-amount.ts';
+import { setAutoTopUp } from '../../../money/top-ups/set-auto-top-up.ts';
+import { type AutoTopUp, TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/top-ups/top-up-amount.ts';
 import type { Form } from '../../http/form.ts';
 import { type Answer, page, redirect } from '../../pages/answer.ts';
 import {

@@ -12,8 +12,8 @@ import {
   findOpenEvent,
   listOpenEvents,
   type OpenEvent,
-} from '../../../../money/payments/provider-events.sql.ts';
-import type { AttemptState } from '../../../../money/payments/top-up-attempts.sql.ts';
+} from '../../../../money/provider-events/provider-events.sql.ts';
+import type { AttemptState } from '../../../../money/top-ups/top-up-attempts.sql.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import {
   badge,
@@ -149,7 +149,7 @@ export async function submitSettlement(call: LoggedInCall): Promise<Answer> {
   const { deps } = call;
   const event = await getParked(call);
   if (!deps.provider) throw new Failure('payments_not_configured');
-  const { settleParked } = await import('../../../../money/payments/settle-parked.ts');
+  const { settleParked } = await import('../../../../money/parked/settle-parked.ts');
   const { credited } = await settleParked(deps, deps.provider, event.id);
   const title = 'The notification is settled';
   const body = html`<h1>${title}</h1>
@@ -171,7 +171,7 @@ export async function submitDismissal(call: LoggedInCall): Promise<Answer> {
     return page(parkedPage(event, given ?? '', faults), 400);
   }
   if (event.state !== 'parked') throw invalidRequest('only a parked notification can be dismissed');
-  const { dismissParked } = await import('../../../../money/payments/settle-parked.ts');
+  const { dismissParked } = await import('../../../../money/parked/settle-parked.ts');
   await dismissParked(call.deps, operatorOf(call.session), event.id, reason);
   return redirect('/console/payments');
 }

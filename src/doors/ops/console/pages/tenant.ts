@@ -15,8 +15,8 @@ import {
 } from '../../../../money/overview/overview.sql.ts';
 import { describeTopUpError, type PaymentSettings } from '../../../../money/payments/payment-settings.ts';
 import { findPaymentSettings } from '../../../../money/payments/payments.sql.ts';
-import { unfreezeTopUps } from '../../../../money/payments/unfreeze-top-ups.ts';
 import { setExempt } from '../../../../money/tenant-status/change-status.ts';
+import { unfreezeTopUps } from '../../../../money/top-ups/unfreeze-top-ups.ts';
 import { type Answer, page, redirect } from '../../../pages/answer.ts';
 import { exact, named, secretBox, timeOf } from '../../../pages/components.ts';
 import { parseTenantParam } from '../fields.ts';

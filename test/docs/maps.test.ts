@@ -1,0 +1,71 @@
+/** The maps of the project name what is there. */
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const WINGS = ['base', 'events', 'money', 'access', 'control', 'outward', 'doors', 'run'];
+
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+function foldersOf(path: string): string[] {
+  return readdirSync(join(ROOT, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}
+
+/** What the picture of the wings says of each, in its order. */
+function readPicture(): Map<string, string> {
+  const [, picture = ''] = /```\n( {2}base[\s\S]*?)```/.exec(read('docs/architecture.md')) ?? [];
+  return new Map(
+    picture
+      .split(/^ {2}(?=\w)/m)
+      .slice(1)
+      .map((text) => [text.split(' ')[0]!, text]),
+  );
+}
+
+describe('docs/architecture.md', () => {
+  test('draws the wings in their order', () => {
+    expect(foldersOf('src').sort()).toEqual(WINGS.toSorted());
+    expect([...readPicture().keys()]).toEqual(WINGS);
+  });
+
+  test.each(WINGS)('draws every folder of %s', (wing) => {
+    const drawn = readPicture()
+      .get(wing)!
+      .split(/[^\w-]+/);
+    expect(foldersOf(`src/${wing}`).filter((folder) => !drawn.includes(folder))).toEqual([]);
+  });
+});
+
+/** Words in backquotes that are paths of the project, with their patterns written out. */
+function pathsIn(text: string): string[] {
+  return [
+    ...text.matchAll(/`((?:src|test|scripts|sdk|docs|migrations|proto|deploy|bench|sandbox)\/[^`\s]*)`/g),
+  ]
+    .map(([, path]) => path!.replace(/<[^>]*>/g, '*'))
+    .filter((path) => !path.includes('...'));
+}
+
+describe.each(['CONTRIBUTING.md', 'docs/architecture.md'])('%s', (document) => {
+  test('names files that exist', () => {
+    const paths = pathsIn(read(document));
+    expect(paths.length).toBeGreaterThan(1);
+    expect(paths.filter((path) => globSync(path, { cwd: ROOT }).length === 0)).toEqual([]);
+  });
+});
+
+describe.each(['CONTRIBUTING.md', 'docs/architecture.md', 'README.md'])('%s', (document) => {
+  test('links to files that exist', () => {
+    const folder = join(ROOT, document, '..');
+    const links = [...read(document).matchAll(/\]\((?!https?:|mailto:|#)([^)#]+)/g)].map(([, link]) => link!);
+    expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
+  });
+});
+
+test('README lists every page of the documents', () => {
+  const pages = globSync('docs/*.md', { cwd: ROOT });
+  const readme = read('README.md');
+  expect(pages.filter((page) => !readme.includes(page))).toEqual([]);
+});
