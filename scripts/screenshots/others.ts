@@ -1,6 +1,6 @@
 /** The neighbours of Lakeside Theatre, and what operators look after. */
 import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
-import { makeOperatorLink } from '../../src/access/operators/log-in-operator.ts';
+import { makeOperatorLink } from '../../src/access/operators/log-in-with-link.ts';
 import { parseTenantId } from '../../src/base/tenants/tenant.ts';
 import type { Lakeside } from './lakeside.ts';
 import { Person, until } from './person.ts';

@@ -20,7 +20,7 @@ import type { MailConfig } from '../outward/mail/mailer.ts';
 import { parseSmtpUrl } from '../outward/mail/smtp-server.ts';
 import { ConfigError, type Env, wrong } from './config-error.ts';
 import { budgetConnections, type ConnectionBudget } from './connection-budget.ts';
-import { readOidc } from './oidc-config.ts';
+import { readOidc } from './read-oidc.ts';
 
 export type PaymentsMode = 'stripe' | 'sandbox' | 'none';
 

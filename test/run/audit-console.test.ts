@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { endOperatorSessions, makeOperatorLink } from '../../src/access/operators/log-in-operator.ts';
+import { endOperatorSessions, makeOperatorLink } from '../../src/access/operators/log-in-with-link.ts';
 import { findAuditEntriesOfAll } from '../../src/base/audit/audit-entries.sql.ts';
 import type { AuditEntry } from '../../src/base/audit/audit-entry.ts';
 import { MODERATION_ACTIONS } from '../../src/control/moderation/moderation-event.ts';

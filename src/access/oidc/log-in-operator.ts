@@ -3,7 +3,7 @@ import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { parseMemberEmail } from '../members/member.ts';
-import { replaceOperatorSession } from '../operators/log-in-operator.ts';
+import { replaceOperatorSession } from '../operators/log-in-with-link.ts';
 import type { OperatorSession } from '../operators/operator-session.ts';
 import type { From } from '../sessions/session.ts';
 import { type BegunLogin, beginLogin, type IssuerDeps } from './begin-login.ts';

@@ -12,7 +12,7 @@ import { noteFailedTopUp } from './note-failed-top-up.ts';
 import { requestTopUpIfBelow } from './request-top-up.ts';
 import { type Attempt, findAttempt, markResent, markSent, postpone } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
-import { findRefusal, type Refusal, VELOCITY_CAPS } from './top-up-permission.ts';
+import { findTopUpRefusal, type Refusal, VELOCITY_CAPS } from './top-up-permission.ts';
 
 /** After this long, the provider no longer works on a request of ours that went unanswered. */
 export const IN_FLIGHT_SECONDS_MAX = 120;
@@ -35,7 +35,7 @@ export async function prepareAttempt(tx: Tx, claimed: Attempt): Promise<Prepared
   const settings = await findPaymentSettings(tx, claimed.tenant);
   const { customerId, paymentMethodId, cardFingerprint: fingerprint, topUpAmount: amount } = settings;
   const refusal =
-    findRefusal(account, settings, attempt) ??
+    findTopUpRefusal(account, settings, attempt) ??
     (await velocityHold(tx, attempt)) ??
     (fingerprint ? await cardHold(tx, fingerprint) : undefined);
   if (refusal) return refuse(tx, account, attempt, refusal);

@@ -30,7 +30,7 @@ export interface Refusal {
 }
 
 /** `undefined`: as far as account and settings go, the attempt may be sent. */
-export function findRefusal(
+export function findTopUpRefusal(
   account: Account,
   settings: PaymentSettings,
   attempt: Attempt,

@@ -72,7 +72,7 @@ const PUBLIC_IPV6 = parseRange('2000::/3')!;
  *
  * `address` is text as a resolver or `URL` writes it. Text that is no address is `reserved`.
  */
-export function findRefusal(address: string, allowed: AddressRanges): AddressKind | undefined {
+export function findRefusedKind(address: string, allowed: AddressRanges): AddressKind | undefined {
   const parsed = parse(address);
   if (parsed === undefined) return 'reserved';
   if (isWithin(allowed, parsed)) return undefined;

@@ -6,7 +6,7 @@
  */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { type AddressRanges, findRefusal, isAllowed } from './address-guard.ts';
+import { type AddressRanges, findRefusedKind, isAllowed } from './address-guard.ts';
 import { RequestError } from './request-error.ts';
 
 /** The addresses of a name. Throws, or gives none, if there are none. */
@@ -32,7 +32,7 @@ export function resolverOfMachine(): ResolveName {
 /** For https: every address of the name must be public, or in `allowed`. */
 export function tlsLookup(resolve: ResolveName, allowed: AddressRanges): LookupFunction {
   return guardedLookup(resolve, (address) => {
-    const kind = findRefusal(address, allowed);
+    const kind = findRefusedKind(address, allowed);
     return kind && `a ${kind} address`;
   });
 }

@@ -1,7 +1,7 @@
 /** Where a tenant's webhooks go: an https URL of the public internet. */
 import { isIP } from 'node:net';
 import { invalidField } from '../../base/failure.ts';
-import { type AddressRanges, findRefusal, isAllowed } from './address-guard.ts';
+import { type AddressRanges, findRefusedKind, isAllowed } from './address-guard.ts';
 
 export const WEBHOOK_URL_CHARACTERS_MAX = 2048;
 
@@ -45,7 +45,7 @@ export function refuseUrl(url: URL, allowed: AddressRanges): string | undefined 
   const isAddress = isIP(host) > 0;
   const mayBePlain = isAddress ? isAllowed(host, allowed) : allowed.length > 0;
   if (url.protocol === 'http:' && !mayBePlain) return 'must begin with https://';
-  const kind = isAddress ? findRefusal(host, allowed) : undefined;
+  const kind = isAddress ? findRefusedKind(host, allowed) : undefined;
   return kind && `must be on the public internet: ${host} is a ${kind} address`;
 }
 

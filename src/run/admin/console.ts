@@ -1,6 +1,6 @@
 /** `admin console ...`: links that log in once: to the console of a tenant whose mail is lost, and to that of operators. */
 import { type Command, Option } from 'commander';
-import { endOperatorSessions, makeOperatorLink } from '../../access/operators/log-in-operator.ts';
+import { endOperatorSessions, makeOperatorLink } from '../../access/operators/log-in-with-link.ts';
 import { OPERATOR_LINK_MINUTES } from '../../access/operators/operator-session.ts';
 import { makeConsoleLink } from '../../access/sessions/make-console-link.ts';
 import { LINK_MINUTES } from '../../access/sessions/session.ts';

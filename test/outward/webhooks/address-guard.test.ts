@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseRange } from '../../../src/base/lib/address.ts';
-import { findRefusal } from '../../../src/outward/webhooks/address-guard.ts';
+import { findRefusedKind } from '../../../src/outward/webhooks/address-guard.ts';
 
 test.each([
   ['0.0.0.0', 'reserved'],
@@ -55,7 +55,7 @@ test.each([
   ['0x7f.1', 'reserved'],
   ['', 'reserved'],
 ])('%s is refused as %s', (address, kind) => {
-  expect(findRefusal(address, [])).toBe(kind);
+  expect(findRefusedKind(address, [])).toBe(kind);
 });
 
 test.each([
@@ -79,20 +79,20 @@ test.each([
   '2606:4700::1111',
   '2a00:1450:4001:81b::200e',
 ])('%s is public', (address) => {
-  expect(findRefusal(address, [])).toBeUndefined();
+  expect(findRefusedKind(address, [])).toBeUndefined();
 });
 
 describe('ranges of the operator', () => {
   const allowed = [parseRange('10.1.0.0/16')!, parseRange('fd12::/16')!, parseRange('127.0.0.1')!];
 
   test.each(['10.1.2.3', 'fd12::5', '127.0.0.1', '10.1.255.255', '1.1.1.1'])('%s is allowed', (address) => {
-    expect(findRefusal(address, allowed)).toBeUndefined();
+    expect(findRefusedKind(address, allowed)).toBeUndefined();
   });
 
   test.each(['10.2.0.1', 'fd13::5', '127.0.0.2', '::ffff:10.1.2.3', '::127.0.0.1', '64:ff9b::a01:203'])(
     '%s stays refused',
     (address) => {
-      expect(findRefusal(address, allowed)).toBeDefined();
+      expect(findRefusedKind(address, allowed)).toBeDefined();
     },
   );
 });

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeOperatorLink } from '../../../src/access/operators/log-in-operator.ts';
+import { makeOperatorLink } from '../../../src/access/operators/log-in-with-link.ts';
 import { LOOKS, NARROWEST, OPS_URL, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { getOpsPage, makeOperator, OPERATOR_COOKIE, type TestOperator } from '../../support/operators.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';

@@ -1,6 +1,6 @@
 /** Answers a request for a page of operators: finds its route and session, refuses what is not allowed, renders. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { authenticateOperator } from '../../../access/operators/log-in-operator.ts';
+import { authenticateOperator } from '../../../access/operators/log-in-with-link.ts';
 import { OPERATOR_HOURS } from '../../../access/operators/operator-session.ts';
 import { type Form, parseForm } from '../../http/form.ts';
 import { asFailure } from '../../http/refusals.ts';

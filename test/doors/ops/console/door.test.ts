@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeOperatorLink } from '../../../../src/access/operators/log-in-operator.ts';
+import { makeOperatorLink } from '../../../../src/access/operators/log-in-with-link.ts';
 import type { OpsRoute } from '../../../../src/doors/ops/console/route.ts';
 import { OPS_ROUTES } from '../../../../src/doors/ops/console/routes.ts';
 import { runAdmin } from '../../../run/admin/support.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeOperatorLink } from '../../../../src/access/operators/log-in-operator.ts';
+import { makeOperatorLink } from '../../../../src/access/operators/log-in-with-link.ts';
 import { cookieOf, getPage, makeMember } from '../../../support/console.ts';
 import { getOpsPage, makeOperator, sendOpsForm } from '../../../support/operators.ts';
 import { useService } from '../../../support/service.ts';

@@ -1,7 +1,7 @@
 /** `/console/login` and below: operators log in with a link of the command line, and out. */
 import { html } from '@boxoffice/pages/html';
 import { endOperatorSession } from '../../../../access/operators/end-operator-session.ts';
-import { openOperatorSession, peekOperatorLink } from '../../../../access/operators/log-in-operator.ts';
+import { openOperatorSession, peekOperatorLink } from '../../../../access/operators/log-in-with-link.ts';
 import {
   OPERATOR_FRESH_MINUTES,
   OPERATOR_HOURS,
