@@ -26,6 +26,7 @@ import { watchProvider } from '../money/audit/watch-provider.ts';
 import { learnCards } from '../money/cards/learn-cards.ts';
 import { tellExpiringCards } from '../money/cards/tell-expiring-cards.ts';
 import { checkoutListener, expireCheckouts } from '../money/checkouts/expire-checkouts.ts';
+import type { Provider } from '../money/payments/provider.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { EventSweeper } from '../money/provider-events/event-sweeper.ts';
 import { measureParkedEvents } from '../money/provider-events/measure-parked-events.ts';
@@ -87,15 +88,7 @@ function jobsOf(
   const sweeper = provider && new EventSweeper(deps, provider);
   return [
     // Top-ups wait for the first sweep.
-    ...(sweeper
-      ? [
-          {
-            name: 'sweeping provider events',
-            everySeconds: 120,
-            turn: (soon: (ms: number) => void) => sweeper.sweep(soon),
-          },
-        ]
-      : []),
+    ...(sweeper ? [sweepingEvents(sweeper)] : []),
     { name: 'looking at watchdogs', everySeconds: LOOK_EVERY_SECONDS, turn: (soon) => watch(deps, soon) },
     { name: 'numbering events', everySeconds: 1, turn: () => numberLeftEvents(deps) },
     ...listeners.map((turns) => ({
@@ -141,37 +134,42 @@ function jobsOf(
     ...(ratesFile
       ? [{ name: 'reading the rates file', everySeconds: 5, turn: watchRates(deps, ratesFile) }]
       : []),
-    ...(sweeper
-      ? [
-          {
-            name: 'automatic top-ups',
-            everySeconds: 1,
-            turn: () => sweeper.runTopUps(),
-            lanes: TOP_UP_LANES,
-            wokenBy: 'top-ups' as const,
-          },
-          {
-            name: 'closing payment pages of deleted tenants',
-            everySeconds: 5,
-            turn: () => expireCheckouts(deps, provider),
-          },
-          {
-            name: 'learning saved cards',
-            everySeconds: 10,
-            turn: () => learnCards(deps, provider, stopping),
-          },
-          {
-            name: 'counting parked notifications',
-            everySeconds: 15,
-            turn: () => measureParkedEvents(deps),
-          },
-          {
-            name: 'comparing with the payment provider',
-            everySeconds: 15,
-            turn: watchProvider(deps, provider, stopping),
-          },
-        ]
-      : []),
+    ...(provider && sweeper ? jobsOfPayments(deps, provider, sweeper, stopping) : []),
+  ];
+}
+
+const sweepingEvents = (sweeper: EventSweeper): Job => ({
+  name: 'sweeping provider events',
+  everySeconds: 120,
+  turn: (soon) => sweeper.sweep(soon),
+});
+
+function jobsOfPayments(
+  deps: Deps,
+  provider: Provider,
+  sweeper: EventSweeper,
+  stopping: AbortSignal,
+): readonly Job[] {
+  return [
+    {
+      name: 'automatic top-ups',
+      everySeconds: 1,
+      turn: () => sweeper.runTopUps(),
+      lanes: TOP_UP_LANES,
+      wokenBy: 'top-ups',
+    },
+    {
+      name: 'closing payment pages of deleted tenants',
+      everySeconds: 5,
+      turn: () => expireCheckouts(deps, provider),
+    },
+    { name: 'learning saved cards', everySeconds: 10, turn: () => learnCards(deps, provider, stopping) },
+    { name: 'counting parked notifications', everySeconds: 15, turn: () => measureParkedEvents(deps) },
+    {
+      name: 'comparing with the payment provider',
+      everySeconds: 15,
+      turn: watchProvider(deps, provider, stopping),
+    },
   ];
 }
 
