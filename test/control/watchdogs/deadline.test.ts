@@ -155,7 +155,7 @@ async function write(tx: Tx, now: Date, history: History): Promise<void> {
 }
 
 describe('the deadline', () => {
-  test('matches the model for any history of the room', { timeout: 120_000 }, async () => {
+  test('matches the model for any history of the room', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (history) => {
         await inVain(async (tx, now) => {

@@ -195,10 +195,13 @@ async function makeBans(db: Pool, tenant: TenantId, isForeign: boolean, addressB
     ...(isForeign ? [{ name: 'stranger', room: ROOMS.live }] : []),
   ];
   for (const { name, room } of users) {
+    const { rows } = await db.query('select name from rooms where tenant_id = $1 and uid = $2', [
+      tenant,
+      room,
+    ]);
     await db.query(
-      `insert into bans (tenant_id, id, room, room_uid, kind, value, rank)
-       values ($1, $2, (select name from rooms where tenant_id = $1 and uid = $3), $3, 'user', $4, 100)`,
-      [tenant, `ban_${randomBytes(16).toString('hex')}`, room, name],
+      `insert into bans (tenant_id, id, room, room_uid, kind, value, rank) values ($1, $2, $3, $4, 'user', $5, 100)`,
+      [tenant, `ban_${randomBytes(16).toString('hex')}`, rows[0]?.name, room, name],
     );
   }
   await db.query(`insert into bans (tenant_id, id, kind, value, rank) values ($1, $2, 'device', $3, 100)`, [
