@@ -1,0 +1,164 @@
+/** Draws `docs/images/states.svg`: the states of tenants, keys, top-ups, rooms, participants and webhooks. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TenantStatus } from '../src/base/tenants/tenant.ts';
+import type { RoomState } from '../src/control/rooms/room.ts';
+import type { AttemptState } from '../src/money/top-ups/top-up-attempts.sql.ts';
+
+/** One row of the picture. States stand from left to right, at most five. */
+interface Machine<State extends string = string> {
+  readonly name: string;
+  /** Every state, with what it means. */
+  readonly states: Readonly<Record<State, string>>;
+  /** An arrow between neighbours is straight. Others are arcs: above to the right, below to the left. */
+  readonly moves: readonly (readonly [from: State, to: State, when: string])[];
+}
+
+export const TENANT: Machine<TenantStatus> = {
+  name: 'Tenant',
+  states: {
+    pending: 'signed up',
+    active: 'has paid',
+    suspended: 'no new sessions',
+    archived: 'at rest',
+    deleted: 'for ever',
+  },
+  moves: [
+    ['pending', 'active', 'first payment'],
+    ['active', 'suspended', 'operator'],
+    ['suspended', 'archived', 'operator'],
+    ['archived', 'deleted', 'operator'],
+    ['suspended', 'active', 'operator'],
+    ['archived', 'active', 'operator'],
+    ['active', 'archived', 'operator'],
+    ['pending', 'deleted', 'operator, from every state'],
+  ],
+};
+
+const KEY: Machine = {
+  name: 'API key',
+  states: { working: 'accepted', retiring: 'both work', revoked: 'refused at once' },
+  moves: [
+    ['working', 'retiring', 'rotated'],
+    ['retiring', 'revoked', 'overlap ends'],
+    ['working', 'revoked', 'revoked'],
+  ],
+};
+
+const TOP_UP: Machine<AttemptState> = {
+  name: 'Top-up',
+  states: {
+    pending: 'due',
+    unknown: 'sent',
+    succeeded: 'credited',
+    declined: 'by the card',
+    canceled: 'no charge',
+  },
+  moves: [
+    ['pending', 'unknown', 'is sent'],
+    ['unknown', 'succeeded', 'paid'],
+    ['unknown', 'declined', 'declined'],
+    ['unknown', 'canceled', 'refused, or no charge'],
+    ['pending', 'canceled', 'no longer due or allowed'],
+  ],
+};
+
+const ROOM: Machine<RoomState> = {
+  name: 'Room',
+  states: { LIVE: 'admits joins', ENDED: 'the name is free' },
+  moves: [['LIVE', 'ENDED', 'ended or closed']],
+};
+
+const PARTICIPANT: Machine = {
+  name: 'Participant',
+  states: { present: 'holds a token', left: 'shown for 7 days' },
+  moves: [
+    ['present', 'left', 'expired, expelled'],
+    ['left', 'present', 'joins again'],
+  ],
+};
+
+const WEBHOOK: Machine = {
+  name: 'Webhook',
+  states: { delivering: 'in order', retrying: 'the same event', paused: 'the log waits' },
+  moves: [
+    ['delivering', 'retrying', 'fails'],
+    ['retrying', 'paused', 'fails too often'],
+    ['retrying', 'delivering', 'delivered'],
+    ['delivering', 'paused', 'by the tenant, or 410'],
+    ['paused', 'delivering', 'resumed by the tenant'],
+  ],
+};
+
+const MACHINES: readonly Machine[] = [TENANT, KEY, TOP_UP, ROOM, PARTICIPANT, WEBHOOK];
+
+const [LEFT, STEP, WIDTH, HEIGHT, ROW] = [120, 240, 130, 44, 170];
+const ARC = 30;
+const STYLE = `
+  text { font: 13px system-ui, sans-serif; fill: #1f2328; text-anchor: middle }
+  .name { font-weight: 600; font-size: 15px; text-anchor: start }
+  .note, .when { font-size: 11px; fill: #59636e }
+  .when { paint-order: stroke; stroke: #fff; stroke-width: 4px }
+  rect { fill: #f6f8fa; stroke: #818b98 }
+  .page { fill: #fff; stroke: none }
+  path { fill: none; stroke: #59636e }
+  marker path { fill: #59636e; stroke: none }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #f0f6fc } .note, .when { fill: #9198a1 } .when { stroke: #0d1117 } rect { fill: #151b23; stroke: #656c76 }
+    .page { fill: #0d1117 } path { stroke: #9198a1 } marker path { fill: #9198a1 }
+  }`;
+
+function drawMachine({ name, states, moves }: Machine, row: number): string {
+  const names = Object.keys(states);
+  const middle = row * ROW + ROW / 2;
+  const xOf = (state: string) => LEFT + names.indexOf(state) * STEP + WIDTH / 2;
+  const boxes = names.map(
+    (
+      state,
+    ) => `<rect x="${xOf(state) - WIDTH / 2}" y="${middle - HEIGHT / 2}" width="${WIDTH}" height="${HEIGHT}" rx="8"/>
+<text x="${xOf(state)}" y="${middle - 3}">${state}</text>
+<text class="note" x="${xOf(state)}" y="${middle + 13}">${states[state]}</text>`,
+  );
+  const arrows = moves.map(([from, to, when]) => {
+    const span = names.indexOf(to) - names.indexOf(from);
+    return span === 1
+      ? drawStraight(xOf(from), xOf(to), middle, when)
+      : drawArc(xOf(from), xOf(to), middle, Math.sign(span), Math.abs(span), when);
+  });
+  return [`<text class="name" x="12" y="${middle + 4}">${name}</text>`, ...arrows, ...boxes].join('\n');
+}
+
+function drawStraight(from: number, to: number, y: number, when: string): string {
+  const [start, end] = [from + WIDTH / 2, to - WIDTH / 2];
+  return `<path d="M${start} ${y}H${end - 2}" marker-end="url(#end)"/>
+${drawWhen((start + end) / 2, y - 5, when)}`;
+}
+
+/** `side`: 1 above, -1 below. Longer arcs are higher, and end further from the middle of their boxes. */
+function drawArc(from: number, to: number, y: number, side: number, span: number, when: string): string {
+  const edge = y - (side * HEIGHT) / 2;
+  const far = edge - side * (ARC + (span - 1) * 16);
+  const [start, end] = [from + side * (36 - span * 8), to - side * (span * 10)];
+  return `<path d="M${start} ${edge}C${start} ${far} ${end} ${far} ${end} ${edge - side * 2}" marker-end="url(#end)"/>
+${drawWhen((start + end) / 2, edge - (edge - far) * 0.75 + 4, when)}`;
+}
+
+/** With an edge in the color of the page, so that lines do not cross it. */
+function drawWhen(x: number, y: number, when: string): string {
+  return `<text class="when" x="${x}" y="${y}">${when}</text>`;
+}
+
+export function drawStates(): string {
+  const [width, height] = [LEFT + 4 * STEP + WIDTH + 20, MACHINES.length * ROW];
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -10 ${width} ${height}" role="img">
+<title>The states of tenants, keys, top-ups, rooms, participants and webhooks</title>
+<style>${STYLE}
+</style>
+<defs><marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>
+<rect class="page" y="-10" width="${width}" height="${height}"/>
+${MACHINES.map(drawMachine).join('\n')}
+</svg>
+`;
+}
+
+if (import.meta.main) writeFileSync(join(import.meta.dirname, '../docs/images/states.svg'), drawStates());
