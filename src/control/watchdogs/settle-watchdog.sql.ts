@@ -86,24 +86,41 @@ const looked = () => `
        and ${PRESENT} and ${NOT_FIRED_FOR} and p.entered_at + ${DURATION} <= now()
   )`;
 
+/** What a look changes: columns, and their values after it. */
+const changes = (clockOfFiring: string): readonly (readonly [column: string, value: string])[] => [
+  [
+    'state',
+    `case when j.verdict = 'behind' then w.state
+          when j.verdict in ('over', 'ended') then 'disarmed'
+          when j.verdict = 'warn' then 'warned'
+          when j.verdict = 'fire' and t.newest is null then 'fired'
+          else 'armed' end`,
+  ],
+  [
+    'check_at',
+    `case when j.verdict = 'behind' then now() + interval '100 milliseconds'
+          when j.verdict = 'wait' then ${NEXT_LOOK}
+          when j.verdict = 'warn' then j.fires_at
+          when j.verdict = 'fire' and t.newest is not null then now() end`,
+  ],
+  [
+    'held_since',
+    `case when w.condition = 'unadmitted_for' and j.due_at is not null then j.due_at - ${DURATION} end`,
+  ],
+  [
+    'warned_at',
+    `case when j.verdict = 'behind' then w.warned_at when j.verdict = 'warn' then j.warning_at end`,
+  ],
+  ['looked_at', 'now()'],
+  ['fired_for', 'coalesce(t.newest, w.fired_for)'],
+  ['fired_at', `case when j.verdict = 'fire' then ${clockOfFiring} else w.fired_at end`],
+];
+
 const settle = () => `${looked()}
   update watchdogs w
-     set state = case when j.verdict = 'behind' then w.state
-                      when j.verdict in ('over', 'ended') then 'disarmed'
-                      when j.verdict = 'warn' then 'warned'
-                      when j.verdict = 'fire' and t.newest is null then 'fired'
-                      else 'armed' end,
-         check_at = case when j.verdict = 'behind' then now() + interval '100 milliseconds'
-                         when j.verdict = 'wait' then ${NEXT_LOOK}
-                         when j.verdict = 'warn' then j.fires_at
-                         when j.verdict = 'fire' and t.newest is not null then now() end,
-         held_since = case when w.condition = 'unadmitted_for' and j.due_at is not null
-                           then j.due_at - ${DURATION} end,
-         warned_at = case when j.verdict = 'behind' then w.warned_at
-                          when j.verdict = 'warn' then j.warning_at end,
-         looked_at = now(),
-         fired_for = coalesce(t.newest, w.fired_for),
-         fired_at = case when j.verdict = 'fire' then clock_timestamp() else w.fired_at end
+     set ${changes('clock_timestamp()')
+       .map(([column, value]) => `${column} = ${value}`)
+       .join(', ')}
     from judged j, targets t, rooms r
    where w.tenant_id = $1 and w.id = $2 and r.tenant_id = w.tenant_id and r.uid = w.room_uid
   returning ${columnsWith(deadlineOf(nextDueAt('t.newest')))}, j.verdict, j.state as "stateBefore", t.usernames,
@@ -112,27 +129,16 @@ const settle = () => `${looked()}
 /** Where tables are distributed: the changes are columns first. */
 const settleByColumns = () => `${looked()}, settled as (
     select w.id, j.verdict, j.state as state_before, j.due_at, j.fires_at, j.warn_before, t.usernames, t.newest,
-           case when j.verdict = 'behind' then w.state
-                      when j.verdict in ('over', 'ended') then 'disarmed'
-                      when j.verdict = 'warn' then 'warned'
-                      when j.verdict = 'fire' and t.newest is null then 'fired'
-                      else 'armed' end as state,
-           case when j.verdict = 'behind' then now() + interval '100 milliseconds'
-                         when j.verdict = 'wait' then ${NEXT_LOOK}
-                         when j.verdict = 'warn' then j.fires_at
-                         when j.verdict = 'fire' and t.newest is not null then now() end as check_at,
-           case when w.condition = 'unadmitted_for' and j.due_at is not null
-                           then j.due_at - ${DURATION} end as held_since,
-           case when j.verdict = 'behind' then w.warned_at
-                          when j.verdict = 'warn' then j.warning_at end as warned_at,
-           now() as looked_at, coalesce(t.newest, w.fired_for) as fired_for,
-           case when j.verdict = 'fire' then statement_timestamp() else w.fired_at end as fired_at
+           ${changes('statement_timestamp()')
+             .map(([column, value]) => `${value} as ${column}`)
+             .join(', ')}
       from judged j, targets t, watchdogs w
      where w.tenant_id = $1 and w.id = $2
   ), changed as (
     update watchdogs w
-       set state = s.state, check_at = s.check_at, held_since = s.held_since, warned_at = s.warned_at,
-           looked_at = s.looked_at, fired_for = s.fired_for, fired_at = s.fired_at
+       set ${changes('')
+         .map(([column]) => `${column} = s.${column}`)
+         .join(', ')}
       from settled s where w.tenant_id = $1 and w.id = $2 and s.id = w.id
     returning w.*
   )

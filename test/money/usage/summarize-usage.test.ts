@@ -1,6 +1,7 @@
 /** Sums by room, role and tier of any period, put together from months, weeks, days and hours, equal the records. */
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPool, type Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { findDueDay, findRolledUntil, rollUp } from '../../../src/money/usage/roll-up-usage.sql.ts';
@@ -15,7 +16,8 @@ import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 
 const app = useService();
-const db = () => app.service.deps.db;
+let own: Pool;
+const db = () => own;
 const FIRST = Date.parse('2026-09-29T00:00:00Z');
 const HOUR_MS = 3_600_000;
 const HOURS = 24 * 35;
@@ -43,8 +45,12 @@ beforeAll(async () => {
     await setExempt(app, tenant, count % 4 === 0);
     await report(app, tenant, manyRecords(count * 3));
   }
+  // The service would roll up days as soon as they are over.
+  await app.service.stop();
+  own = openPool(app.database.url);
   await moveInTime(db(), idOf(tenant), TIMES);
 });
+afterAll(() => own?.end());
 
 /** `columns`: those of the groups. */
 async function sumRecords(
