@@ -112,20 +112,19 @@ function drawMachine({ name, states, moves }: Machine, row: number): string {
   const names = Object.keys(states);
   const middle = row * ROW + ROW / 2;
   const xOf = (state: string) => LEFT + names.indexOf(state) * STEP + WIDTH / 2;
-  const boxes = names.map(
-    (
-      state,
-    ) => `<rect x="${xOf(state) - WIDTH / 2}" y="${middle - HEIGHT / 2}" width="${WIDTH}" height="${HEIGHT}" rx="8"/>
-<text x="${xOf(state)}" y="${middle - 3}">${state}</text>
-<text class="note" x="${xOf(state)}" y="${middle + 13}">${states[state]}</text>`,
-  );
-  const arrows = moves.map(([from, to, when]) => {
-    const span = names.indexOf(to) - names.indexOf(from);
-    return span === 1
-      ? drawStraight(xOf(from), xOf(to), middle, when)
-      : drawArc(xOf(from), xOf(to), middle, Math.sign(span), Math.abs(span), when);
-  });
+  const boxes = Object.entries(states).map(([state, meaning]) => drawBox(xOf(state), middle, state, meaning));
+  const arrows = moves.map(([from, to, when]) => drawMove(xOf(from), xOf(to), middle, when));
   return [`<text class="name" x="12" y="${middle + 4}">${name}</text>`, ...arrows, ...boxes].join('\n');
+}
+
+function drawBox(x: number, y: number, state: string, meaning: string): string {
+  return `<rect x="${x - WIDTH / 2}" y="${y - HEIGHT / 2}" width="${WIDTH}" height="${HEIGHT}" rx="8"/>
+<text x="${x}" y="${y - 3}">${state}</text>
+<text class="note" x="${x}" y="${y + 13}">${meaning}</text>`;
+}
+
+function drawMove(from: number, to: number, y: number, when: string): string {
+  return to - from === STEP ? drawStraight(from, to, y, when) : drawArc(from, to, y, when);
 }
 
 function drawStraight(from: number, to: number, y: number, when: string): string {
@@ -134,8 +133,10 @@ function drawStraight(from: number, to: number, y: number, when: string): string
 ${drawWhen((start + end) / 2, y - 5, when)}`;
 }
 
-/** `side`: 1 above, -1 below. Longer arcs are higher, and end further from the middle of their boxes. */
-function drawArc(from: number, to: number, y: number, side: number, span: number, when: string): string {
+/** Longer arcs are higher, and end further from the middle of their boxes. */
+function drawArc(from: number, to: number, y: number, when: string): string {
+  const side = Math.sign(to - from);
+  const span = Math.abs(to - from) / STEP;
   const edge = y - (side * HEIGHT) / 2;
   const far = edge - side * (ARC + (span - 1) * 16);
   const [start, end] = [from + side * (36 - span * 8), to - side * (span * 10)];

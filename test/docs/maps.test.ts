@@ -2,9 +2,9 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { WINGS } from '../support/import-rules.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const WINGS = ['base', 'events', 'money', 'access', 'control', 'outward', 'doors', 'run'];
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 

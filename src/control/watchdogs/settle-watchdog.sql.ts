@@ -127,18 +127,16 @@ const settle = () => `${looked()}
             extract(epoch from clock_timestamp() - j.fires_at)::double precision as "lateSeconds"`;
 
 /** Where tables are distributed: the changes are columns first. */
-const settleByColumns = () => `${looked()}, settled as (
+function settleByColumns(): string {
+  const after = changes('statement_timestamp()');
+  return `${looked()}, settled as (
     select w.id, j.verdict, j.state as state_before, j.due_at, j.fires_at, j.warn_before, t.usernames, t.newest,
-           ${changes('statement_timestamp()')
-             .map(([column, value]) => `${value} as ${column}`)
-             .join(', ')}
+           ${after.map(([column, value]) => `${value} as ${column}`).join(', ')}
       from judged j, targets t, watchdogs w
      where w.tenant_id = $1 and w.id = $2
   ), changed as (
     update watchdogs w
-       set ${changes('')
-         .map(([column]) => `${column} = s.${column}`)
-         .join(', ')}
+       set ${after.map(([column]) => `${column} = s.${column}`).join(', ')}
       from settled s where w.tenant_id = $1 and w.id = $2 and s.id = w.id
     returning w.*
   )
@@ -146,6 +144,7 @@ const settleByColumns = () => `${looked()}, settled as (
          extract(epoch from clock_timestamp() - j.fires_at)::double precision as "lateSeconds"
     from changed w, settled j, rooms r
    where r.tenant_id = $1 and r.uid = w.room_uid`;
+}
 
 /**
  * Look at a waiting watchdog, and store the result and when to look again; `undefined` if it no longer waits.

@@ -1,7 +1,6 @@
 /** Sums by room, role and tier of any period, put together from months, weeks, days and hours, equal the records. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPool, type Pool } from '../../../src/base/db/pool.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { findDueDay, findRolledUntil, rollUp } from '../../../src/money/usage/roll-up-usage.sql.ts';
@@ -16,8 +15,7 @@ import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 
 const app = useService();
-let own: Pool;
-const db = () => own;
+const db = () => app.database.pool;
 const FIRST = Date.parse('2026-09-29T00:00:00Z');
 const HOUR_MS = 3_600_000;
 const HOURS = 24 * 35;
@@ -47,10 +45,8 @@ beforeAll(async () => {
   }
   // The service would roll up days as soon as they are over.
   await app.service.stop();
-  own = openPool(app.database.url);
   await moveInTime(db(), idOf(tenant), TIMES);
 });
-afterAll(() => own?.end());
 
 /** `columns`: those of the groups. */
 async function sumRecords(
