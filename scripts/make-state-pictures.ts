@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TenantStatus } from '../src/base/tenants/tenant.ts';
 import type { RoomState } from '../src/control/rooms/room.ts';
-import type { AttemptState } from '../src/money/top-ups/top-up-attempts.sql.ts';
+import type { AttemptState } from '../src/money/top-ups/attempt.ts';
 
 /** One row of the picture. States stand from left to right, at most five. */
 interface Machine<State extends string = string> {

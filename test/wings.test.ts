@@ -52,12 +52,8 @@ describe('made-up files', () => {
       '../../base/deps.ts',
     ],
     ['doors/deps.ts is for doors and run', 'src/base/a.ts', '../doors/deps.ts', './deps.ts'],
-    [
-      'a file of REST or the console leaves SQL to the features',
-      'src/doors/rest/a.ts',
-      '../../money/b.sql.ts',
-      '../../money/b.ts',
-    ],
+    ['a door leaves SQL to the features', 'src/doors/ops/a.ts', '../../money/b.sql.ts', '../../money/b.ts'],
+    ['a door leaves SQL to the features', 'src/doors/http/a.ts', '../../base/b.sql.ts', '../../base/b.ts'],
     [
       'src imports nothing outside, except run/start-sandbox.ts the sandbox',
       'src/run/main.ts',

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import { StartError } from '../../src/base/lib/start-error.ts';
 import { BUILT_IN_RATES } from '../../src/money/pricing/rate-card.ts';
-import { listRateCards } from '../../src/money/pricing/rate-cards.sql.ts';
+import { findRateCards } from '../../src/money/pricing/rate-cards.sql.ts';
 import { loadRates } from '../../src/money/pricing/rate-cards.ts';
 import { ListenError, type Service, type ServiceConfig, startService } from '../../src/run/service.ts';
 import { bareConfig } from '../support/bare-config.ts';
@@ -65,7 +65,7 @@ describe('a start with a rates file', () => {
     await rm(folder, { recursive: true });
     expect(answer.json.platform_fee_per_gib.micros).toBe(70_000);
     expect(lines.join('')).toContain('it is the old version 1, and version 2 is in effect');
-    expect(await listRateCards(database.pool)).toHaveLength(2);
+    expect(await findRateCards(database.pool)).toHaveLength(2);
   });
 });
 

@@ -35,8 +35,8 @@ export const RULES: Readonly<Record<string, (file: string, imported: string) => 
     file.startsWith('src/doors/') && doorOf(imported) !== undefined && doorOf(imported) !== doorOf(file),
   'doors/deps.ts is for doors and run': (file, imported) =>
     imported === 'src/doors/deps.ts' && !/^src\/(doors|run)\//.test(file),
-  'a file of REST or the console leaves SQL to the features': (file, imported) =>
-    ['rest', 'console'].includes(doorOf(file) ?? '') && imported.endsWith('.sql.ts'),
+  'a door leaves SQL to the features': (file, imported) =>
+    file.startsWith('src/doors/') && imported.endsWith('.sql.ts'),
   'src imports nothing outside, except run/start-sandbox.ts the sandbox': (file, imported) =>
     inSrc(file) &&
     !inSrc(imported) &&

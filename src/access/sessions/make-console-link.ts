@@ -3,9 +3,9 @@ import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { Failure, notFound } from '../../base/failure.ts';
+import { Failure } from '../../base/failure.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import { hasConsole, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { CONSOLE_PATH, makeLink } from './request-login.ts';
 
 /**
@@ -18,9 +18,8 @@ export async function makeConsoleLink(
   tenant: TenantId,
   publicUrl: string,
 ): Promise<string> {
-  const found = await findTenant(db, tenant);
-  if (!found) throw notFound('tenant');
-  if (!hasConsole(found.status)) throw new Failure('tenant_not_active');
+  const { status } = await getTenant(db, tenant);
+  if (!hasConsole(status)) throw new Failure('tenant_not_active');
   return inTransaction(db, async (tx) => {
     const subject = renderTenantId(tenant);
     await appendAudit(tx, tenant, operator, {

@@ -14,6 +14,17 @@ export const SIGNING_ALGORITHM = 'ES256';
 export const SIGNING_KEY_STATES = ['pending', 'active', 'retiring', 'removed'] as const;
 export type SigningKeyState = (typeof SIGNING_KEY_STATES)[number];
 
+export interface SigningKeyRow {
+  readonly kid: string;
+  readonly state: SigningKeyState;
+  readonly publishedAt: Date;
+  readonly activatedAt: Date | null;
+  readonly removeAt: Date | null;
+  readonly removedAt: Date | null;
+  /** Whether the schedule moves it to its next state now. */
+  readonly due: boolean;
+}
+
 /** How long a reader may cache the published keys. */
 const CACHE_SECONDS_MAX = 3600;
 const SKEW_SECONDS = 60;

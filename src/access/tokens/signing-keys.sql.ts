@@ -8,19 +8,8 @@ import {
   type PublicJwk,
   RETIRING_SECONDS,
   SIGNING_ALGORITHM,
-  type SigningKeyState,
+  type SigningKeyRow,
 } from './signing-key.ts';
-
-export interface SigningKeyRow {
-  readonly kid: string;
-  readonly state: SigningKeyState;
-  readonly publishedAt: Date;
-  readonly activatedAt: Date | null;
-  readonly removeAt: Date | null;
-  readonly removedAt: Date | null;
-  /** Whether the schedule moves it to its next state now. */
-  readonly due: boolean;
-}
 
 const COLUMNS = `kid, state, published_at as "publishedAt", activated_at as "activatedAt",
   remove_at as "removeAt", removed_at as "removedAt",
@@ -39,7 +28,7 @@ export async function lockSigningKeys(tx: Tx): Promise<void> {
 }
 
 /** The newest first. */
-export async function listSigningKeys(db: Db): Promise<SigningKeyRow[]> {
+export async function findSigningKeys(db: Db): Promise<SigningKeyRow[]> {
   const { rows } = await db.query<SigningKeyRow>({
     name: 'list-signing-keys',
     text: `select ${COLUMNS} from signing_keys order by published_at desc, kid`,

@@ -11,17 +11,16 @@ import type { Db, Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import { StartError } from '../../base/lib/start-error.ts';
-import { newSigningKey } from './signing-key.ts';
+import { newSigningKey, type SigningKeyRow } from './signing-key.ts';
 import {
+  findSigningKeys,
   insertPendingKey,
   listSealedKeys,
-  listSigningKeys,
   lockSigningKeys,
   markActive,
   markCompromised,
   markRemoved,
   markRetiring,
-  type SigningKeyRow,
 } from './signing-keys.sql.ts';
 
 /** The service itself, by the schedule. */
@@ -127,7 +126,7 @@ export async function distrustSigningKey(db: Pool, actor: Actor, kid: string): P
 function inLock<T>(db: Pool, work: (tx: Tx, keys: SigningKeyRow[]) => Promise<T>): Promise<T> {
   return inTransaction(db, async (tx) => {
     await lockSigningKeys(tx);
-    return work(tx, await listSigningKeys(tx));
+    return work(tx, await findSigningKeys(tx));
   });
 }
 

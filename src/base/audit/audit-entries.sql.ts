@@ -17,6 +17,12 @@ export interface AuditFilter {
   readonly to?: Date | undefined;
 }
 
+export interface OperatorFilter extends AuditFilter {
+  /** Absent: every tenant, and what belongs to none. */
+  readonly tenant?: TenantId | undefined;
+  readonly limit: number;
+}
+
 /** Up to `limit` entries of the tenant before the one with id `after`, the newest first. */
 export async function findAuditEntries(
   db: Db,
@@ -38,11 +44,7 @@ export async function findAuditEntries(
 /** Up to `limit` entries of the whole deployment or of one tenant, the newest first. For operators. */
 export async function findAuditEntriesOfAll(
   db: Db,
-  {
-    tenant,
-    limit,
-    ...filter
-  }: AuditFilter & { readonly tenant?: TenantId | undefined; readonly limit: number },
+  { tenant, limit, ...filter }: OperatorFilter,
 ): Promise<AuditEntry[]> {
   const { name, where, values } = filtered('find-audit-entries-of-all', [limit], {
     tenant: tenant !== undefined && ['tenant_id = ?', tenant],

@@ -16,6 +16,10 @@ export const ADDRESS_DAYS = 400;
 export const ACTION_PATTERN = '^[a-z]+(_[a-z]+)*$';
 export const ACTION_LENGTH_MAX = 64;
 
+export function isAction(text: string): boolean {
+  return new RegExp(ACTION_PATTERN).test(text) && text.length <= ACTION_LENGTH_MAX;
+}
+
 export function isAuditId(text: string): boolean {
   return /^au_[0-9a-f]{32}$/.test(text);
 }

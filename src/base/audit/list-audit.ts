@@ -1,8 +1,13 @@
-/** The audit trail of a tenant, newest first. */
+/** The audit trail, newest first. */
 import type { Db } from '../db/pool.ts';
 import { type Page, readPage } from '../lib/page.ts';
 import type { TenantId } from '../tenants/tenant.ts';
-import { type AuditFilter, findAuditEntries } from './audit-entries.sql.ts';
+import {
+  type AuditFilter,
+  findAuditEntries,
+  findAuditEntriesOfAll,
+  type OperatorFilter,
+} from './audit-entries.sql.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
 /** Entries at once: at most, and unless the request says otherwise. */
@@ -24,4 +29,9 @@ export async function listAudit(
   const page = await readPage(size, (limit) => findAuditEntries(db, tenant, { ...asked, limit }));
   // Entries are never deleted, so at least one comes after the end of a page.
   return asked.after !== undefined && page.items.length === 0 ? undefined : page;
+}
+
+/** For operators: the trail of one tenant, or of all of them and the whole deployment. */
+export function listAuditOfAll(db: Db, filter: OperatorFilter): Promise<AuditEntry[]> {
+  return findAuditEntriesOfAll(db, filter);
 }

@@ -1,6 +1,6 @@
 /** `GET /.well-known/jwks.json`: the keys that relays verify tokens with (RFC 7517). Public. */
 
-import { listPublicKeys } from '../../access/tokens/list-public-keys.ts';
+import { listPublicKeys } from '../../access/tokens/list-signing-keys.ts';
 import { Type } from '../../base/lib/schema.ts';
 import type { Deps } from '../deps.ts';
 import { answers } from './answers.ts';

@@ -1,5 +1,5 @@
 /** `GET /.well-known/statement-keys.json`: the keys that statements are verified with (RFC 7517). Public. */
-import { listStatementKeys } from '../../access/tokens/list-public-keys.ts';
+import { listStatementKeys } from '../../access/tokens/list-signing-keys.ts';
 import { JwksSchema, KEYS_CACHE_CONTROL, STATEMENT_KEYS_PATH } from '../http/jwks.ts';
 import { open } from './route.ts';
 

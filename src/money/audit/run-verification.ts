@@ -7,8 +7,10 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { type Findings, findDifferences } from './find-differences.ts';
+import type { Verification } from './verification.ts';
 import {
   endQuietVerification,
+  findVerifications,
   finishVerification,
   insertVerification,
   updateVerificationStep,
@@ -46,6 +48,12 @@ export async function startVerification(
     return true;
   });
   return isOurs ? { ended: run(deps, id, stopping) } : undefined;
+}
+
+/** The newest first. One whose process died has ended then. */
+export async function listVerifications(db: Pool, limit: number): Promise<Verification[]> {
+  await endQuietVerification(db);
+  return findVerifications(db, limit);
 }
 
 async function run({ db, log }: VerificationDeps, id: string, stopping: AbortSignal): Promise<void> {

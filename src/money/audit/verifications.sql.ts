@@ -1,32 +1,9 @@
 /** SQL of `verifications`, which operators start at the console. */
 import type { Db } from '../../base/db/pool.ts';
+import type { ShownDifference, Verification } from './verification.ts';
 
 /** A verification whose row was not moved for so long was abandoned. */
 export const QUIET_SECONDS = 30;
-
-/** A difference, as pages show it: the tenant as `t_<16 hex>`. */
-export interface ShownDifference {
-  readonly tenant: string;
-  readonly what: string;
-  readonly expected: string;
-  readonly found: string;
-}
-
-export interface VerificationRow {
-  readonly id: string;
-  readonly operator: string;
-  readonly startedAt: Date;
-  readonly step: string;
-  /** Records whose charge was computed again, of how many. */
-  readonly done: bigint;
-  readonly total: bigint;
-  readonly finishedAt: Date | null;
-  /** `null`: it failed, or goes on. */
-  readonly differences: number | null;
-  /** The first differences. */
-  readonly shown: readonly ShownDifference[] | null;
-  readonly error: string | null;
-}
 
 const COLUMNS = `id, operator, started_at as "startedAt", step, done, total, finished_at as "finishedAt", differences,
   shown, error`;
@@ -55,7 +32,7 @@ export async function endQuietVerification(db: Db): Promise<void> {
 export async function updateVerificationStep(
   db: Db,
   id: string,
-  { step, done, total }: Pick<VerificationRow, 'step' | 'done' | 'total'>,
+  { step, done, total }: Pick<Verification, 'step' | 'done' | 'total'>,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'update-verification-step',
@@ -70,7 +47,7 @@ export async function updateVerificationStep(
 export async function finishVerification(
   db: Db,
   id: string,
-  result: Pick<VerificationRow, 'done' | 'total'> &
+  result: Pick<Verification, 'done' | 'total'> &
     (
       | { readonly differences: number; readonly shown: readonly ShownDifference[] }
       | { readonly error: string }
@@ -94,8 +71,8 @@ export async function finishVerification(
 }
 
 /** The newest first. */
-export async function listVerifications(db: Db, limit: number): Promise<VerificationRow[]> {
-  const { rows } = await db.query<VerificationRow>({
+export async function findVerifications(db: Db, limit: number): Promise<Verification[]> {
+  const { rows } = await db.query<Verification>({
     name: 'list-verifications',
     text: `select ${COLUMNS} from verifications order by started_at desc, id limit $1`,
     values: [limit],

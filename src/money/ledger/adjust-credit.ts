@@ -1,14 +1,14 @@
 /** An operator gives credit to a tenant or takes it back. Source: specification 2.3, kind `adjustment`. */
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
-import type { Pool } from '../../base/db/pool.ts';
+import type { Db, Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { Failure, invalidRequest } from '../../base/failure.ts';
+import { invalidRequest } from '../../base/failure.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros } from '../amount.ts';
 import { type Adjustment, mustConfirm, TYPED_ONCE_MAX } from './adjustment.ts';
-import { appendPosting, findAdjustedAmount, lockAccount } from './ledger.sql.ts';
+import { appendPosting, findAdjustedAmount, findBalance, lockAccount } from './ledger.sql.ts';
 
 /** `before` and `balance` are in micros; `posted` is false, and both are the balance, if this adjustment was made before. */
 export interface Adjusted {
@@ -29,7 +29,7 @@ export async function adjustCredit(
 ): Promise<Adjusted> {
   const { amount, reason, id } = adjustment;
   return inTransaction(db, async (tx) => {
-    if (!(await findTenant(tx, tenant))) throw new Failure('not_found');
+    await getTenant(tx, tenant);
     const account = await lockAccount(tx, tenant);
     const earlier = id === undefined ? undefined : await findAdjustedAmount(tx, tenant, id);
     if (earlier !== undefined) {
@@ -51,6 +51,11 @@ export async function adjustCredit(
     });
     return { before: account.balance, balance, posted: true };
   });
+}
+
+/** Micros: what an adjustment would change now. */
+export function getBalance(db: Db, tenant: TenantId): Promise<bigint> {
+  return findBalance(db, tenant);
 }
 
 /** The command line shows these messages. The console asks at its fields instead. */

@@ -1,5 +1,6 @@
 /** SQL for what operators look at. Read-only. */
 import type { Db } from '../../base/db/pool.ts';
+import { assert } from '../../base/lib/assert.ts';
 import type { LimitChange } from '../../base/tenants/limits.ts';
 import { parseTenantId, type Tenant, type TenantId, type TenantStatus } from '../../base/tenants/tenant.ts';
 
@@ -8,14 +9,14 @@ export interface TenantLine extends Tenant {
   readonly balance: bigint;
 }
 
-/**
- * The newest tenants first. `search`: part of a name or an address, the id of a tenant, or that of an API key or a
- * payment.
- */
-export async function listTenants(
-  db: Db,
-  { status, search, limit }: { status: TenantStatus | undefined; search: string | undefined; limit: number },
-): Promise<TenantLine[]> {
+export interface TenantFilter {
+  readonly status: TenantStatus | undefined;
+  /** Part of a name or an address, or the id of a tenant, an API key or a payment. */
+  readonly search: string | undefined;
+  readonly limit: number;
+}
+
+export async function findTenants(db: Db, { status, search, limit }: TenantFilter): Promise<TenantLine[]> {
   const { rows } = await db.query<TenantLine>(
     `select t.id, t.name, t.email, t.status, t.exempt, t.created_at as "createdAt", a.balance
        from tenants t join accounts a on a.tenant_id = t.id
@@ -38,14 +39,16 @@ export interface AccountOverview {
   readonly conflicts: bigint;
 }
 
-export async function findAccountOverview(db: Db, tenant: TenantId): Promise<AccountOverview | undefined> {
+export async function findAccountOverview(db: Db, tenant: TenantId): Promise<AccountOverview> {
   const { rows } = await db.query<AccountOverview>(
     `select balance, carry, coalesce(last_seq, 0) as postings,
             (select count(*) from usage_conflicts c where c.tenant_id = a.tenant_id) as conflicts
        from accounts a where tenant_id = $1`,
     [tenant],
   );
-  return rows[0];
+  const row = rows[0];
+  assert(row, 'account of the tenant');
+  return row;
 }
 
 export interface StatusChange {
@@ -77,5 +80,15 @@ export async function listLimitChanges(
        from tenant_limit_changes where tenant_id = $1 order by at, limit_name`,
     [tenant],
   );
+  return rows;
+}
+
+/** How many tenants there are of each status. */
+export async function countTenants(db: Db): Promise<{ status: string; tenants: bigint; balance: bigint }[]> {
+  const { rows } = await db.query<{ status: string; tenants: bigint; balance: bigint }>({
+    name: 'count-tenants',
+    text: `select t.status, count(*) as tenants, sum(a.balance)::bigint as balance
+             from tenants t join accounts a on a.tenant_id = t.id group by t.status order by t.status`,
+  });
   return rows;
 }

@@ -1,9 +1,9 @@
-/** SQL for what operators look at in payments and usage, of all tenants. Read-only. */
+/** SQL for what operators look at in payments of all tenants. Read-only. */
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { DisputeOutcome } from '../reversals/reversal.ts';
-import type { AttemptState } from '../top-ups/top-up-attempts.sql.ts';
+import type { AttemptState } from '../top-ups/attempt.ts';
 
 /** Amounts are in micros. */
 export interface AttemptLine {
@@ -85,35 +85,6 @@ export async function listFraudWarnings(db: Db, limit: number): Promise<FraudWar
              from fraud_warnings w left join payments p on p.id = w.payment_id
             order by w.at desc, w.id limit $1`,
     values: [limit],
-  });
-  return rows;
-}
-
-/** A tenant whose relays reported ids again with other values. */
-export interface ConflictLine {
-  readonly tenant: TenantId;
-  readonly ids: bigint;
-  readonly times: bigint;
-  readonly lastAt: Date;
-}
-
-/** The newest conflicts first. */
-export async function listConflictTenants(db: Db, limit: number): Promise<ConflictLine[]> {
-  const { rows } = await db.query<ConflictLine>({
-    name: 'list-conflict-tenants',
-    text: `select tenant_id as tenant, count(*) as ids, sum(times)::bigint as times, max(last_at) as "lastAt"
-             from usage_conflicts group by tenant_id order by max(last_at) desc limit $1`,
-    values: [limit],
-  });
-  return rows;
-}
-
-/** How many tenants there are of each status. */
-export async function countTenants(db: Db): Promise<{ status: string; tenants: bigint; balance: bigint }[]> {
-  const { rows } = await db.query<{ status: string; tenants: bigint; balance: bigint }>({
-    name: 'count-tenants',
-    text: `select t.status, count(*) as tenants, sum(a.balance)::bigint as balance
-             from tenants t join accounts a on a.tenant_id = t.id group by t.status order by t.status`,
   });
   return rows;
 }

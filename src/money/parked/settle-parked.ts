@@ -9,7 +9,7 @@
 import type Stripe from 'stripe';
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
-import type { Pool, Tx } from '../../base/db/pool.ts';
+import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { Failure } from '../../base/failure.ts';
@@ -24,15 +24,15 @@ import { findAtProvider, type Provider } from '../payments/provider.ts';
 import { settlePayment } from '../payments/settle-payment.ts';
 import { handleEvent } from '../provider-events/handle-event.ts';
 import {
-  findOpenEvent,
   insertEvent,
-  type OpenEvent,
   releaseParkedEvents,
   updateEventOutcome,
 } from '../provider-events/provider-events.sql.ts';
-import { isAttemptId, restoreAttempt } from '../top-ups/top-up-attempts.sql.ts';
+import { isAttemptId } from '../top-ups/attempt.ts';
+import { restoreAttempt } from '../top-ups/top-up-attempts.sql.ts';
 import { countTopUp } from '../top-ups/top-up-outcome.ts';
 import { endHold } from '../top-ups/top-up-stops.sql.ts';
+import { getParked } from './list-parked.ts';
 
 /** What was credited; without it, the event was applied and credited nothing. */
 export interface SettledParked {
@@ -49,7 +49,7 @@ export interface SettledParked {
  * `invalid_request` and the reason why it stays parked.
  */
 export async function settleParked(deps: BaseDeps, provider: Provider, id: string): Promise<SettledParked> {
-  const event = await getOpenEvent(deps.db, id);
+  const event = await getParked(deps.db, id);
   const paymentId = event.paymentId ?? (await applyAgain(deps, provider, event.id));
   return paymentId === undefined ? {} : creditPayment(deps, provider, paymentId);
 }
@@ -64,7 +64,7 @@ export async function dismissParked(
   id: string,
   why: string,
 ): Promise<void> {
-  const event = await getOpenEvent(db, id);
+  const event = await getParked(db, id);
   const reason = `dismissed: ${why}`;
   await inTransaction(db, async (tx) => {
     if (!(await insertEvent(tx, event, { again: true }))) return;
@@ -83,12 +83,6 @@ export async function dismissParked(
     }
     await releaseParkedEvents(tx, event.paymentId, reason);
   });
-}
-
-async function getOpenEvent(db: Pool, id: string): Promise<OpenEvent> {
-  const event = await findOpenEvent(db, id);
-  if (!event) throw new Failure('not_found', { message: `no parked notification or payment ${id}` });
-  return event;
 }
 
 /** Returns the payment that is still parked; `undefined`: the event is done. */

@@ -57,6 +57,13 @@ const findFault = faultFinder(RateCardFile);
 /** A rate card in files and in the database: amounts are decimal dollars in strings, like "0.60". */
 export type RateCardFile = Static<typeof RateCardFile>;
 
+/** A card as it is stored. */
+export interface RateCardRow {
+  readonly version: number;
+  readonly effectiveAt: Date;
+  readonly card: RateCardFile;
+}
+
 export const BUILT_IN_RATES: RateCardFile = {
   currency: 'usd',
   egress_cost_per_gib: '0.01',

@@ -1,12 +1,6 @@
 /** SQL of `rate_cards`. */
 import type { Db, Tx } from '../../base/db/pool.ts';
-import type { RateCardFile } from './rate-card.ts';
-
-export interface RateCardRow {
-  readonly version: number;
-  readonly effectiveAt: Date;
-  readonly card: RateCardFile;
-}
+import type { RateCardFile, RateCardRow } from './rate-card.ts';
 
 const COLUMNS = 'version, effective_at as "effectiveAt", card';
 
@@ -27,7 +21,7 @@ export async function findRateCard(db: Db, version: number): Promise<RateCardRow
   return rows[0];
 }
 
-export async function listRateCards(db: Db): Promise<RateCardRow[]> {
+export async function findRateCards(db: Db): Promise<RateCardRow[]> {
   const { rows } = await db.query<RateCardRow>({
     name: 'list-rate-cards',
     text: `select ${COLUMNS} from rate_cards order by version`,

@@ -6,14 +6,19 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { assert } from '../../base/lib/assert.ts';
-import { BUILT_IN_RATES, parseRateCard, type RateCard, type RateCardFile } from './rate-card.ts';
+import {
+  BUILT_IN_RATES,
+  parseRateCard,
+  type RateCard,
+  type RateCardFile,
+  type RateCardRow,
+} from './rate-card.ts';
 import {
   findNewestRateCard,
   findRateCard,
+  findRateCards,
   insertRateCard,
-  listRateCards,
   lockRateCards,
-  type RateCardRow,
 } from './rate-cards.sql.ts';
 
 export class RateCards {
@@ -39,6 +44,13 @@ export class RateCards {
     this.#byVersion.set(row.version, card);
     return card;
   }
+}
+
+/** Every version there ever was, the newest first: that one is in effect. */
+export async function listRateCards(db: Db): Promise<readonly [RateCardRow, ...RateCardRow[]]> {
+  const [newest, ...older] = (await findRateCards(db)).reverse();
+  assert(newest, 'a rate card is loaded at the start');
+  return [newest, ...older];
 }
 
 /** Read a rate card from a JSON file. Throws an `Error` that names the file and the fault. */
@@ -79,7 +91,7 @@ export async function loadRates(
 ): Promise<Loading> {
   return inTransaction(pool, async (tx) => {
     await lockRateCards(tx);
-    const rows = await listRateCards(tx);
+    const rows = await findRateCards(tx);
     const newest = rows.at(-1);
     if (newest && (card === undefined || hasSamePrices(newest.card, card))) {
       return { version: newest.version, loaded: false };

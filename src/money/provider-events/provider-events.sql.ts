@@ -1,6 +1,7 @@
 /** SQL of `provider_events` and `provider_cursor`, the sweeper's place in the provider's list. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { OpenEvent } from './open-event.ts';
 
 /**
  * Returns false if the provider event was handled before. One that failed so far is handled now; one that
@@ -85,18 +86,6 @@ export async function countFailure(
     values: [id, type, error, everySeconds],
   });
   return rows[0];
-}
-
-/** An event that needs a decision by an operator (`parked`), or that is tried again (`failing`). */
-export interface OpenEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly state: 'parked' | 'failing';
-  readonly reason: string;
-  readonly tries: number;
-  readonly paymentId: string | null;
-  readonly tenant: TenantId | null;
-  readonly receivedAt: Date;
 }
 
 const OPEN_EVENT = `id, type, outcome as state, coalesce(reason, '') as reason, tries, payment_id as "paymentId",

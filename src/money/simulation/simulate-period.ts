@@ -2,6 +2,7 @@
 import type { Pool } from '../../base/db/pool.ts';
 import { withSnapshot } from '../../base/db/snapshot.ts';
 import { Failure } from '../../base/failure.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { UnversionedRateCard } from '../pricing/rate-card.ts';
 import { CardSimulation, type ComparedTenant } from './simulate-card.ts';
@@ -20,11 +21,12 @@ export interface PeriodSimulation {
   at?(what: string): void;
 }
 
-/** Fails with `invalid_request` if the period has more than `recordsMax` records. */
+/** Fails with `not_found` for a tenant that does not exist, and with `invalid_request` if the period has more than `recordsMax` records. */
 export async function simulatePeriod(
   db: Pool,
   { card, period, rounding, recordsMax, instead, at }: PeriodSimulation,
 ): Promise<readonly ComparedTenant[]> {
+  if (period.tenant !== undefined) await getTenant(db, period.tenant);
   return withSnapshot(db, async (snapshot) => {
     at?.('counting records');
     const count = await countRecords(snapshot, period);

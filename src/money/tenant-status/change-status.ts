@@ -4,6 +4,7 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import {
   admits,
   operatorMayMove,
@@ -12,7 +13,7 @@ import {
   type TenantId,
   type TenantStatus,
 } from '../../base/tenants/tenant.ts';
-import { findTenant, lockTenant, updateExempt, updateStatus } from '../../base/tenants/tenants.sql.ts';
+import { lockTenant, updateExempt, updateStatus } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { settleAlerts } from '../alerts/settle-alerts.ts';
 import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
@@ -109,7 +110,7 @@ async function appendStatusChange(
 
 /** Locks the account first, as every transaction that needs both must. Fails with `not_found`. */
 async function lockTenantAndAccount(tx: Tx, id: TenantId): Promise<{ tenant: Tenant; account: Account }> {
-  if (!(await findTenant(tx, id))) throw new Failure('not_found');
+  await getTenant(tx, id);
   const account = await lockAccount(tx, id);
   return { tenant: (await lockTenant(tx, id))!, account };
 }

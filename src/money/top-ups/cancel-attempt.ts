@@ -1,8 +1,9 @@
 /** Close an attempt that charged nothing, for a reason other than the card. */
 import type { Tx } from '../../base/db/pool.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
+import type { Attempt } from './attempt.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
-import { type Attempt, finishAttempt } from './top-up-attempts.sql.ts';
+import { finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 
 export const PAYMENT_CANCELED = 'The payment was canceled [canceled].';

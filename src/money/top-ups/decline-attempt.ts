@@ -2,10 +2,11 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { findPaymentSettings } from '../payments/payments.sql.ts';
+import type { Attempt } from './attempt.ts';
 import { backOffCard } from './card-backoff.ts';
 import { type DeclineReport, readDecline } from './decline.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
-import { type Attempt, finishAttempt } from './top-up-attempts.sql.ts';
+import { finishAttempt } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 
 /**

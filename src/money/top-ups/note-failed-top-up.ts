@@ -3,7 +3,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { topUpFailed } from '../payments/payment-events.ts';
 import { noteTopUpError } from '../payments/payments.sql.ts';
-import type { Attempt } from './top-up-attempts.sql.ts';
+import type { Attempt } from './attempt.ts';
 
 /** No automatic top-up runs before `pausedUntil`; `null`: no pause. The account must be locked. */
 export async function noteFailedTopUp(

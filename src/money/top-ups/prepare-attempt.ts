@@ -6,11 +6,12 @@ import type { Tx } from '../../base/db/pool.ts';
 import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
 import { PROVIDER_ERROR } from '../payments/payment-settings.ts';
 import { endTopUpTrouble, findAutoTopUpTime, findPaymentSettings } from '../payments/payments.sql.ts';
+import type { Attempt } from './attempt.ts';
 import { closeAsCanceled } from './cancel-attempt.ts';
 import { findCardHold } from './card-backoff.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
 import { requestTopUpIfBelow } from './request-top-up.ts';
-import { type Attempt, findAttempt, markResent, markSent, postpone } from './top-up-attempts.sql.ts';
+import { findAttempt, markResent, markSent, postpone } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 import { findTopUpRefusal, type Refusal, VELOCITY_CAPS } from './top-up-permission.ts';
 

@@ -17,11 +17,12 @@ import { forgetCard, forgetCustomer, noteTopUpTrouble } from '../payments/paymen
 import { isCustomerGone, isProviderError, type Provider } from '../payments/provider.ts';
 import { fetchPayment, settlePayment } from '../payments/settle-payment.ts';
 import { findCharge, isUnderway } from '../reversals/find-charge.ts';
+import type { Attempt } from './attempt.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { DeclineReport } from './decline.ts';
 import { declineAttempt } from './decline-attempt.ts';
 import { IN_FLIGHT_SECONDS_MAX, prepareAttempt } from './prepare-attempt.ts';
-import { type Attempt, claimDueAttempt, markStuck, postpone } from './top-up-attempts.sql.ts';
+import { claimDueAttempt, markStuck, postpone } from './top-up-attempts.sql.ts';
 import { countTopUp, type TopUpOutcome } from './top-up-outcome.ts';
 import { RESEND_SECONDS_MAX } from './top-up-permission.ts';
 

@@ -1,35 +1,7 @@
 /** SQL of `top_up_attempts`. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-
-/** `pending`: not sent yet. `unknown`: sent, without an answer so far. Both are open. */
-export type AttemptState = 'pending' | 'unknown' | 'succeeded' | 'declined' | 'canceled';
-
-export interface Attempt {
-  readonly id: string;
-  readonly tenant: TenantId;
-  /** Micros. */
-  readonly amount: bigint;
-  readonly state: AttemptState;
-  readonly customerId: string | null;
-  readonly paymentMethodId: string | null;
-  readonly cardFingerprint: string | null;
-  readonly paymentId: string | null;
-  readonly sends: number;
-  /** How many idempotency keys it has used. */
-  readonly keys: number;
-  /** Whether the provider repeats a stored error under the current key. */
-  readonly isStuck: boolean;
-  readonly firstSentAt: Date | null;
-  /** Time since it was first sent, by the database clock. */
-  readonly ageSeconds: number;
-  /** Time since it was last sent, by the database clock. */
-  readonly quietSeconds: number;
-}
-
-export function isAttemptId(text: string): boolean {
-  return /^tu_[0-9a-f]{32}$/.test(text);
-}
+import type { Attempt } from './attempt.ts';
 
 const COLUMNS = `id, tenant_id as tenant, amount, state, customer_id as "customerId",
   payment_method_id as "paymentMethodId", card_fingerprint as "cardFingerprint", payment_id as "paymentId",

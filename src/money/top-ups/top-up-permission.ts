@@ -6,7 +6,7 @@
  */
 import type { Account } from '../ledger/ledger.sql.ts';
 import type { PaymentSettings } from '../payments/payment-settings.ts';
-import type { Attempt } from './top-up-attempts.sql.ts';
+import type { Attempt } from './attempt.ts';
 import { hasConsent } from './top-up-consent.ts';
 
 /** Limits of successful automatic top-ups, so that a leaked relay key cannot empty a bank account. */

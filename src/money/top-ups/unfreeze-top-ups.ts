@@ -3,9 +3,8 @@ import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { Failure } from '../../base/failure.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { lockAccount } from '../ledger/ledger.sql.ts';
 import { findPaymentSettings, updateAutoTopUp } from '../payments/payments.sql.ts';
 import { autoTopUpEntry } from './auto-top-up-audit.ts';
@@ -16,7 +15,7 @@ import { endHold, unfreeze } from './top-up-stops.sql.ts';
 /** Returns the disputes and fraud warnings that had stopped them. Fails with `not_found`. */
 export async function unfreezeTopUps(db: Pool, actor: Actor, tenant: TenantId): Promise<readonly string[]> {
   return inTransaction(db, async (tx) => {
-    if (!(await findTenant(tx, tenant))) throw new Failure('not_found');
+    await getTenant(tx, tenant);
     await lockAccount(tx, tenant);
     const settings = await findPaymentSettings(tx, tenant);
     await unfreeze(tx, tenant, 'all');

@@ -1,4 +1,5 @@
 /** An id that was reported again with other values. Only the first report was charged. */
+import type { TenantId } from '../../base/tenants/tenant.ts';
 
 /** What a relay reported: the fields of a usage record without the id. Absent ones are null. */
 export interface Report {
@@ -27,4 +28,12 @@ export interface ConflictPlace {
   /** With microseconds. */
   readonly lastAt: string;
   readonly id: string;
+}
+
+/** A tenant whose relays reported ids again with other values. */
+export interface ConflictLine {
+  readonly tenant: TenantId;
+  readonly ids: bigint;
+  readonly times: bigint;
+  readonly lastAt: Date;
 }

@@ -2,7 +2,7 @@
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Conflict, ConflictPlace } from './conflict.ts';
+import type { Conflict, ConflictLine, ConflictPlace } from './conflict.ts';
 import { decode, ROLE_CODES, TIER_CODES } from './record-codes.ts';
 
 /** The newest first, by their latest reports. */
@@ -27,6 +27,17 @@ export async function findConflicts(
       where c.tenant_id = $1 ${where}
       order by c.last_at desc, c.id desc limit $2`,
     values,
+  });
+  return rows;
+}
+
+/** The newest conflicts first. */
+export async function findConflictTenants(db: Db, limit: number): Promise<ConflictLine[]> {
+  const { rows } = await db.query<ConflictLine>({
+    name: 'list-conflict-tenants',
+    text: `select tenant_id as tenant, count(*) as ids, sum(times)::bigint as times, max(last_at) as "lastAt"
+             from usage_conflicts group by tenant_id order by max(last_at) desc limit $1`,
+    values: [limit],
   });
   return rows;
 }

@@ -2,8 +2,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import { readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Conflict, ConflictPlace } from './conflict.ts';
-import { findConflicts } from './conflicts.sql.ts';
+import type { Conflict, ConflictLine, ConflictPlace } from './conflict.ts';
+import { findConflicts, findConflictTenants } from './conflicts.sql.ts';
 
 export interface ConflictPage {
   readonly conflicts: readonly Conflict[];
@@ -19,4 +19,9 @@ export async function listConflicts(
 ): Promise<ConflictPage> {
   const { items, end } = await readPage(size, (limit) => findConflicts(db, tenant, { after, limit }));
   return { conflicts: items, place: end?.place };
+}
+
+/** Up to `limit` tenants, those with the newest conflicts first. */
+export function listConflictTenants(db: Db, limit: number): Promise<ConflictLine[]> {
+  return findConflictTenants(db, limit);
 }

@@ -4,8 +4,8 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { openSnapshot } from '../../base/db/snapshot.ts';
 import { Failure } from '../../base/failure.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { EXPORTED, lockExport, readLines, useUtc } from './exported-rows.sql.ts';
 
 export interface TenantExport {
@@ -30,7 +30,7 @@ export async function openExport(
   tenant: TenantId,
   { isExclusive = false, stopping, onProgress }: ExportOptions = {},
 ): Promise<TenantExport> {
-  if (!(await findTenant(db, tenant))) throw new Failure('not_found');
+  await getTenant(db, tenant);
   const snapshot = await openSnapshot(db, { stopping });
   try {
     if (isExclusive && !(await lockExport(snapshot.db, tenant))) throw new Failure('export_running');

@@ -1,7 +1,7 @@
 /** `admin audit`: who changed what, of all tenants and of the whole service. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { findAuditEntriesOfAll } from '../../base/audit/audit-entries.sql.ts';
-import { ACTION_LENGTH_MAX, ACTION_PATTERN, type AuditEntry } from '../../base/audit/audit-entry.ts';
+import { type AuditEntry, isAction } from '../../base/audit/audit-entry.ts';
+import { listAuditOfAll } from '../../base/audit/list-audit.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { type JsonOption, limitOption, parseTenant, parseTime, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
@@ -24,7 +24,7 @@ export function auditCommand(program: Command): void {
     .addOption(limitOption(100))
     .action(async ({ tenant, action, subject, since, limit, json }: AuditOptions) => {
       await withDatabase(async ({ db }) => {
-        const found = await findAuditEntriesOfAll(db, { tenant, action, subject, from: since, limit });
+        const found = await listAuditOfAll(db, { tenant, action, subject, from: since, limit });
         if (json) return printJson(found.map(entryJson));
         if (found.length === 0) return printLine('no entries');
         printTable(
@@ -62,7 +62,7 @@ function describeChange({ before, after }: AuditEntry): string {
 }
 
 function parseAction(text: string): string {
-  if (!new RegExp(ACTION_PATTERN).test(text) || text.length > ACTION_LENGTH_MAX) {
+  if (!isAction(text)) {
     throw new InvalidArgumentError('It must be words in lower case, such as key_revoked.');
   }
   return text;

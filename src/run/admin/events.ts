@@ -1,11 +1,11 @@
 /** `admin events parked`: the same as `admin payments list-parked`. */
 import type { Command } from 'commander';
 import { type JsonOption, limitOption, withJson } from './arguments.ts';
-import { listParked } from './payments.ts';
+import { printParked } from './payments.ts';
 
 export function eventsCommands(program: Command): void {
   const events = program.command('events').description('notifications of the payment provider');
   withJson(events.command('parked').description('the same as: payments list-parked'))
     .addOption(limitOption(100))
-    .action(({ limit, json }: { limit: number } & JsonOption) => listParked(limit, json));
+    .action(({ limit, json }: { limit: number } & JsonOption) => printParked(limit, json));
 }

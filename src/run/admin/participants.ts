@@ -3,9 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { Failure } from '../../base/failure.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { advanceErasure } from '../../control/people/advance-erasures.ts';
 import type { Erasure } from '../../control/people/erasure.ts';
 import { getErasure } from '../../control/people/get-erasure.ts';
@@ -36,7 +35,7 @@ export function participantsCommands(program: Command): void {
     )
     .action(async (tenant: TenantId, name: string, { json }: JsonOption) => {
       await withDatabase(async ({ db }) => {
-        if (!(await findTenant(db, tenant))) throw new Failure('not_found');
+        await getTenant(db, tenant);
         const { id, records, others } = await erase(db, tenant, name);
         if (json) return printJson({ id, tenant: renderTenantId(tenant), records, others });
         printLine(

@@ -4,8 +4,9 @@ import { pino } from 'pino';
 import { hideSecrets } from '../../base/telemetry/log.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
+import { listParked } from '../../money/parked/list-parked.ts';
 import type { SettledParked } from '../../money/parked/settle-parked.ts';
-import { listOpenEvents, type OpenEvent } from '../../money/provider-events/provider-events.sql.ts';
+import type { OpenEvent } from '../../money/provider-events/open-event.ts';
 import { type JsonOption, limitOption, reasonOption, withJson } from './arguments.ts';
 import { type Connected, withDatabase } from './database.ts';
 import { operator } from './operator.ts';
@@ -23,7 +24,7 @@ export function paymentsCommands(program: Command): void {
       .description('parked notifications, and those that fail and are tried again, with the reason'),
   )
     .addOption(limitOption(100))
-    .action(({ limit, json }: { limit: number } & JsonOption) => listParked(limit, json));
+    .action(({ limit, json }: { limit: number } & JsonOption) => printParked(limit, json));
   settle(payments);
   withJson(
     payments
@@ -42,9 +43,9 @@ export function paymentsCommands(program: Command): void {
     });
 }
 
-export async function listParked(limit: number, json: boolean | undefined): Promise<void> {
+export async function printParked(limit: number, json: boolean | undefined): Promise<void> {
   await withDatabase(async ({ db }) => {
-    const parked = await listOpenEvents(db, limit);
+    const parked = await listParked(db, limit);
     if (json) return printJson(parked.map(eventJson));
     if (parked.length === 0) return printLine('no parked notifications');
     printTable(
@@ -112,7 +113,7 @@ function settle(payments: Command): void {
 
 /** A payment with several notifications counts once. The oldest first. */
 async function idsOfParked({ db }: Connected): Promise<string[]> {
-  const parked = await listOpenEvents(db, ALL_MAX);
+  const parked = await listParked(db, ALL_MAX);
   return [...new Set(parked.reverse().map(({ id, paymentId }) => paymentId ?? id))];
 }
 

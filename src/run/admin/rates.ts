@@ -1,10 +1,13 @@
 /** `admin rates ...` */
 import type { Command } from 'commander';
-import { assert } from '../../base/lib/assert.ts';
 import { displayMicros } from '../../money/amount.ts';
-import { parseRateCard } from '../../money/pricing/rate-card.ts';
-import { listRateCards, type RateCardRow } from '../../money/pricing/rate-cards.sql.ts';
-import { describeSuperseded, loadRates, readRatesFile } from '../../money/pricing/rate-cards.ts';
+import { parseRateCard, type RateCardRow } from '../../money/pricing/rate-card.ts';
+import {
+  describeSuperseded,
+  listRateCards,
+  loadRates,
+  readRatesFile,
+} from '../../money/pricing/rate-cards.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
@@ -18,10 +21,9 @@ export function ratesCommands(program: Command): void {
     .option('--all', 'every version there ever was, the newest first')
     .action(async ({ all = false, json }: { all?: boolean } & JsonOption) => {
       await withDatabase(async ({ db }) => {
-        const cards = (await listRateCards(db)).reverse();
+        const cards = await listRateCards(db);
         const shown = all ? cards : cards.slice(0, 1);
-        assert(shown.length > 0, 'a rate card is loaded at the start');
-        if (json) return printJson(all ? shown.map(cardJson) : cardJson(shown[0]!));
+        if (json) return printJson(all ? shown.map(cardJson) : cardJson(cards[0]));
         for (const [at, card] of shown.entries()) {
           if (at > 0) printLine();
           printCard(card);

@@ -1,9 +1,8 @@
 /** `admin report ...`: what accountants ask for at the end of a month. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { withSnapshot } from '../../base/db/snapshot.ts';
-import { Failure } from '../../base/failure.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, microsOfCents, renderAmount } from '../../money/amount.ts';
 import { endOf, type Month, parseMonth, startOf } from '../../money/month.ts';
 import { isReturned, type PayoutSums } from '../../money/reports/payout.ts';
@@ -48,7 +47,7 @@ function revenue(report: Command): void {
     .addHelpText('after', '\nFrom the ledger alone, in one state of it. Exit code 1 if it does not add up.')
     .action(async ({ month, tenant, json }: MonthOption & { tenant?: TenantId }) => {
       await withDatabase(async ({ db }) => {
-        if (tenant !== undefined && !(await findTenant(db, tenant))) throw new Failure('not_found');
+        if (tenant !== undefined) await getTenant(db, tenant);
         const found = await withSnapshot(db, (snapshot) => reportRevenue(snapshot, month, tenant));
         if (json) printJson(revenueJson(found, tenant));
         else printRevenue(found);

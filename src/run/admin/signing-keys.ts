@@ -1,6 +1,7 @@
 /** `admin signing-keys ...` */
 import type { Command } from 'commander';
-import { listSigningKeys, type SigningKeyRow } from '../../access/tokens/signing-keys.sql.ts';
+import { listSigningKeys } from '../../access/tokens/list-signing-keys.ts';
+import type { SigningKeyRow } from '../../access/tokens/signing-key.ts';
 import {
   activateSigningKey,
   distrustSigningKey,
@@ -27,8 +28,8 @@ export function signingKeysCommands(program: Command): void {
 function list(keys: Command): void {
   withJson(keys.command('list').description('all keys there ever were, the newest first')).action(
     async ({ json }: JsonOption) => {
-      await withDatabase(async ({ db }) => {
-        const found = await listSigningKeys(db);
+      await withDatabase(async (connected) => {
+        const found = await listSigningKeys(connected);
         if (json) return printJson(found.map(keyJson));
         printTable(
           ['key', 'state', 'published', 'active since', 'remove at', 'removed'],

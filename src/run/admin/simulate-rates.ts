@@ -1,8 +1,6 @@
 /** `admin rates simulate`: what usage of the past would have cost with another rate card. */
 import { type Command, Option } from 'commander';
-import { Failure } from '../../base/failure.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
 import { parseRateCard, type UnversionedRateCard } from '../../money/pricing/rate-card.ts';
 import { readRatesFile } from '../../money/pricing/rate-cards.ts';
@@ -43,7 +41,6 @@ export function simulateCommand(rates: Command): void {
       if (from >= to) command.error('error: --from must be before --to');
       const card = parseRateCard(await readRatesFile(file));
       await withDatabase(async (connected) => {
-        if (tenant !== undefined && !(await findTenant(connected.db, tenant))) throw new Failure('not_found');
         const period = { from, to, tenant };
         const tenants = await simulate(connected, card, period, options.all ?? false);
         if (json) printJson(simulationJson(period, tenants));

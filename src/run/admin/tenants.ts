@@ -1,30 +1,16 @@
 /** `admin tenants ...` */
 import { type Command, Option } from 'commander';
-import type { ApiKey } from '../../access/keys/api-key.ts';
-import { findKeys } from '../../access/keys/keys.sql.ts';
-import { Failure } from '../../base/failure.ts';
-import type { LimitedTenant } from '../../base/tenants/limits.ts';
+import { getTenantOverview, type TenantOverview } from '../../access/operators/get-tenant-overview.ts';
 import {
-  admits,
   renderTenantId,
   TENANT_STATUSES,
   type Tenant,
   type TenantId,
   type TenantStatus,
 } from '../../base/tenants/tenant.ts';
-import { findLimits, findTenant } from '../../base/tenants/tenants.sql.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
-import {
-  type AccountOverview,
-  findAccountOverview,
-  listLimitChanges,
-  listStatusChanges,
-  listTenants,
-  type StatusChange,
-  type TenantLine,
-} from '../../money/overview/overview.sql.ts';
+import { listTenants } from '../../money/overview/overview.ts';
 import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
-import { findPaymentSettings } from '../../money/payments/payments.sql.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
 import { changeStatus, setExempt } from '../../money/tenant-status/change-status.ts';
 import {
@@ -86,7 +72,7 @@ function list(tenants: Command): void {
     });
 }
 
-function tenantJson({ balance, ...tenant }: TenantLine) {
+function tenantJson({ balance, ...tenant }: Awaited<ReturnType<typeof listTenants>>[number]) {
   return { ...tenantFields(tenant), balance: renderAmount(balance) };
 }
 
@@ -99,38 +85,17 @@ function show(tenants: Command): void {
     .addArgument(tenantArgument())
     .action(async (id: TenantId, { json }: JsonOption) => {
       await withDatabase(async ({ db }) => {
-        const tenant = await findTenant(db, id);
-        const account = await findAccountOverview(db, id);
-        if (!tenant || !account) throw new Failure('not_found');
-        const overview: Overview = {
-          tenant,
-          account,
-          settings: await findPaymentSettings(db, id),
-          keys: await findKeys(db, id),
-          history: await listStatusChanges(db, id),
-          limited: { status: tenant.status, limits: (await findLimits(db, id)) ?? null },
-          limitChanges: await listLimitChanges(db, id),
-        };
+        const overview = await getTenantOverview(db, id);
         if (json) printJson(overviewJson(overview));
         else printOverview(overview);
       });
     });
 }
 
-interface Overview {
-  readonly tenant: Tenant;
-  readonly account: AccountOverview;
-  readonly settings: PaymentSettings;
-  readonly keys: readonly ApiKey[];
-  readonly history: readonly StatusChange[];
-  readonly limited: LimitedTenant;
-  readonly limitChanges: Awaited<ReturnType<typeof listLimitChanges>>;
-}
-
-function overviewJson({ tenant, account, settings, keys, history, limited, limitChanges }: Overview) {
+function overviewJson({ tenant, account, settings, keys, ...overview }: TenantOverview) {
   return {
     ...tenantFields(tenant),
-    admitted: admits(tenant, account.balance),
+    admitted: overview.admitted,
     balance: renderAmount(account.balance),
     carry: { numerator: account.carry, denominator: PRICE_DENOMINATOR },
     postings: account.postings,
@@ -157,13 +122,14 @@ function overviewJson({ tenant, account, settings, keys, history, limited, limit
         last_error: settings.lastTopUpError,
       },
     },
-    history,
-    limits: limitsJson(limited),
-    limit_changes: limitChanges,
+    history: overview.statusChanges,
+    limits: limitsJson(overview.limited),
+    limit_changes: overview.limitChanges,
   };
 }
 
-function printOverview({ tenant, account, settings, keys, history, limited, limitChanges }: Overview): void {
+function printOverview({ tenant, account, settings, keys, ...overview }: TenantOverview): void {
+  const { statusChanges, limited, limitChanges } = overview;
   printFields({
     tenant: renderTenantId(tenant.id),
     name: tenant.name,
@@ -171,7 +137,7 @@ function printOverview({ tenant, account, settings, keys, history, limited, limi
     status: tenant.status,
     exempt: tenant.exempt,
     created: tenant.createdAt,
-    admitted: admits(tenant, account.balance),
+    admitted: overview.admitted,
     balance: displayMicros(account.balance),
     carry: `${carryOf(account)} of a micro`,
     postings: account.postings,
@@ -194,7 +160,7 @@ function printOverview({ tenant, account, settings, keys, history, limited, limi
   printLine();
   printTable(
     ['changed', 'from', 'to', 'reason'],
-    history.map((change) => [change.at, change.from, change.to, change.reason]),
+    statusChanges.map((change) => [change.at, change.from, change.to, change.reason]),
   );
   printLine();
   printLimits(limited);
@@ -207,7 +173,7 @@ function printOverview({ tenant, account, settings, keys, history, limited, limi
 }
 
 /** Four decimals, truncated. */
-function carryOf({ carry }: AccountOverview): string {
+function carryOf({ carry }: TenantOverview['account']): string {
   return `0.${((carry * 10_000n) / PRICE_DENOMINATOR).toString().padStart(4, '0')}`;
 }
 

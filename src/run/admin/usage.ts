@@ -1,8 +1,7 @@
 /** `admin usage ...` */
 import type { Command } from 'commander';
-import { Failure } from '../../base/failure.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import type { Conflict, Report } from '../../money/usage/conflict.ts';
 import { listConflicts } from '../../money/usage/list-conflicts.ts';
 import { type JsonOption, limitOption, tenantArgument, withJson } from './arguments.ts';
@@ -20,7 +19,7 @@ export function usageCommands(program: Command): void {
     .addOption(limitOption(100))
     .action(async (tenant: TenantId, { limit, json }: { limit: number } & JsonOption) => {
       await withDatabase(async ({ db }) => {
-        if (!(await findTenant(db, tenant))) throw new Failure('not_found');
+        await getTenant(db, tenant);
         const { conflicts } = await listConflicts(db, tenant, { size: limit });
         if (json) return printJson(conflicts.map(conflictJson));
         if (conflicts.length === 0) return printLine('no conflicts');

@@ -3,7 +3,7 @@ import { calculateJwkThumbprint } from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DatabaseSigner } from '../../../src/access/tokens/signer.ts';
 import type { SigningKeyState } from '../../../src/access/tokens/signing-key.ts';
-import { findPublicKeys, listSigningKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
+import { findPublicKeys, findSigningKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
 import {
   activateSigningKey,
   removeSigningKey,
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 const turn = () => turnSigningKeys(database.pool, box);
-const keys = async () => (await listSigningKeys(database.pool)).toReversed();
+const keys = async () => (await findSigningKeys(database.pool)).toReversed();
 const states = async () => (await keys()).map((key) => key.state);
 const kidOf = async (state: SigningKeyState) => (await keys()).find((key) => key.state === state)!.kid;
 const published = async () => (await findPublicKeys(database.pool)).map((key) => key.kid);

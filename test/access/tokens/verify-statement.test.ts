@@ -5,7 +5,7 @@ import { JwsError, signText } from '../../../src/access/tokens/jws.ts';
 import { STATEMENT_TYPE, signStatement } from '../../../src/access/tokens/sign-statement.ts';
 import { DatabaseSigner, type Signer } from '../../../src/access/tokens/signer.ts';
 import { newSigningKey, type PublicJwk } from '../../../src/access/tokens/signing-key.ts';
-import { findStatementKeys, listSigningKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
+import { findSigningKeys, findStatementKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
 import {
   distrustSigningKey,
   removeSigningKey,
@@ -66,7 +66,7 @@ describe('a signed statement', () => {
     const jws = await signSample();
     const [{ kid }] = (await keys()) as [PublicJwk];
     for (let rotation = 0; rotation < 3; rotation += 1) await replaceKey();
-    const states = (await listSigningKeys(database.pool)).map(({ state }) => state);
+    const states = (await findSigningKeys(database.pool)).map(({ state }) => state);
     expect(states).toEqual(['active', 'removed', 'removed', 'removed']);
     expect(verifyStatement(jws, await keys()).kid).toBe(kid);
     expect(verifyStatement(await signSample(), await keys()).kid).not.toBe(kid);
@@ -97,7 +97,7 @@ describe('a signed statement', () => {
     await replaceKey();
     expect(verifyStatement(jws, await keys()).kid).toBe(kid);
     const removedAt = async () =>
-      (await listSigningKeys(database.pool)).find((each) => each.kid === kid)!.removedAt;
+      (await findSigningKeys(database.pool)).find((each) => each.kid === kid)!.removedAt;
     const before = await removedAt();
     await distrustSigningKey(database.pool, OPERATOR, kid);
     const left = await keys();

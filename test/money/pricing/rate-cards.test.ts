@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILT_IN_RATES, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
-import { listRateCards } from '../../../src/money/pricing/rate-cards.sql.ts';
+import { findRateCards } from '../../../src/money/pricing/rate-cards.sql.ts';
 import {
   describeSuperseded,
   loadRates,
@@ -49,7 +49,7 @@ describe('loadRates', () => {
     expect(describeSuperseded(refused)).toContain('old version 1, and version 2 is in effect');
     const again = await loadRates(database.pool, OPERATOR, BUILT_IN_RATES, { again: true });
     expect(again).toEqual({ version: 3, loaded: true });
-    expect((await listRateCards(database.pool)).map(({ version }) => version)).toEqual([1, 2, 3]);
+    expect((await findRateCards(database.pool)).map(({ version }) => version)).toEqual([1, 2, 3]);
   });
 
   it('compares prices, not their notation', async () => {

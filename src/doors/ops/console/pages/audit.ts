@@ -1,7 +1,7 @@
 /** `/console/audit`: who changed what, of all tenants and of the whole service. */
 import { html } from '@boxoffice/pages/html';
-import { findAuditEntriesOfAll } from '../../../../base/audit/audit-entries.sql.ts';
-import { ACTION_LENGTH_MAX, ACTION_PATTERN } from '../../../../base/audit/audit-entry.ts';
+import { isAction } from '../../../../base/audit/audit-entry.ts';
+import { listAuditOfAll } from '../../../../base/audit/list-audit.ts';
 import { invalidField } from '../../../../base/failure.ts';
 import { renderTenantId } from '../../../../base/tenants/tenant.ts';
 import { parsePeriod } from '../../../http/period.ts';
@@ -23,7 +23,7 @@ export async function showAudit({ deps, query }: LoggedInCall): Promise<Answer> 
     ...(fromText !== undefined && { from: fromText }),
     ...(toText !== undefined && { to: toText }),
   });
-  const found = await findAuditEntriesOfAll(deps.db, { tenant, action, subject, from, to, limit: LINES });
+  const found = await listAuditOfAll(deps.db, { tenant, action, subject, from, to, limit: LINES });
   const body = html`<h1>Audit</h1>
 <form class="filters" method="get" action="/console/audit">
 ${field({ name: 'tenant', label: 'Tenant', value: tenant === undefined ? '' : renderTenantId(tenant) })}
@@ -55,7 +55,7 @@ ${found.length === LINES && html`<p class="hint">These are the newest ${LINES}. 
 function parseAction(text: string | undefined): string | undefined {
   const action = parseSearch('action', text);
   if (action === undefined) return undefined;
-  if (!new RegExp(ACTION_PATTERN).test(action) || action.length > ACTION_LENGTH_MAX) {
+  if (!isAction(action)) {
     throw invalidField('action', 'must be words in lower case, such as key_revoked');
   }
   return action;

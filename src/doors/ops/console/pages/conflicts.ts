@@ -1,8 +1,7 @@
 /** `/console/conflicts`: ids that relays reported again with other values. Only the first report was charged. */
 import { html } from '@boxoffice/pages/html';
 import { renderTenantId } from '../../../../base/tenants/tenant.ts';
-import { listConflictTenants } from '../../../../money/overview/payment-lists.sql.ts';
-import { listConflicts } from '../../../../money/usage/list-conflicts.ts';
+import { listConflicts, listConflictTenants } from '../../../../money/usage/list-conflicts.ts';
 import { type Answer, page } from '../../../pages/answer.ts';
 import { emptyState, named, timeOf } from '../../../pages/components.ts';
 import { describeConflict } from '../../../pages/describe-conflict.ts';

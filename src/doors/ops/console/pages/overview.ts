@@ -1,11 +1,6 @@
 /** `/console`: whether everything is well: the service, the money, what waits. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { listSigningKeys } from '../../../../access/tokens/signing-keys.sql.ts';
-import { type Lag, listLags } from '../../../../events/turns.sql.ts';
-import { type Drift, findDrift } from '../../../../money/audit/provider-drift.sql.ts';
-import { countTenants } from '../../../../money/overview/payment-lists.sql.ts';
-import { findNewestRateCard } from '../../../../money/pricing/rate-cards.sql.ts';
-import { countOpenEvents } from '../../../../money/provider-events/provider-events.sql.ts';
+import { getOverview, type Overview } from '../../../../access/operators/get-overview.ts';
 import { type Answer, page } from '../../../pages/answer.ts';
 import { badge, dollars, timeOf } from '../../../pages/components.ts';
 import type { LoggedInCall } from '../route.ts';
@@ -17,14 +12,8 @@ const SLOW_SECONDS = 60;
 const OLD_COMPARISON_SECONDS = 7_500;
 
 export async function showOverview({ deps, door }: LoggedInCall): Promise<Answer> {
-  const { db } = deps;
   const fault = await door.findFault();
-  const tenants = await countTenants(db);
-  const parked = await countOpenEvents(db);
-  const drift = await findDrift(db);
-  const lags = await listLags(db);
-  const card = await findNewestRateCard(db);
-  const signing = (await listSigningKeys(db)).find(({ state }) => state === 'active');
+  const { tenants, parked, drift, lags, card, signing } = await getOverview(deps.db);
   const all = tenants.reduce((sum, each) => sum + each.tenants, 0n);
   const body = html`<h1>Overview</h1>
 <div class="cards">
@@ -56,14 +45,14 @@ ${renderLags(lags)}
   return page({ title: 'Overview', body });
 }
 
-function describeDrift(drift: Drift | undefined): string {
+function describeDrift(drift: Overview['drift']): string {
   if (!drift) return 'They were never compared.';
   const minutes = Math.floor(drift.ageSeconds / 60);
   const isOld = drift.ageSeconds > OLD_COMPARISON_SECONDS;
   return `Compared ${minutes} minutes ago.${isOld ? ' No comparison has succeeded since.' : ''}`;
 }
 
-function renderLags(lags: readonly Lag[]): Html {
+function renderLags(lags: Overview['lags']): Html {
   return table(
     'How far each listener is behind',
     ['Listener', 'State', 'Events that wait', 'Seconds behind'],

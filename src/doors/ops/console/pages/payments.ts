@@ -1,19 +1,12 @@
 /** `/console/payments`: what is parked, automatic top-ups, disputes and fraud warnings. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { Failure, invalidField, invalidRequest, notFound } from '../../../../base/failure.ts';
+import { Failure, invalidField, invalidRequest } from '../../../../base/failure.ts';
 import { renderTenantId } from '../../../../base/tenants/tenant.ts';
-import {
-  listAttempts,
-  listDisputes,
-  listFraudWarnings,
-} from '../../../../money/overview/payment-lists.sql.ts';
-import {
-  findOpenEvent,
-  listOpenEvents,
-  type OpenEvent,
-} from '../../../../money/provider-events/provider-events.sql.ts';
-import type { AttemptState } from '../../../../money/top-ups/top-up-attempts.sql.ts';
+import { getPaymentsOverview } from '../../../../money/overview/overview.ts';
+import { getParked } from '../../../../money/parked/list-parked.ts';
+import type { OpenEvent } from '../../../../money/provider-events/open-event.ts';
+import { ATTEMPT_STATES, type AttemptState } from '../../../../money/top-ups/attempt.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import {
   badge,
@@ -30,23 +23,16 @@ import type { LoggedInCall } from '../route.ts';
 import { table, tenantLink } from '../table.ts';
 
 const LINES = 100;
-const STATES = [
-  'pending',
-  'unknown',
-  'succeeded',
-  'declined',
-  'canceled',
-] as const satisfies readonly AttemptState[];
 
 export async function showPayments({ deps, query }: LoggedInCall): Promise<Answer> {
-  const { db } = deps;
   const tenant = parseTenantFilter(query.get('tenant'));
   const state = parseState(query.get('state'));
-  const parked = await listOpenEvents(db, LINES);
-  const attempts = await listAttempts(db, { tenant, state, limit: LINES });
-  const disputes = await listDisputes(db, { tenant, limit: LINES });
-  const warnings = await listFraudWarnings(db, LINES);
-  const choices = STATES.map((value) => ({ value, text: value }));
+  const { parked, attempts, disputes, warnings } = await getPaymentsOverview(deps.db, {
+    tenant,
+    state,
+    limit: LINES,
+  });
+  const choices = ATTEMPT_STATES.map((value) => ({ value, text: value }));
   const body = html`<h1>Payments</h1>
 <h2>Parked notifications</h2>
 ${renderParked(parked)}
@@ -101,8 +87,8 @@ ${table(
 
 function parseState(text: string | undefined): AttemptState | undefined {
   if (text === undefined || text === '') return undefined;
-  const state = STATES.find((each) => each === text);
-  if (!state) throw invalidField('state', `must be one of ${STATES.join(', ')}`);
+  const state = ATTEMPT_STATES.find((each) => each === text);
+  if (!state) throw invalidField('state', `must be one of ${ATTEMPT_STATES.join(', ')}`);
   return state;
 }
 
@@ -135,19 +121,17 @@ function renderParked(events: readonly OpenEvent[]): Html {
 
 /** `/console/payments/evt_...`: credit a parked payment, or take it off the list. */
 export async function showParked(call: LoggedInCall): Promise<Answer> {
-  return page(parkedPage(await getParked(call), '', {}));
+  return page(parkedPage(await parkedOf(call), '', {}));
 }
 
-async function getParked({ deps, params }: LoggedInCall): Promise<OpenEvent> {
-  const event = await findOpenEvent(deps.db, params.id ?? '');
-  if (!event) throw notFound('notification');
-  return event;
+function parkedOf({ deps, params }: LoggedInCall): Promise<OpenEvent> {
+  return getParked(deps.db, params.id ?? '');
 }
 
 /** Asks the provider, and credits the tenant that it names. */
 export async function submitSettlement(call: LoggedInCall): Promise<Answer> {
   const { deps } = call;
-  const event = await getParked(call);
+  const event = await parkedOf(call);
   if (!deps.provider) throw new Failure('payments_not_configured');
   const { settleParked } = await import('../../../../money/parked/settle-parked.ts');
   const { credited } = await settleParked(deps, deps.provider, event.id);
@@ -163,7 +147,7 @@ export async function submitSettlement(call: LoggedInCall): Promise<Answer> {
 }
 
 export async function submitDismissal(call: LoggedInCall): Promise<Answer> {
-  const event = await getParked(call);
+  const event = await parkedOf(call);
   const given = call.form.get('reason');
   const reason = parseReason(given);
   if (reason === undefined) {

@@ -3,19 +3,13 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { Failure } from '../../../../base/failure.ts';
 import { assert } from '../../../../base/lib/assert.ts';
-import { findTenant } from '../../../../base/tenants/tenants.sql.ts';
 import {
   isPrice,
   MARKUP_MAX,
   parseRateCard,
   type RateCardFile,
 } from '../../../../money/pricing/rate-card.ts';
-import {
-  findNewestRateCard,
-  listRateCards,
-  type RateCardRow,
-} from '../../../../money/pricing/rate-cards.sql.ts';
-import { describeSuperseded, loadRates } from '../../../../money/pricing/rate-cards.ts';
+import { describeSuperseded, listRateCards, loadRates } from '../../../../money/pricing/rate-cards.ts';
 import { ROLES, TIERS } from '../../../../money/pricing/role.ts';
 import { addUp, type ComparedTenant, type Comparison } from '../../../../money/simulation/simulate-card.ts';
 import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts';
@@ -55,21 +49,17 @@ export const CARD_FIELDS: readonly string[] = [
 ];
 
 export async function showRates({ deps }: LoggedInCall): Promise<Answer> {
-  const cards = (await listRateCards(deps.db)).reverse();
-  return page(ratesPage(cards, fieldsOf(newestOf(cards).card), {}, {}, undefined));
+  const cards = await listRateCards(deps.db);
+  return page(ratesPage(cards, fieldsOf(cards[0].card), {}, {}, undefined));
 }
 
 /** The prices of the card in effect, as text. */
 async function cardNow(db: LoggedInCall['deps']['db']): Promise<Form> {
-  const newest = await findNewestRateCard(db);
-  assert(newest, 'a rate card is loaded at the start');
+  const [newest] = await listRateCards(db);
   return fieldsOf(newest.card);
 }
 
-function newestOf([newest]: readonly RateCardRow[]): RateCardRow {
-  assert(newest, 'a rate card is loaded at the start');
-  return newest;
-}
+type Cards = Awaited<ReturnType<typeof listRateCards>>;
 
 /** The fields of the form, as text. */
 function fieldsOf(card: RateCardFile): Form {
@@ -115,12 +105,14 @@ function cardOf(form: Form): RateCardFile {
 /** What the usage of a period would have cost. Nothing is changed. */
 export async function submitSimulation(call: LoggedInCall): Promise<Answer> {
   const { deps, form } = call;
-  const faults = { ...cardFaults(form), ...simulationFaults(form), ...(await unknownTenantFault(call)) };
+  const faults = { ...cardFaults(form), ...simulationFaults(form) };
   if (Object.keys(faults).length > 0) return wrongDraft(deps, form, faults);
   try {
     return page(simulationPage(form, await simulate(call), await cardNow(deps.db)));
   } catch (error) {
-    if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
+    if (!(error instanceof Failure)) throw error;
+    if (error.kind === 'not_found') return wrongDraft(deps, form, { tenant: UNKNOWN_TENANT });
+    if (error.kind !== 'invalid_request') throw error;
     return wrongDraft(deps, form, {}, error.message);
   }
 }
@@ -131,8 +123,7 @@ async function wrongDraft(
   faults: Faults,
   message = 'Nothing was done. What is wrong stands at the fields.',
 ): Promise<Answer> {
-  const cards = (await listRateCards(db)).reverse();
-  return page(ratesPage(cards, form, periodOf(form), faults, message), 400);
+  return page(ratesPage(await listRateCards(db), form, periodOf(form), faults, message), 400);
 }
 
 /** What is wrong with the period and the tenant, in words. */
@@ -148,11 +139,6 @@ function simulationFaults(form: Form): Faults {
     ...(textOf(form, 'tenant') !== '' &&
       unlessInvalid(() => parseTenantFilter(tenant)) === undefined && { tenant: WRONG_TENANT }),
   };
-}
-
-async function unknownTenantFault({ deps, form }: LoggedInCall): Promise<Faults> {
-  const tenant = unlessInvalid(() => parseTenantFilter(form.get('tenant')));
-  return tenant === undefined || (await findTenant(deps.db, tenant)) ? {} : { tenant: UNKNOWN_TENANT };
 }
 
 /** `undefined` if it fails with `invalid_request`. */
@@ -208,13 +194,13 @@ export async function submitCard({ deps, form, session }: LoggedInCall): Promise
 }
 
 function ratesPage(
-  cards: readonly RateCardRow[],
+  cards: Cards,
   draft: Form,
   { from, to, tenant }: Given,
   faults: Faults,
   message: string | undefined,
 ): Page {
-  const newest = newestOf(cards);
+  const [newest] = cards;
   const body = html`<h1>Rates</h1>
 <p>Version ${newest.version} prices since ${timeOf(newest.effectiveAt)}.</p>
 ${alert(message)}

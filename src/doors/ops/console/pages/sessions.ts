@@ -11,7 +11,7 @@ import { type Answer, page, redirect } from '../../../pages/answer.ts';
 import { named } from '../../../pages/components.ts';
 import { endAllForm, sessionTable } from '../../../pages/session-table.ts';
 import type { LoggedInCall } from '../route.ts';
-import { getTenant, tenantPath } from './tenant.ts';
+import { tenantOf, tenantPath } from './tenant.ts';
 
 const PATH = '/console/sessions';
 
@@ -36,7 +36,7 @@ export async function submitEndingOthers({ deps, session }: LoggedInCall): Promi
 }
 
 export async function showTenantSessions(call: LoggedInCall): Promise<Answer> {
-  const tenant = await getTenant(call);
+  const tenant = await tenantOf(call);
   const path = tenantPath(tenant);
   const found = await listSessionsOfTenant(call.deps, tenant.id);
   const lines = found.map((each) => ({
@@ -62,7 +62,7 @@ export async function submitTenantEndings(call: LoggedInCall): Promise<Answer> {
 }
 
 async function endOf(call: LoggedInCall, which: { readonly id?: string }): Promise<Answer> {
-  const tenant = await getTenant(call);
+  const tenant = await tenantOf(call);
   const actor = operatorOf(call.session);
   await endSessionsOfTenant(call.deps, { tenant: tenant.id }, { ...which, actor });
   return redirect(`${tenantPath(tenant)}/sessions`);

@@ -1,7 +1,8 @@
 /** `/console/signing-keys`: the keys that sign participant tokens, and their turns. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { listSigningKeys, type SigningKeyRow } from '../../../../access/tokens/signing-keys.sql.ts';
+import { listSigningKeys } from '../../../../access/tokens/list-signing-keys.ts';
+import type { SigningKeyRow } from '../../../../access/tokens/signing-key.ts';
 import {
   activateSigningKey,
   distrustSigningKey,
@@ -24,7 +25,7 @@ export async function showSigningKeys(call: LoggedInCall): Promise<Answer> {
 }
 
 async function keysPage({ deps }: LoggedInCall, faults: Faults): Promise<Page> {
-  const keys = await listSigningKeys(deps.db);
+  const keys = await listSigningKeys(deps);
   const pending = keys.find(({ state }) => state === 'pending');
   const button = (action: string, text: string) =>
     html`<form class="inline" method="post" action="/console/signing-keys/${action}"><button>${text}</button></form>`;

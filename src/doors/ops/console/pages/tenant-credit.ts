@@ -4,19 +4,18 @@ import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { Failure, invalidField } from '../../../../base/failure.ts';
 import { admits, type Tenant } from '../../../../base/tenants/tenant.ts';
 import { displayMicros } from '../../../../money/amount.ts';
-import { adjustCredit } from '../../../../money/ledger/adjust-credit.ts';
+import { adjustCredit, getBalance } from '../../../../money/ledger/adjust-credit.ts';
 import { type Confirmed, mustConfirm, TYPED_ONCE_MAX } from '../../../../money/ledger/adjustment.ts';
-import { findAccountOverview } from '../../../../money/overview/overview.sql.ts';
 import { type Answer, type Page, page } from '../../../pages/answer.ts';
 import { checkbox, dollars, exact, type Faults, field, formId, named } from '../../../pages/components.ts';
 import { parseReason, parseSignedDollars, REASON_MAX, WRONG_DOLLARS } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { facts } from '../table.ts';
-import { getTenant, tenantPath } from './tenant.ts';
+import { tenantOf, tenantPath } from './tenant.ts';
 
 export async function showCredit(call: LoggedInCall): Promise<Answer> {
-  const tenant = await getTenant(call);
-  return page(creditPage(tenant, await balanceOf(call, tenant), {}, {}));
+  const tenant = await tenantOf(call);
+  return page(creditPage(tenant, await getBalance(call.deps.db, tenant.id), {}, {}));
 }
 
 /** What the two forms send: the second one repeats the first, and says that its page was read. */
@@ -25,12 +24,12 @@ export const CREDIT_FIELDS = ['form', 'dollars', 'reason', 'reviewed', 'confirm'
 /** The form has an id, which makes the adjustment idempotent: a form that is sent twice posts once. */
 export async function submitCredit(call: LoggedInCall): Promise<Answer> {
   const { form } = call;
-  const tenant = await getTenant(call);
+  const tenant = await tenantOf(call);
   const id = form.get('form') ?? '';
   if (!/^[0-9a-f-]{36}$/.test(id)) throw invalidField('form', 'must be that of a page of the console');
   const amount = parseSignedDollars(form.get('dollars'));
   const reason = parseReason(form.get('reason'));
-  const balance = await balanceOf(call, tenant);
+  const balance = await getBalance(call.deps.db, tenant.id);
   if (amount === undefined || reason === undefined) {
     const faults: Faults = {
       ...(amount === undefined && { dollars: WRONG_DOLLARS }),
@@ -71,9 +70,12 @@ async function postCredit(call: LoggedInCall, tenant: Tenant, draft: Draft): Pro
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
     // Charges may have changed what must be confirmed.
-    const faults = faultsOf({ ...draft, balance: await balanceOf(call, tenant) }, confirmed);
+    const faults = faultsOf({ ...draft, balance: await getBalance(call.deps.db, tenant.id) }, confirmed);
     if (Object.keys(faults).length === 0) throw error;
-    return page(reviewPage(tenant, { ...draft, balance: await balanceOf(call, tenant) }, faults), 400);
+    return page(
+      reviewPage(tenant, { ...draft, balance: await getBalance(call.deps.db, tenant.id) }, faults),
+      400,
+    );
   }
 }
 
@@ -83,10 +85,6 @@ function faultsOf({ amount, balance }: Draft, confirmed: Confirmed): Faults {
     ...(must.amount && confirmed.amount !== amount && { confirm: `Type ${plain(amount)}.` }),
     ...(must.negative && !confirmed.negative && { negative: 'Tick the box, or take less.' }),
   };
-}
-
-async function balanceOf({ deps }: LoggedInCall, { id }: Tenant): Promise<bigint> {
-  return (await findAccountOverview(deps.db, id))?.balance ?? 0n;
 }
 
 /** As it is typed: without `$`, commas and zeros at the end. */

@@ -2,6 +2,7 @@
 import { html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { changeLimits } from '../../../../base/tenants/change-limits.ts';
+import { getLimits } from '../../../../base/tenants/get-tenant.ts';
 import {
   LIMIT_MAX,
   LIMIT_MIN,
@@ -12,23 +13,22 @@ import {
   TENANT_LIMITS,
 } from '../../../../base/tenants/limits.ts';
 import type { Tenant } from '../../../../base/tenants/tenant.ts';
-import { findLimits } from '../../../../base/tenants/tenants.sql.ts';
 import type { Form } from '../../../http/form.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { type Faults, field, named } from '../../../pages/components.ts';
 import { parseReason, REASON_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { getTenant, tenantPath } from './tenant.ts';
+import { tenantOf, tenantPath } from './tenant.ts';
 
 export async function showLimits(call: LoggedInCall): Promise<Answer> {
-  const tenant = await getTenant(call);
-  return page(limitsPage(tenant, await limitedOf(call, tenant), undefined, {}));
+  const tenant = await tenantOf(call);
+  return page(limitsPage(tenant, await getLimits(call.deps.db, tenant), undefined, {}));
 }
 
 /** An empty field: what every tenant has. */
 export async function submitLimits(call: LoggedInCall): Promise<Answer> {
   const { deps, form, session } = call;
-  const tenant = await getTenant(call);
+  const tenant = await tenantOf(call);
   const set: Partial<Record<LimitName, number>> = {};
   const reset: LimitName[] = [];
   const faults: Record<string, string> = {};
@@ -42,14 +42,10 @@ export async function submitLimits(call: LoggedInCall): Promise<Answer> {
   const reason = parseReason(form.get('reason'));
   if (reason === undefined) faults.reason = `Give a reason of 1 to ${REASON_MAX} characters.`;
   if (Object.keys(faults).length > 0) {
-    return page(limitsPage(tenant, await limitedOf(call, tenant), form, faults), 400);
+    return page(limitsPage(tenant, await getLimits(call.deps.db, tenant), form, faults), 400);
   }
   await changeLimits(deps.db, operatorOf(session), tenant.id, { set, reset, reason });
   return redirect(tenantPath(tenant));
-}
-
-async function limitedOf({ deps }: LoggedInCall, { id, status }: Tenant): Promise<LimitedTenant> {
-  return { status, limits: (await findLimits(deps.db, id)) ?? null };
 }
 
 function limitsPage(tenant: Tenant, limited: LimitedTenant, given: Form | undefined, faults: Faults): Page {

@@ -14,7 +14,7 @@ import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts
 import { type Faults, field, named, select } from '../../../pages/components.ts';
 import { parseReason, REASON_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { getTenant, tenantPath } from './tenant.ts';
+import { tenantOf, tenantPath } from './tenant.ts';
 
 const MEANINGS: Readonly<Record<TenantStatus, string>> = {
   pending: 'pending: it never paid',
@@ -25,12 +25,12 @@ const MEANINGS: Readonly<Record<TenantStatus, string>> = {
 };
 
 export async function showStatus(call: LoggedInCall): Promise<Answer> {
-  return page(statusPage(await getTenant(call), {}, {}));
+  return page(statusPage(await tenantOf(call), {}, {}));
 }
 
 export async function submitStatus(call: LoggedInCall): Promise<Answer> {
   const { deps, form, session } = call;
-  const tenant = await getTenant(call);
+  const tenant = await tenantOf(call);
   const status = TENANT_STATUSES.find((each) => each === form.get('status'));
   if (!status) throw invalidField('status', `must be one of ${TENANT_STATUSES.join(', ')}`);
   const reason = parseReason(form.get('reason'));

@@ -1,20 +1,14 @@
 /** `/console/tenants/t_...`: everything about one tenant, but no secret. */
 import { type Html, html } from '@boxoffice/pages/html';
 import type { ApiKey } from '../../../../access/keys/api-key.ts';
-import { findKeys } from '../../../../access/keys/keys.sql.ts';
+import { getTenantOverview } from '../../../../access/operators/get-tenant-overview.ts';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { makeConsoleLink } from '../../../../access/sessions/make-console-link.ts';
 import { LINK_MINUTES } from '../../../../access/sessions/session.ts';
-import { invalidField, notFound } from '../../../../base/failure.ts';
-import { admits, renderTenantId, type Tenant } from '../../../../base/tenants/tenant.ts';
-import { findTenant } from '../../../../base/tenants/tenants.sql.ts';
-import {
-  findAccountOverview,
-  listLimitChanges,
-  listStatusChanges,
-} from '../../../../money/overview/overview.sql.ts';
+import { invalidField } from '../../../../base/failure.ts';
+import { getTenant } from '../../../../base/tenants/get-tenant.ts';
+import { renderTenantId, type Tenant } from '../../../../base/tenants/tenant.ts';
 import { describeTopUpError, type PaymentSettings } from '../../../../money/payments/payment-settings.ts';
-import { findPaymentSettings } from '../../../../money/payments/payments.sql.ts';
 import { setExempt } from '../../../../money/tenant-status/change-status.ts';
 import { unfreezeTopUps } from '../../../../money/top-ups/unfreeze-top-ups.ts';
 import { type Answer, page, redirect } from '../../../pages/answer.ts';
@@ -25,22 +19,17 @@ import { facts, table } from '../table.ts';
 import { statusBadge } from './tenants.ts';
 
 /** The tenant that the path names. Fails with `not_found`. */
-export async function getTenant({ deps, params }: LoggedInCall): Promise<Tenant> {
-  const tenant = await findTenant(deps.db, parseTenantParam(params.tenant));
-  if (!tenant) throw notFound('tenant');
-  return tenant;
+export function tenantOf({ deps, params }: LoggedInCall): Promise<Tenant> {
+  return getTenant(deps.db, parseTenantParam(params.tenant));
 }
 
 export function tenantPath({ id }: Pick<Tenant, 'id'>): string {
   return `/console/tenants/${renderTenantId(id)}`;
 }
 
-export async function showTenant(call: LoggedInCall): Promise<Answer> {
-  const { db } = call.deps;
-  const tenant = await getTenant(call);
-  const account = await findAccountOverview(db, tenant.id);
-  if (!account) throw notFound('tenant');
-  const settings = await findPaymentSettings(db, tenant.id);
+export async function showTenant({ deps, params }: LoggedInCall): Promise<Answer> {
+  const found = await getTenantOverview(deps.db, parseTenantParam(params.tenant));
+  const { tenant, account, settings, keys } = found;
   const id = renderTenantId(tenant.id);
   const body = html`<h1>${named(tenant.name)}</h1>
 <p>${statusBadge(tenant.status)} <code>${id}</code></p>
@@ -49,7 +38,7 @@ ${facts('The tenant', {
   'E-mail address': named(tenant.email),
   Created: timeOf(tenant.createdAt),
   Balance: exact(account.balance),
-  'New sessions': admits(tenant, account.balance) ? 'admitted' : 'refused',
+  'New sessions': found.admitted ? 'admitted' : 'refused',
   'Charged for usage': tenant.exempt ? 'no: it is exempt' : 'yes',
   'Entries of the ledger': account.postings,
   Conflicts: html`<a href="/console/conflicts?tenant=${id}">${account.conflicts}</a>`,
@@ -58,12 +47,12 @@ ${facts('The tenant', {
 <h2>Payments</h2>
 ${renderPayments(settings, id)}
 <h2>API keys</h2>
-${renderKeys(await findKeys(db, tenant.id))}
+${renderKeys(keys)}
 <h2>Changes of the status</h2>
 ${table(
   'Changes of the status',
   ['Time', 'From', 'To', 'Reason', 'Told to its people'],
-  (await listStatusChanges(db, tenant.id)).map((each) => [
+  found.statusChanges.map((each) => [
     timeOf(each.at),
     each.from,
     each.to,
@@ -75,7 +64,7 @@ ${table(
 ${table(
   'Changes of limits',
   ['Time', 'Limit', 'From', 'To', 'Reason'],
-  (await listLimitChanges(db, tenant.id)).map((each) => [
+  found.limitChanges.map((each) => [
     timeOf(each.at),
     each.name,
     each.from ?? 'usual',
@@ -140,7 +129,7 @@ function renderKeys(keys: readonly ApiKey[]): Html {
 }
 
 export async function submitExemption(call: LoggedInCall): Promise<Answer> {
-  const tenant = await getTenant(call);
+  const tenant = await tenantOf(call);
   const wanted = call.form.get('exempt') ?? '';
   if (!['yes', 'no'].includes(wanted)) throw invalidField('exempt', 'must be yes or no');
   await setExempt(call.deps.db, operatorOf(call.session), tenant.id, wanted === 'yes');
@@ -148,7 +137,7 @@ export async function submitExemption(call: LoggedInCall): Promise<Answer> {
 }
 
 export async function submitUnfreezing(call: LoggedInCall): Promise<Answer> {
-  const tenant = await getTenant(call);
+  const tenant = await tenantOf(call);
   await unfreezeTopUps(call.deps.db, operatorOf(call.session), tenant.id);
   return redirect(tenantPath(tenant));
 }

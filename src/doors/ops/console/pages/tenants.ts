@@ -2,7 +2,7 @@
 import { html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../../base/failure.ts';
 import { TENANT_STATUSES, type TenantStatus } from '../../../../base/tenants/tenant.ts';
-import { listTenants } from '../../../../money/overview/overview.sql.ts';
+import { listTenants } from '../../../../money/overview/overview.ts';
 import { type Answer, page } from '../../../pages/answer.ts';
 import { badge, emptyState, exact, field, named, select, timeOf } from '../../../pages/components.ts';
 import { parseSearch } from '../fields.ts';

@@ -1,12 +1,8 @@
 /** `/console/verify`: add everything up again, in the background, and see how far it is. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { startVerification } from '../../../../money/audit/run-verification.ts';
-import {
-  endQuietVerification,
-  listVerifications,
-  type VerificationRow,
-} from '../../../../money/audit/verifications.sql.ts';
+import { listVerifications, startVerification } from '../../../../money/audit/run-verification.ts';
+import type { Verification } from '../../../../money/audit/verification.ts';
 import { type Answer, page, redirect } from '../../../pages/answer.ts';
 import { badge, emptyState, named, timeOf } from '../../../pages/components.ts';
 import type { LoggedInCall } from '../route.ts';
@@ -16,7 +12,6 @@ const RUNS_SHOWN = 20;
 const AGAIN_SECONDS = 2;
 
 export async function showVerify({ deps }: LoggedInCall): Promise<Answer> {
-  await endQuietVerification(deps.db);
   const runs = await listVerifications(deps.db, RUNS_SHOWN);
   const [newest] = runs;
   const goesOn = newest !== undefined && newest.finishedAt === null;
@@ -34,13 +29,13 @@ ${renderRuns(runs)}
   return page({ title: 'Verify', body, ...(goesOn && { reloadSeconds: AGAIN_SECONDS }) });
 }
 
-function renderProgress({ step, done, total }: VerificationRow): Html {
+function renderProgress({ step, done, total }: Verification): Html {
   return html`<p class="note">It goes on: ${step === '' ? 'it begins' : step}.</p>
 <p><label for="progress">Charges computed again</label>
 <progress id="progress" max="${total === 0n ? 1n : total}" value="${done}"></progress> ${done} of ${total}</p>`;
 }
 
-function renderResult({ differences, shown, error, finishedAt, done }: VerificationRow): Html | undefined {
+function renderResult({ differences, shown, error, finishedAt, done }: Verification): Html | undefined {
   if (error !== null) return html`<p class="alert">The last one did not end: ${error}.</p>`;
   if (differences === 0) {
     return html`<p class="done">Nothing differs in ${countOf(done, 'record')}, ${finishedAt && timeOf(finishedAt)}.</p>`;
@@ -58,7 +53,7 @@ ${table(
 )}`;
 }
 
-function renderRuns(runs: readonly VerificationRow[]): Html {
+function renderRuns(runs: readonly Verification[]): Html {
   if (runs.length === 0)
     return emptyState('Nothing was verified here yet.', 'Do it before and after an upgrade.');
   return html`<h2>The last ones</h2>
@@ -76,7 +71,7 @@ ${table(
 )}`;
 }
 
-function resultBadge({ finishedAt, differences, error }: VerificationRow): Html {
+function resultBadge({ finishedAt, differences, error }: Verification): Html {
   if (finishedAt === null) return badge('goes on');
   if (error !== null || differences === null) return badge('did not end', 'warn');
   return differences === 0

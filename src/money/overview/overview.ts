@@ -1,0 +1,33 @@
+/** What operators look at: tenants, and the payments of all of them. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { listParked } from '../parked/list-parked.ts';
+import type { AttemptState } from '../top-ups/attempt.ts';
+import { findTenants, type TenantFilter, type TenantLine } from './overview.sql.ts';
+import { listAttempts, listDisputes, listFraudWarnings } from './payment-lists.sql.ts';
+
+/** The newest tenants first. */
+export function listTenants(db: Db, filter: TenantFilter): Promise<TenantLine[]> {
+  return findTenants(db, filter);
+}
+
+/** Up to `limit` of each. Only automatic top-ups and disputes are those of `tenant`, and only top-ups those in `state`. */
+export async function getPaymentsOverview(
+  db: Db,
+  {
+    tenant,
+    state,
+    limit,
+  }: {
+    readonly tenant: TenantId | undefined;
+    readonly state: AttemptState | undefined;
+    readonly limit: number;
+  },
+) {
+  return {
+    parked: await listParked(db, limit),
+    attempts: await listAttempts(db, { tenant, state, limit }),
+    disputes: await listDisputes(db, { tenant, limit }),
+    warnings: await listFraudWarnings(db, limit),
+  };
+}
