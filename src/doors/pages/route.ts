@@ -1,4 +1,7 @@
 /** Finds the route of a request in a table of routes, and checks its form against it. */
+import type { FastifyRequest } from 'fastify';
+import { describeDevice } from '../../access/sessions/device.ts';
+import type { From } from '../../access/sessions/session.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import type { Form } from '../http/form.ts';
 
@@ -8,10 +11,33 @@ export interface Route {
   readonly path: string;
   /** The fields in the form of a POST. Any other field is refused. */
   readonly fields?: readonly string[];
+  /** The request carries an API key and no cookie, so it may come from anywhere. */
+  readonly isForPrograms?: boolean;
 }
 
 /** What stands in a path in place of `:name`. */
 export type PathParams = Readonly<Record<string, string>>;
+
+/** A request, as the pages of both consoles see it. */
+export interface PageCall {
+  readonly request: FastifyRequest;
+  readonly path: string;
+  readonly params: PathParams;
+  readonly query: Form;
+  readonly form: Form;
+}
+
+type Known = { readonly hash: Buffer } | undefined;
+
+/** The browser of a call, for a log-in. */
+export function fromOf({
+  request,
+  session,
+  closed,
+}: PageCall & { readonly session: Known; readonly closed?: Known }): From {
+  const device = describeDevice(request.headers['user-agent']);
+  return { address: request.ip, device, before: (session ?? closed)?.hash };
+}
 
 /** Fails with `method_not_allowed`; `undefined`: there is no such path. */
 export function findRoute<R extends Route>(

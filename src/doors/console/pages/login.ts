@@ -16,8 +16,9 @@ import { authorizationOf } from '../../http/http.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import { type Faults, field, named } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
+import { fromOf } from '../../pages/route.ts';
 import { PASSKEY_SCRIPT, passkeyForm, passkeyLoginForm } from '../passkey-form.ts';
-import { type Call, fromOf, type SessionCall } from '../route.ts';
+import type { Call, SessionCall } from '../route.ts';
 import { askBeforeDeclining, nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
 import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
 

@@ -11,7 +11,8 @@ import { readCookie } from '../../pages/cookie.ts';
 import { parseNext } from '../../pages/fields.ts';
 import { faultPage, issuerForm, toIssuer } from '../../pages/issuer-pages.ts';
 import { notFoundPage } from '../../pages/notices.ts';
-import { type Call, fromOf, type SessionCall } from '../route.ts';
+import { fromOf } from '../../pages/route.ts';
+import type { Call, SessionCall } from '../route.ts';
 
 /** The name of the cookie of a log-in that goes on at the issuer. */
 export const LOGIN_COOKIE = 'boxoffice-login';

@@ -30,8 +30,9 @@ import {
   timeOf,
 } from '../../pages/components.ts';
 import { parseName, parseNext } from '../../pages/fields.ts';
+import { fromOf } from '../../pages/route.ts';
 import { PASSKEY_SCRIPT, passkeyForm, whyNone } from '../passkey-form.ts';
-import { type Call, fromOf, type SessionCall } from '../route.ts';
+import type { Call, SessionCall } from '../route.ts';
 
 const PATH = '/console/passkeys';
 

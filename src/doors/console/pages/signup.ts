@@ -6,7 +6,8 @@ import { EMAIL_LENGTH_MAX, TENANT_NAME_LENGTH_MAX } from '../../../base/tenants/
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import { type Faults, field } from '../../pages/components.ts';
 import { parseName } from '../../pages/fields.ts';
-import { type Call, fromOf } from '../route.ts';
+import { fromOf } from '../../pages/route.ts';
+import type { Call } from '../route.ts';
 
 export async function showSignup(): Promise<Answer> {
   return page(signupPage('', '', {}));

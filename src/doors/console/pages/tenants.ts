@@ -15,7 +15,8 @@ import { hasConsole, parseTenantId, renderTenantId, type TenantId } from '../../
 import { type Answer, page, redirect } from '../../pages/answer.ts';
 import { badge, named, scrolling } from '../../pages/components.ts';
 import { parseNext } from '../../pages/fields.ts';
-import { fromOf, type SessionCall } from '../route.ts';
+import { fromOf } from '../../pages/route.ts';
+import type { SessionCall } from '../route.ts';
 import { askBeforeDeclining, nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
 
 const PATH = '/console/tenants';

@@ -8,7 +8,8 @@ import {
   OPERATOR_LINK_MINUTES,
 } from '../../../../access/operators/operator-session.ts';
 import { type Answer, page, redirect } from '../../../pages/answer.ts';
-import { fromOf, type LoggedInCall, type OperatorCall } from '../route.ts';
+import { fromOf } from '../../../pages/route.ts';
+import type { LoggedInCall, OperatorCall } from '../route.ts';
 import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
 
 const COMMAND = html`<pre tabindex="0"><code>npm run admin -- console operator</code></pre>`;

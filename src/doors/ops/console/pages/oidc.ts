@@ -13,7 +13,8 @@ import { named } from '../../../pages/components.ts';
 import { readCookie } from '../../../pages/cookie.ts';
 import { faultPage, issuerForm, toIssuer } from '../../../pages/issuer-pages.ts';
 import { notFoundPage } from '../../../pages/notices.ts';
-import { fromOf, type LoggedInCall, type OperatorCall } from '../route.ts';
+import { fromOf } from '../../../pages/route.ts';
+import type { LoggedInCall, OperatorCall } from '../route.ts';
 
 /** The name of the cookie of a log-in that goes on at the issuer. */
 export const LOGIN_COOKIE = 'boxoffice-operator-login';
