@@ -74,7 +74,3 @@ export function parseMemberEmail(text: string): string | undefined {
   const email = normalAddress(text.trim());
   return isMailAddress(email) ? email : undefined;
 }
-
-export function isMemberRole(text: string): text is MemberRole {
-  return (MEMBER_ROLES as readonly string[]).includes(text);
-}

@@ -2,17 +2,15 @@
 import { type Rights, rightsOf } from '../../access/rights/key-ceiling.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import { invalidField } from '../../base/failure.ts';
 import { type Mutation, once } from '../../base/idempotency/once.ts';
+import { parseFormId } from '../pages/fields.ts';
 import type { SessionCall } from './route.ts';
 
 /** The change that a form asks for, by the id that `formId()` gave it. Fails with `invalid_request`. */
 export function mutationOf({ session, form, path }: SessionCall): Mutation {
-  const id = form.get('form') ?? '';
-  if (!/^[0-9a-f-]{36}$/.test(id)) throw invalidField('form', 'must be that of a page of the console');
   return {
     tenant: session.tenant,
-    key: `console-${id}`,
+    key: `console-${parseFormId(form)}`,
     method: `POST ${path}`,
     ...rightsOfSession(session),
     request: Buffer.from(JSON.stringify([...form])),

@@ -1,7 +1,6 @@
 /** Every route of the console. A test goes through the table: what each role may do, and that no other site may post. */
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
-import { ASSETS, type Asset } from '../pages/assets/assets.ts';
-import { notFoundPage } from '../pages/notices.ts';
+import { sendAsset } from '../pages/assets/send-asset.ts';
 import { MONEY_ROUTES } from './money-routes.ts';
 import { OIDC_ROUTES } from './oidc-routes.ts';
 import { showBans, submitBan, submitUnban } from './pages/bans.ts';
@@ -42,15 +41,8 @@ import { sendStatement, showStatement, showStatements } from './pages/statements
 import { showTenants, submitInvitationAnswer, submitTenant } from './pages/tenants.ts';
 import { showWatchdogs, submitWatchdog, submitWatchdogDeletion } from './pages/watchdogs.ts';
 import { PASSKEY_ROUTES } from './passkey-routes.ts';
-import type { Call, ConsoleRoute } from './route.ts';
+import type { ConsoleRoute } from './route.ts';
 import { SETTINGS_ROUTES } from './settings-routes.ts';
-
-async function sendAsset({ path }: Call) {
-  const isOf = (each: Asset) => each.path === path;
-  const asset =
-    ASSETS.find(isOf) ?? (await import('../pages/assets/chart-assets.ts')).CHART_ASSETS.find(isOf);
-  return asset ? ({ kind: 'asset', file: asset.file } as const) : notFoundPage();
-}
 
 export const ROUTES: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/', needs: 'nobody', handle: showHome },

@@ -1,5 +1,6 @@
 /** Fields of forms that several pages have. */
 import { invalidField } from '../../base/failure.ts';
+import type { Form } from '../http/form.ts';
 
 /** A text of one line without control characters, without spaces around it; `undefined` if it is none. */
 export function parseName(text: string, lengthMax: number): string | undefined {
@@ -8,6 +9,24 @@ export function parseName(text: string, lengthMax: number): string | undefined {
   if (name === '' || [...name].length > lengthMax || /[\u0000-\u001f\u007f-\u009f]/.test(name))
     return undefined;
   return name;
+}
+
+/** One of the choices that a form offers. Fails with `invalid_request`. */
+export function parseChoice<T extends string>(
+  name: string,
+  text: string | undefined,
+  choices: readonly T[],
+): T {
+  const choice = choices.find((each) => each === text);
+  if (choice === undefined) throw invalidField(name, `must be one of ${choices.join(', ')}`);
+  return choice;
+}
+
+/** The id that `formId()` gave the form. Fails with `invalid_request`. */
+export function parseFormId(form: Form): string {
+  const id = form.get('form') ?? '';
+  if (!/^[0-9a-f-]{36}$/.test(id)) throw invalidField('form', 'must be that of a page of the console');
+  return id;
 }
 
 /** The path of a page of the console; the overview for anything else. */

@@ -1,4 +1,5 @@
 /** Queries of pages with filters. An empty field of a form is one that was left out. */
+import { ACTION_LENGTH_MAX, isAction } from '../../base/audit/audit-entry.ts';
 import { invalidField } from '../../base/failure.ts';
 import type { Form } from '../http/form.ts';
 import { type OpenPeriod, parsePeriod } from '../http/period.ts';
@@ -9,6 +10,14 @@ export function textOf(query: Form, name: string, lengthMax: number): string | u
   if (text === undefined || text === '') return undefined;
   if ([...text].length > lengthMax) throw invalidField(name, `must have at most ${lengthMax} characters`);
   return text;
+}
+
+/** The field `action`: as it is written in an entry of the audit trail, or with spaces. Fails with `invalid_request`. */
+export function actionOf(query: Form): string | undefined {
+  const action = textOf(query, 'action', ACTION_LENGTH_MAX)?.toLowerCase().replaceAll(' ', '_');
+  if (action !== undefined && !isAction(action))
+    throw invalidField('action', 'must be words of letters, such as key created');
+  return action;
 }
 
 const TIME_LENGTH_MAX = 40;

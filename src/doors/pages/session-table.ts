@@ -1,7 +1,8 @@
 /** Sessions as a table, in both consoles. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import type { LoginTraces } from '../../access/sessions/session.ts';
-import { badge, scrolling, timeOf } from './components.ts';
+import { badge, timeOf } from './components.ts';
+import { table } from './table.ts';
 
 export interface SessionLine extends LoginTraces {
   readonly id: string;
@@ -16,23 +17,18 @@ export function sessionTable(
   lines: readonly SessionLine[],
   { current, endPath }: { readonly current: string | undefined; readonly endPath: string | undefined },
 ): Html {
-  if (lines.length === 0) return html`<p class="hint">${label}: none.</p>`;
-  const all = ['Device', 'Network', ...headings, 'Logged in', 'Last used'];
-  return scrolling(
+  return table(
     label,
-    html`<table class="rows"><caption class="hidden">${label}</caption>
-<thead><tr>${all.map((each) => html`<th scope="col">${each}</th>`)}${endPath !== undefined && html`<th scope="col">End</th>`}</tr></thead>
-<tbody>${lines.map(
-      ({ id, device, network, cells, createdAt, seenAt }) => html`<tr>
-<th scope="row" data-label="Device"><span>${device ?? 'unknown device'}${id === current && html` ${badge('this session', 'good')}`}</span></th>
-<td data-label="Network">${network === null ? 'unknown' : html`<code>${network}</code>`}</td>
-${cells.map((cell, at) => html`<td data-label="${headings[at]}">${cell}</td>`)}
-<td data-label="Logged in">${timeOf(createdAt)}</td><td data-label="Last used">${timeOf(seenAt)}</td>
-${
-  endPath !== undefined &&
-  html`<td data-label="End">${id === current ? '–' : endForm(endPath, id, device)}</td>`
-}</tr>`,
-    )}</tbody></table>`,
+    ['Device', 'Network', ...headings, 'Logged in', 'Last used', endPath !== undefined && 'End'],
+    lines.map(({ id, device, network, cells, createdAt, seenAt }) => [
+      html`<span>${device ?? 'unknown device'}${id === current && html` ${badge('this session', 'good')}`}</span>`,
+      network === null ? 'unknown' : html`<code>${network}</code>`,
+      ...cells,
+      timeOf(createdAt),
+      timeOf(seenAt),
+      endPath !== undefined && (id === current ? '–' : endForm(endPath, id, device)),
+    ]),
+    { names: 'Device' },
   );
 }
 

@@ -16,18 +16,10 @@ import { getAlerts } from '../../../money/alerts/get-alerts.ts';
 import { microsOfCents } from '../../../money/amount.ts';
 import { getRunway } from '../../../money/runway/get-runway.ts';
 import { type Answer, page, redirect } from '../../pages/answer.ts';
-import {
-  badge,
-  dollars,
-  emptyState,
-  type Faults,
-  field,
-  scrolling,
-  select,
-  timeOf,
-} from '../../pages/components.ts';
-import { parseDollars } from '../../pages/fields.ts';
+import { badge, dollars, emptyState, type Faults, field, select, timeOf } from '../../pages/components.ts';
+import { parseChoice, parseDollars } from '../../pages/fields.ts';
 import { faultsOf } from '../../pages/notices.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 import { renderBurns, renderRooms } from './runway.ts';
 
@@ -56,7 +48,7 @@ export async function submitAlert(call: SessionCall): Promise<Answer> {
 }
 
 export async function submitAlertRemoval({ deps, session, form, address }: SessionCall): Promise<Answer> {
-  const kind = parseKind(form.get('kind'));
+  const kind = parseChoice('kind', form.get('kind'), THRESHOLD_KINDS);
   const below = form.get('below') ?? '';
   if (!/^\d{1,18}$/.test(below)) throw invalidField('below', 'must be that of a threshold');
   const unwanted = { kind, below: BigInt(below) };
@@ -65,14 +57,8 @@ export async function submitAlertRemoval({ deps, session, form, address }: Sessi
   return redirect('/console/alerts');
 }
 
-function parseKind(text: string | undefined): Threshold['kind'] {
-  const kind = THRESHOLD_KINDS.find((each) => each === text);
-  if (!kind) throw invalidField('kind', `must be one of ${THRESHOLD_KINDS.join(', ')}`);
-  return kind;
-}
-
 function parseThreshold(kindText: string | undefined, text: string | undefined): Threshold {
-  const kind = parseKind(kindText);
+  const kind = parseChoice('kind', kindText, THRESHOLD_KINDS);
   if (kind === 'balance') return { kind, below: microsOfCents(parseDollars('below', text)) };
   const hours = /^\d{1,5}$/.test(text?.trim() ?? '') ? Number(text) : 0;
   if (hours < 1 || hours > BELOW_HOURS_MAX)
@@ -131,23 +117,23 @@ ${renderRooms(runway)}`;
 }
 
 function renderThresholds(thresholds: readonly SetThreshold[], mayChange: boolean): Html {
-  return scrolling(
+  return table(
     'Thresholds',
-    html`<table class="rows"><caption class="hidden">Thresholds</caption>
-<thead><tr><th scope="col">Less than</th><th scope="col">State</th>${mayChange && html`<th scope="col">Change</th>`}</tr></thead>
-<tbody>${thresholds.map((each) => {
+    ['Less than', 'State', mayChange && 'Change'],
+    thresholds.map((each) => {
       const text = describeThreshold(each);
-      return html`<tr><th scope="row" data-label="Less than">${text}</th>
-<td data-label="State"><span>${
-        each.raisedAt
-          ? html`${badge('below it', 'bad')} since ${timeOf(each.raisedAt)}`
-          : badge('above it', 'good')
-      }</span></td>${
-        mayChange &&
-        html`<td data-label="Change"><form class="inline" method="post" action="/console/alerts/remove">
+      return [
+        text,
+        html`<span>${
+          each.raisedAt
+            ? html`${badge('below it', 'bad')} since ${timeOf(each.raisedAt)}`
+            : badge('above it', 'good')
+        }</span>`,
+        html`<form class="inline" method="post" action="/console/alerts/remove">
 <input type="hidden" name="kind" value="${each.kind}"><input type="hidden" name="below" value="${each.below}">
-<button>Remove<span class="hidden"> ${text}</span></button></form></td>`
-      }</tr>`;
-    })}</tbody></table>`,
+<button>Remove<span class="hidden"> ${text}</span></button></form>`,
+      ];
+    }),
+    { names: 'Less than' },
   );
 }

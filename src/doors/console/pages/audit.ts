@@ -2,27 +2,21 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { listMembers } from '../../../access/members/list-members.ts';
 import { mayDo } from '../../../access/members/member.ts';
-import {
-  ACTION_LENGTH_MAX,
-  ACTION_PATTERN,
-  type AuditEntry,
-  isAuditId,
-} from '../../../base/audit/audit-entry.ts';
+import { type AuditEntry, isAuditId } from '../../../base/audit/audit-entry.ts';
 import { listAudit } from '../../../base/audit/list-audit.ts';
-import { invalidField } from '../../../base/failure.ts';
 import type { Form } from '../../http/form.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
 import { type Answer, page } from '../../pages/answer.ts';
 import { renderChange } from '../../pages/audit-change.ts';
-import { emptyState, type Faults, field, named, scrolling, timeOf } from '../../pages/components.ts';
+import { emptyState, type Faults, field, named, timeOf } from '../../pages/components.ts';
 import { faultsOf } from '../../pages/notices.ts';
-import { periodOf, queryOf, textOf } from '../../pages/query.ts';
+import { actionOf, periodOf, queryOf, textOf } from '../../pages/query.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const PAGE_SIZE = 50;
 const SUBJECT_LENGTH_MAX = 200;
 const FILTERS = ['action', 'subject', 'from', 'to'];
-const ACTION = new RegExp(ACTION_PATTERN);
 
 export async function showAudit({ deps, session, query }: SessionCall): Promise<Answer> {
   const after = query.get('after');
@@ -66,14 +60,6 @@ function parseAsked(query: Form) {
   };
 }
 
-/** As it is written in an entry, or with spaces. */
-function actionOf(query: Form): string | undefined {
-  const action = textOf(query, 'action', ACTION_LENGTH_MAX)?.toLowerCase().replaceAll(' ', '_');
-  if (action !== undefined && !ACTION.test(action))
-    throw invalidField('action', 'must be words of letters, such as key created');
-  return action;
-}
-
 function renderFilters(query: Form, faults: Faults): Html {
   const value = (name: string) => query.get(name);
   return html`<form class="filters" method="get" action="/console/audit" novalidate>
@@ -85,16 +71,16 @@ ${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`typ
 }
 
 function renderEntries(entries: readonly AuditEntry[], emails: ReadonlyMap<string, string>): Html {
-  return scrolling(
-    'Entries of the audit trail',
-    html`<table class="rows"><caption class="hidden">Entries, the newest first</caption>
-<thead><tr><th scope="col">Time</th><th scope="col">Who</th><th scope="col">Action</th><th scope="col">Of</th><th scope="col">Change</th></tr></thead>
-<tbody>${entries.map(
-      (entry) => html`<tr><td data-label="Time">${timeOf(entry.at)}</td>
-<td data-label="Who"><span>${renderActor(entry, emails)}</span></td><td data-label="Action">${entry.action.replaceAll('_', ' ')}</td>
-<td data-label="Of">${entry.subject !== null && html`<code>${entry.subject}</code>`}</td>
-<td data-label="Change">${renderChange(entry)}</td></tr>`,
-    )}</tbody></table>`,
+  return table(
+    'Entries, the newest first',
+    ['Time', 'Who', 'Action', 'Of', 'Change'],
+    entries.map((entry) => [
+      timeOf(entry.at),
+      html`<span>${renderActor(entry, emails)}</span>`,
+      entry.action.replaceAll('_', ' '),
+      entry.subject !== null && html`<code>${entry.subject}</code>`,
+      renderChange(entry),
+    ]),
   );
 }
 

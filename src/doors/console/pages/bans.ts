@@ -1,5 +1,5 @@
 /** `/console/rooms/bans`: who may not join, and for how long. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
 import { readPage } from '../../../base/lib/page.ts';
@@ -14,11 +14,11 @@ import {
   type Faults,
   field,
   named,
-  scrolling,
   select,
   timeOf,
 } from '../../pages/components.ts';
 import { sentence } from '../../pages/notices.ts';
+import { table } from '../../pages/table.ts';
 import {
   BAN_TIMES,
   moderate,
@@ -93,11 +93,11 @@ async function bansPage({ deps, session, query, form }: SessionCall, faults: Fau
   const body = html`<h1>Bans</h1>
 ${
   items.length > 0
-    ? scrolling(
+    ? table(
         'Bans',
-        html`<table class="rows"><thead><tr><th scope="col">Who</th><th scope="col">Where</th><th scope="col">Since</th>
-<th scope="col">Until</th><th scope="col">Reason</th>${mayModerate && html`<th scope="col">Change</th>`}</tr></thead>
-<tbody>${items.map((ban) => renderBan(ban, mayModerate))}</tbody></table>`,
+        ['Who', 'Where', 'Since', 'Until', 'Reason', mayModerate && 'Change'],
+        items.map(cellsOf),
+        { names: 'Who' },
       )
     : emptyState(
         'Nobody is banned.',
@@ -117,16 +117,17 @@ function parseAfter(text: string | undefined): string | undefined {
   return text;
 }
 
-function renderBan({ subject, room, createdAt, expiresAt, reason, actor }: Ban, mayModerate: boolean): Html {
-  return html`<tr><th scope="row" data-label="Who">${KIND_NAMES[subject.kind]} ${named(subject.value)}</th>
-<td data-label="Where">${room === null ? 'all rooms' : named(room)}</td><td data-label="Since">${timeOf(createdAt)}</td>
-<td data-label="Until">${expiresAt ? timeOf(expiresAt) : 'lifted'}</td>
-<td data-label="Reason">${reason !== '' && named(reason)}${actor !== null && html` <span class="hint">by ${named(actor)}</span>`}</td>${
-    mayModerate &&
-    html`<td data-label="Change"><form class="inline" method="post" action="/console/rooms/bans/lift">
+function cellsOf({ subject, room, createdAt, expiresAt, reason, actor }: Ban): HtmlValue[] {
+  return [
+    html`${KIND_NAMES[subject.kind]} ${named(subject.value)}`,
+    room === null ? 'all rooms' : named(room),
+    timeOf(createdAt),
+    expiresAt ? timeOf(expiresAt) : 'lifted',
+    html`${reason !== '' && named(reason)}${actor !== null && html` <span class="hint">by ${named(actor)}</span>`}`,
+    html`<form class="inline" method="post" action="/console/rooms/bans/lift">
 <input type="hidden" name="kind" value="${subject.kind}"><input type="hidden" name="subject" value="${subject.value}">
-${room !== null && html`<input type="hidden" name="room" value="${room}">`}<button>Lift<span class="hidden"> the ban of ${subject.value}</span></button></form></td>`
-  }</tr>`;
+${room !== null && html`<input type="hidden" name="room" value="${room}">`}<button>Lift<span class="hidden"> the ban of ${subject.value}</span></button></form>`,
+  ];
 }
 
 function renderForm(typed: (name: string) => string | undefined, faults: Faults): Html {

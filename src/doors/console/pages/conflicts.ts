@@ -4,8 +4,9 @@ import type { Conflict } from '../../../money/usage/conflict.ts';
 import { listConflicts } from '../../../money/usage/list-conflicts.ts';
 import { parseConflictPlace, renderConflictPlace } from '../../http/conflict-place.ts';
 import { type Answer, page } from '../../pages/answer.ts';
-import { emptyState, named, scrolling, timeOf } from '../../pages/components.ts';
+import { emptyState, named, timeOf } from '../../pages/components.ts';
 import { describeConflict } from '../../pages/describe-conflict.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const PAGE_SIZE = 50;
@@ -30,18 +31,16 @@ ${
 }
 
 function renderConflicts(conflicts: readonly Conflict[]): Html {
-  return scrolling(
-    'Conflicts',
-    html`<table class="rows"><caption class="hidden">Conflicts, the newest first</caption>
-<thead><tr><th scope="col">Record</th><th scope="col">First</th><th scope="col">Last</th>
-<th scope="col">Charged, then reported</th><th scope="col" class="number">Times</th></tr></thead>
-<tbody>${conflicts.map(renderConflict)}</tbody></table>`,
+  return table(
+    'Conflicts, the newest first',
+    ['Record', 'First', 'Last', 'Charged, then reported', 'Times'],
+    conflicts.map((conflict) => [
+      html`<a href="/console/charge?id=${encodeURIComponent(conflict.id)}">${named(conflict.id)}<span class="hidden">: explain its charge</span></a>`,
+      timeOf(conflict.firstAt),
+      timeOf(conflict.lastAt),
+      named(describeConflict(conflict)),
+      conflict.times,
+    ]),
+    { numbers: ['Times'], names: 'Record' },
   );
-}
-
-function renderConflict(conflict: Conflict): Html {
-  const { id, firstAt, lastAt, times } = conflict;
-  return html`<tr><th scope="row" data-label="Record"><a href="/console/charge?id=${encodeURIComponent(id)}">${named(id)}<span class="hidden">: explain its charge</span></a></th>
-<td data-label="First">${timeOf(firstAt)}</td><td data-label="Last">${timeOf(lastAt)}</td>
-<td data-label="Charged, then reported">${named(describeConflict(conflict))}</td><td class="number" data-label="Times">${times}</td></tr>`;
 }

@@ -1,5 +1,5 @@
 /** `/console/devices`: credentials with which devices without a back end join rooms. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { createCredential } from '../../../access/devices/create-credential.ts';
 import {
   type DeviceCredential,
@@ -33,12 +33,12 @@ import {
   freshNote,
   named,
   nameWithId,
-  scrolling,
   secretBox,
   timeOf,
 } from '../../pages/components.ts';
 import { parseName } from '../../pages/fields.ts';
 import { faultsOf } from '../../pages/notices.ts';
+import { table } from '../../pages/table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import { lateRotation, parseOverlap, rotationForm } from '../rotation.ts';
 import type { SessionCall } from '../route.ts';
@@ -253,30 +253,25 @@ function renderCredentials(
   hasColumn: boolean,
   mayChange: boolean,
 ): Html {
-  return scrolling(
+  return table(
     'Device credentials',
-    html`<table class="rows"><caption class="hidden">Device credentials</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">May send</th><th scope="col">Rooms</th>
-<th scope="col">Last used</th><th scope="col">State</th>
-${hasColumn && html`<th scope="col">Change</th>`}</tr></thead>
-<tbody>${credentials.map((each) => renderCredential(each, uses.get(each.id), hasColumn, mayChange))}</tbody></table>`,
+    ['Name', 'May send', 'Rooms', 'Last used', 'State', hasColumn && 'Change'],
+    credentials.map((each) => cellsOf(each, uses.get(each.id), mayChange)),
+    { names: 'Name' },
   );
 }
 
-function renderCredential(
-  credential: DeviceCredential,
-  usedAt: Date | undefined,
-  hasColumn: boolean,
-  mayChange: boolean,
-): Html {
+function cellsOf(credential: DeviceCredential, usedAt: Date | undefined, mayChange: boolean): HtmlValue[] {
   const { id, name, publish, rooms, defaultRoom, revokedAt } = credential;
   const where = rooms === null ? 'every room' : html`<code class="long">${rooms.join(' ')}</code>`;
-  return html`<tr><th scope="row" data-label="Name">${nameWithId(name, id)}</th>
-<td data-label="May send">${publish.length === 0 ? 'nothing' : publish.join(', ')}</td>
-<td data-label="Rooms"><span>${where}${defaultRoom !== null && html`, else <code>${defaultRoom}</code>`}</span></td>
-<td data-label="Last used">${usedAt ? timeOf(usedAt) : 'never'}</td>
-<td data-label="State"><span>${stateOf(credential)}</span></td>
-${hasColumn && html`<td data-label="Change">${mayChange && revokedAt === null && renderChanges(credential)}</td>`}</tr>`;
+  return [
+    nameWithId(name, id),
+    publish.length === 0 ? 'nothing' : publish.join(', '),
+    html`<span>${where}${defaultRoom !== null && html`, else <code>${defaultRoom}</code>`}</span>`,
+    usedAt ? timeOf(usedAt) : 'never',
+    html`<span>${stateOf(credential)}</span>`,
+    mayChange && revokedAt === null && renderChanges(credential),
+  ];
 }
 
 function stateOf({ revokedAt, retiresAt, expiresAt }: DeviceCredential): Html {

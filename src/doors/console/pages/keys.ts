@@ -1,5 +1,5 @@
 /** `/console/keys`: API keys: create, rotate, revoke. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { type ApiKey, KEY_KINDS, KEY_NAME_LENGTH_MAX } from '../../../access/keys/api-key.ts';
 import { createKey } from '../../../access/keys/create-key.ts';
 import { getLastUses } from '../../../access/keys/get-last-uses.ts';
@@ -9,7 +9,7 @@ import { rotateKey } from '../../../access/keys/rotate-key.ts';
 import { mayDo } from '../../../access/members/member.ts';
 import { keyChangerOf, keyCreatorOf } from '../../../access/sessions/key-changer.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
-import { Failure, invalidField, notFound } from '../../../base/failure.ts';
+import { Failure, notFound } from '../../../base/failure.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import {
   alert,
@@ -22,12 +22,12 @@ import {
   freshNote,
   named,
   nameWithId,
-  scrolling,
   secretBox,
   select,
   timeOf,
 } from '../../pages/components.ts';
-import { parseName } from '../../pages/fields.ts';
+import { parseChoice, parseName } from '../../pages/fields.ts';
+import { table } from '../../pages/table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import { lateRotation, parseOverlap, rotationForm } from '../rotation.ts';
 import type { SessionCall } from '../route.ts';
@@ -58,8 +58,7 @@ interface Shown {
 export async function submitKey(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
   const name = parseName(form.get('name') ?? '', KEY_NAME_LENGTH_MAX);
-  const kind = KEY_KINDS.find((each) => each === form.get('kind'));
-  if (!kind) throw invalidField('kind', `must be one of ${KEY_KINDS.join(', ')}`);
+  const kind = parseChoice('kind', form.get('kind'), KEY_KINDS);
   if (name === undefined) {
     const faults = { name: `Give a name of 1 to ${KEY_NAME_LENGTH_MAX} characters.` };
     return page(await keysPage(call, faults), 400);
@@ -193,11 +192,11 @@ ${
         'You have no keys yet.',
         'A relay needs one to report usage, and your back end one for everything else.',
       )
-    : scrolling(
+    : table(
         'Keys',
-        html`<table class="rows"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Created</th>
-<th scope="col">Last used</th><th scope="col">State</th>${mayChange && html`<th scope="col">Change</th>`}</tr></thead>
-<tbody>${keys.toReversed().map((key) => renderKey(key, uses.get(key.id), mayChange && session.isFresh, mayChange))}</tbody></table>`,
+        ['Name', 'Kind', 'Created', 'Last used', 'State', mayChange && 'Change'],
+        keys.toReversed().map((key) => cellsOf(key, uses.get(key.id), session.isFresh)),
+        { names: 'Name' },
       )
 }
 ${keys.length === KEYS_PAGE_SIZE && html`<p class="hint">The oldest ${KEYS_PAGE_SIZE} keys are shown.</p>`}
@@ -219,17 +218,21 @@ ${select('kind', 'Kind', KIND_CHOICES, form.get('kind') ?? 'relay')}
   return { title: 'Keys', body };
 }
 
-function renderKey(key: ApiKey, usedAt: Date | undefined, mayChange: boolean, hasColumn: boolean): Html {
+function cellsOf(key: ApiKey, usedAt: Date | undefined, isFresh: boolean): HtmlValue[] {
   const { id, name, kind, createdAt, retiresAt, revokedAt } = key;
   const state = revokedAt
     ? html`${badge('revoked', 'bad')} ${timeOf(revokedAt)}`
     : retiresAt
       ? html`${badge('retires', 'warn')} ${countDownTo(retiresAt)}`
       : badge('works', 'good');
-  return html`<tr><th scope="row" data-label="Name">${nameWithId(name, id)}</th><td data-label="Kind">${kind}</td>
-<td data-label="Created">${timeOf(createdAt)}</td>
-<td data-label="Last used">${usedAt ? timeOf(usedAt) : 'never'}</td><td data-label="State">${state}</td>
-${hasColumn && html`<td data-label="Change">${mayChange && revokedAt === null && renderChanges(key)}</td>`}</tr>`;
+  return [
+    nameWithId(name, id),
+    kind,
+    timeOf(createdAt),
+    usedAt ? timeOf(usedAt) : 'never',
+    state,
+    isFresh && revokedAt === null && renderChanges(key),
+  ];
 }
 
 function renderChanges({ id, name, retiresAt }: ApiKey): Html {

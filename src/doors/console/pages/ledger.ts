@@ -1,6 +1,6 @@
 /** `/console/ledger`: every entry, with filters, also as CSV; `/console/charge`: how one charge came about. */
-import { type Html, html } from '@boxoffice/pages/html';
-import { invalidField, notFound } from '../../../base/failure.ts';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
+import { notFound } from '../../../base/failure.ts';
 import {
   type EntryQuery,
   entryOf,
@@ -26,8 +26,10 @@ import {
   select,
   timeOf,
 } from '../../pages/components.ts';
+import { parseChoice } from '../../pages/fields.ts';
 import { faultsOf } from '../../pages/notices.ts';
 import { periodOf, queryOf, textOf } from '../../pages/query.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const LINES = 50;
@@ -108,10 +110,7 @@ function renderEmpty(isFiltered: boolean, hasMore: boolean): Html {
 }
 
 function parseKind(text: string | undefined): readonly EntryKind[] | undefined {
-  if (text === undefined) return undefined;
-  const kind = ENTRY_KINDS.find((each) => each === text);
-  if (!kind) throw invalidField('kind', `must be one of ${ENTRY_KINDS.join(', ')}`);
-  return [kind];
+  return text === undefined ? undefined : [parseChoice('kind', text, ENTRY_KINDS)];
 }
 
 /** One of the filters, which are all as long as a text of a record at most. */
@@ -132,27 +131,29 @@ ${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`typ
 }
 
 function renderEntries(entries: readonly ListedEntry[]): Html {
-  return scrolling(
-    'Entries of the ledger',
-    html`<table class="rows"><caption class="hidden">Entries, the newest first</caption>
-<thead><tr><th scope="col">Time</th><th scope="col">Kind</th><th scope="col">Room or reference</th>
-<th scope="col">Participant or detail</th><th scope="col" class="number">Amount</th>
-<th scope="col" class="number">Posting</th><th scope="col" class="number">Balance after it</th></tr></thead>
-<tbody>${entries.map(renderEntry)}</tbody></table>`,
+  return table(
+    'Entries, the newest first',
+    ['Time', 'Kind', 'Room or reference', 'Participant or detail', 'Amount', 'Posting', 'Balance after it'],
+    entries.map(cellsOf),
+    { numbers: ['Amount', 'Posting', 'Balance after it'] },
   );
 }
 
-function renderEntry(entry: ListedEntry): Html {
+function cellsOf(entry: ListedEntry): HtmlValue[] {
   const { at, kind, reference, amount, capped, id, seq, balanceAfter } = entry;
-  return html`<tr><td data-label="Time">${timeOf(at)}</td><td data-label="Kind">${KIND_NAMES[kind]}</td>
-<td data-label="Room or reference">${reference !== null && named(reference)}</td>
-<td data-label="Participant or detail">${renderDetail(entry)}</td>
-<td class="number" data-label="Amount"><span>${capped && html`${badge('capped')} `}${
-    id === undefined
-      ? exact(amount)
-      : html`<a href="/console/charge?id=${encodeURIComponent(id)}">${exact(amount)}<span class="hidden">: explain this charge</span></a>`
-  }</span></td>
-<td class="number" data-label="Posting">${seq}</td><td class="number" data-label="Balance after it">${exact(balanceAfter)}</td></tr>`;
+  return [
+    timeOf(at),
+    KIND_NAMES[kind],
+    reference !== null && named(reference),
+    renderDetail(entry),
+    html`<span>${capped && html`${badge('capped')} `}${
+      id === undefined
+        ? exact(amount)
+        : html`<a href="/console/charge?id=${encodeURIComponent(id)}">${exact(amount)}<span class="hidden">: explain this charge</span></a>`
+    }</span>`,
+    seq,
+    exact(balanceAfter),
+  ];
 }
 
 /** Refunds and disputes have references of their own. */

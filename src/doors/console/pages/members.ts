@@ -3,7 +3,6 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { changeMemberRole, inviteMember, removeMember } from '../../../access/members/change-members.ts';
 import { listMembers } from '../../../access/members/list-members.ts';
 import {
-  isMemberRole,
   MEMBER_ROLES,
   type Member,
   type MemberRole,
@@ -12,12 +11,14 @@ import {
 } from '../../../access/members/member.ts';
 import { changerOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
-import { Failure, invalidField } from '../../../base/failure.ts';
+import { Failure } from '../../../base/failure.ts';
 import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
 import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
-import { badge, type Faults, field, named, scrolling, select, timeOf } from '../../pages/components.ts';
+import { badge, type Faults, field, named, select, timeOf } from '../../pages/components.ts';
+import { parseChoice } from '../../pages/fields.ts';
 import { sentence } from '../../pages/notices.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const ROLE_TEXTS: Readonly<Record<MemberRole, string>> = {
@@ -35,7 +36,7 @@ export async function showMembers(call: SessionCall): Promise<Answer> {
 export async function submitInvitation(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
   const email = parseMemberEmail(form.get('email') ?? '');
-  const role = parseRole(form.get('role'));
+  const role = parseChoice('role', form.get('role'), MEMBER_ROLES);
   const refuse = async (fault: string) => page(await membersPage(call, { email: fault }), 400);
   if (email === undefined) return refuse('Give an e-mail address, such as you@example.com.');
   await deps.invitationLimit.count(limitHolderOf(session), { email, address });
@@ -54,7 +55,7 @@ export async function submitInvitation(call: SessionCall): Promise<Answer> {
 }
 
 export async function submitRole({ deps, session, params, form, address }: SessionCall): Promise<Answer> {
-  const role = parseRole(form.get('role'));
+  const role = parseChoice('role', form.get('role'), MEMBER_ROLES);
   const by = changerOf(session, address);
   await inTransaction(deps.db, (tx) => changeMemberRole(tx, by, { id: params.id ?? '', role }));
   return redirect('/console/members');
@@ -66,26 +67,20 @@ export async function submitRemoval({ deps, session, params, address }: SessionC
   return redirect('/console/members');
 }
 
-function parseRole(text: string | undefined): MemberRole {
-  if (text === undefined || !isMemberRole(text))
-    throw invalidField('role', `must be one of ${MEMBER_ROLES.join(', ')}`);
-  return text;
-}
-
 async function membersPage({ deps, session, form }: SessionCall, faults: Faults): Promise<Page> {
   const members = await listMembers(deps, session.tenant);
   const mayChange = mayDo(session.role, 'change_members');
   const body = html`<h1>Members</h1>
-${scrolling(
+${table(
   'Members',
-  html`<table class="rows">
-<thead><tr><th scope="col">Address</th><th scope="col">Role</th><th scope="col">Since</th>${mayChange && html`<th scope="col">Change</th>`}</tr></thead>
-<tbody>${members.map(
-    (member) => html`<tr><th scope="row" data-label="Address">${named(member.email)}</th>
-<td data-label="Role">${mayChange ? roleForm(member) : member.role}</td>
-<td data-label="Since">${member.joinedAt ? timeOf(member.joinedAt) : badge('invited', 'warn')}</td>
-${mayChange && html`<td data-label="Change">${removalForm(member)}</td>`}</tr>`,
-  )}</tbody></table>`,
+  ['Address', 'Role', 'Since', mayChange && 'Change'],
+  members.map((member) => [
+    named(member.email),
+    mayChange ? roleForm(member) : member.role,
+    member.joinedAt ? timeOf(member.joinedAt) : badge('invited', 'warn'),
+    removalForm(member),
+  ]),
+  { names: 'Address' },
 )}
 ${
   mayChange &&

@@ -8,7 +8,8 @@ import { monthOf, startOf } from '../../../money/month.ts';
 import { getBurns } from '../../../money/runway/get-runway.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import { type Answer, page } from '../../pages/answer.ts';
-import { badge, dollars, emptyState, exact, named, scrolling, timeOf } from '../../pages/components.ts';
+import { badge, dollars, emptyState, exact, named, timeOf } from '../../pages/components.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 import { describeThreshold } from './alerts.ts';
 import { renderSmallChart } from './chart.ts';
@@ -128,13 +129,17 @@ function renderWhat(kind: LedgerEntry['kind'], reference: string | null, detail:
 function renderRecent(recent: readonly LedgerEntry[]): Html {
   if (recent.length === 0)
     return emptyState('The ledger is empty.', 'Its first entry is your first payment.');
-  return html`${scrolling(
+  return html`${table(
     'Newest entries',
-    html`<table class="rows"><thead><tr><th scope="col">Time</th><th scope="col">Kind</th><th scope="col">For</th>
-<th scope="col" class="number">Amount</th></tr></thead>
-<tbody>${recent.slice(0, RECENT_SHOWN).map(
-      ({ at, kind, reference, detail, amount }) => html`<tr><td data-label="Time">${timeOf(at)}</td>
-<td data-label="Kind">${KIND_NAMES[kind]}</td><td data-label="For"><span>${renderWhat(kind, reference, detail ?? null)}</span></td><td class="number" data-label="Amount">${exact(amount)}</td></tr>`,
-    )}</tbody></table>`,
+    ['Time', 'Kind', 'For', 'Amount'],
+    recent
+      .slice(0, RECENT_SHOWN)
+      .map(({ at, kind, reference, detail, amount }) => [
+        timeOf(at),
+        KIND_NAMES[kind],
+        html`<span>${renderWhat(kind, reference, detail ?? null)}</span>`,
+        exact(amount),
+      ]),
+    { numbers: ['Amount'] },
   )}<p><a href="/console/ledger">The whole ledger</a></p>`;
 }

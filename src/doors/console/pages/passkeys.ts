@@ -1,5 +1,5 @@
 /** `/console/passkeys` and below: the passkeys of a person, and logging in with one. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { addPasskey } from '../../../access/passkeys/add-passkey.ts';
 import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
 import {
@@ -19,18 +19,10 @@ import { removePasskey } from '../../../access/passkeys/remove-passkey.ts';
 import { provedAddressOf, type Session } from '../../../access/sessions/session.ts';
 import { Failure, notFound } from '../../../base/failure.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
-import {
-  badge,
-  emptyState,
-  type Faults,
-  field,
-  freshNote,
-  named,
-  scrolling,
-  timeOf,
-} from '../../pages/components.ts';
+import { badge, emptyState, type Faults, field, freshNote, named, timeOf } from '../../pages/components.ts';
 import { parseName, parseNext } from '../../pages/fields.ts';
 import { fromOf } from '../../pages/route.ts';
+import { table } from '../../pages/table.ts';
 import { PASSKEY_SCRIPT, passkeyForm, whyNone } from '../passkey-form.ts';
 import type { Call, SessionCall } from '../route.ts';
 
@@ -157,24 +149,24 @@ function strangerNote({ member }: Session): Html {
 function passkeysTable(session: Session, passkeys: readonly Passkey[]): Html {
   if (passkeys.length === 0)
     return emptyState('You have no passkeys yet.', 'Until then, each log-in needs a mail.');
-  return scrolling(
+  return table(
     'Your passkeys',
-    html`<table class="rows"><thead><tr><th scope="col">Name</th><th scope="col">Kept</th><th scope="col">Added</th>
-<th scope="col">Last used</th>${session.isFresh && html`<th scope="col">Change</th>`}</tr></thead>
-<tbody>${passkeys.map((passkey) => passkeyRow(session, passkey))}</tbody></table>`,
+    ['Name', 'Kept', 'Added', 'Last used', session.isFresh && 'Change'],
+    passkeys.map((passkey) => cellsOf(session, passkey)),
+    { names: 'Name' },
   );
 }
 
-function passkeyRow(session: Session, { id, name, backedUp, createdAt, lastUsedAt }: Passkey): Html {
+function cellsOf(session: Session, { id, name, backedUp, createdAt, lastUsedAt }: Passkey): HtmlValue[] {
   const isThis = id === session.passkeyId;
-  return html`<tr><th scope="row" data-label="Name"><span>${named(name)}${isThis && html` ${badge('this session', 'good')}`}</span></th>
-<td data-label="Kept">${backedUp ? 'on several devices' : 'on one device'}</td><td data-label="Added">${timeOf(createdAt)}</td>
-<td data-label="Last used">${lastUsedAt ? timeOf(lastUsedAt) : 'never'}</td>
-${
-  session.isFresh &&
-  html`<td data-label="Change"><form class="inline" method="post" action="${PATH}/${id}/remove">
-<button class="danger">Remove<span class="hidden"> ${name}${isThis && ', which ends this session'}</span></button></form></td>`
-}</tr>`;
+  return [
+    html`<span>${named(name)}${isThis && html` ${badge('this session', 'good')}`}</span>`,
+    backedUp ? 'on several devices' : 'on one device',
+    timeOf(createdAt),
+    lastUsedAt ? timeOf(lastUsedAt) : 'never',
+    html`<form class="inline" method="post" action="${PATH}/${id}/remove">
+<button class="danger">Remove<span class="hidden"> ${name}${isThis && ', which ends this session'}</span></button></form>`,
+  ];
 }
 
 function addingPart(

@@ -1,5 +1,5 @@
 /** `/console/payments`: what was paid, with the provider's receipts and invoices, and the way to its portal. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
 import { Failure } from '../../../base/failure.ts';
 import { openPortal } from '../../../money/checkouts/open-portal.ts';
@@ -9,7 +9,8 @@ import { listPayments } from '../../../money/payments/list-payments.ts';
 import { isPaymentId, type ListedPayment } from '../../../money/payments/payment.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
 import { type Answer, page, redirect } from '../../pages/answer.ts';
-import { badge, emptyState, exact, formId, freshNote, scrolling, timeOf } from '../../pages/components.ts';
+import { badge, emptyState, exact, formId, freshNote, timeOf } from '../../pages/components.ts';
+import { table } from '../../pages/table.ts';
 import { mutationOf } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
 import { KIND_NAMES } from './ledger.ts';
@@ -54,31 +55,30 @@ ${
 }
 
 function renderPayments(payments: readonly ListedPayment[], hasProvider: boolean): Html {
-  return scrolling(
-    'Payments',
-    html`<table class="rows"><caption class="hidden">Payments, the newest first</caption>
-<thead><tr><th scope="col">Credited</th><th scope="col">Kind</th><th scope="col">Id</th><th scope="col" class="number">Credit</th>
-<th scope="col" class="number">Tax</th><th scope="col" class="number">Taken back</th>${hasProvider && html`<th scope="col">Documents</th>`}</tr></thead>
-<tbody>${payments.map((each) => renderPayment(each, hasProvider))}</tbody></table>`,
+  return table(
+    'Payments, the newest first',
+    ['Credited', 'Kind', 'Id', 'Credit', 'Tax', 'Taken back', hasProvider && 'Documents'],
+    payments.map(cellsOf),
+    { numbers: ['Credit', 'Tax', 'Taken back'], names: 'Id' },
   );
 }
 
-function renderPayment(
-  { id, kind, credited, tax, reversed, settledAt }: ListedPayment,
-  hasProvider: boolean,
-): Html {
+function cellsOf({ id, kind, credited, tax, reversed, settledAt }: ListedPayment): HtmlValue[] {
   const at = `/console/payments/${encodeURIComponent(id)}`;
   const which = html`<span class="hidden"> of the payment ${id}</span>`;
-  return html`<tr><td data-label="Credited">${timeOf(settledAt)}</td><td data-label="Kind">${KIND_NAMES[kind]}</td>
-<th scope="row" data-label="Id"><code>${id}</code></th><td class="number" data-label="Credit">${exact(credited)}</td>
-<td class="number" data-label="Tax">${tax === 0n ? '–' : exact(tax)}</td>
-<td class="number" data-label="Taken back">${reversed === 0n ? '–' : html`${exact(reversed)} ${badge(reversed === credited ? 'all' : 'in part', 'warn')}`}</td>
-${
-  hasProvider &&
-  html`<td data-label="Documents"><span class="inline"><a href="${at}/receipt">Receipt${which}</a>${
-    kind === 'top_up' && html` <a href="${at}/invoice">Invoice${which}</a>`
-  }</span></td>`
-}</tr>`;
+  return [
+    timeOf(settledAt),
+    KIND_NAMES[kind],
+    html`<code>${id}</code>`,
+    exact(credited),
+    tax === 0n ? '–' : exact(tax),
+    reversed === 0n
+      ? '–'
+      : html`${exact(reversed)} ${badge(reversed === credited ? 'all' : 'in part', 'warn')}`,
+    html`<span class="inline"><a href="${at}/receipt">Receipt${which}</a>${
+      kind === 'top_up' && html` <a href="${at}/invoice">Invoice${which}</a>`
+    }</span>`,
+  ];
 }
 
 /** The provider's links expire, so each click asks for a new one. */

@@ -15,8 +15,9 @@ import { parsePersonName } from '../../../control/people/person.ts';
 import { requestErasure } from '../../../control/people/request-erasure.ts';
 import { RECORD_TEXT_MAX } from '../../../money/usage/usage-record.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
-import { badge, type Faults, field, named, scrolling, timeOf } from '../../pages/components.ts';
+import { badge, type Faults, field, named, timeOf } from '../../pages/components.ts';
 import { sentence } from '../../pages/notices.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 import { describeAct } from './room-feed.ts';
 
@@ -178,14 +179,15 @@ ${field({
 }
 
 function renderErasures(erasures: readonly Erasure[]): Html {
-  return html`<h2>Newest erasures</h2>${scrolling(
+  return html`<h2>Newest erasures</h2>${table(
     'Newest erasures',
-    html`<table class="rows"><thead><tr><th scope="col">Asked for</th><th scope="col">Id</th><th scope="col">State</th>
-<th scope="col" class="number">Records</th></tr></thead>
-<tbody>${erasures.map(
-      ({ id, state, records, createdAt }) => html`<tr><td data-label="Asked for">${timeOf(createdAt)}</td>
-<th scope="row" data-label="Id"><a href="/console/people/erasures/${id}"><code>${id}</code></a></th>
-<td data-label="State">${badge(state, state === 'done' ? 'good' : 'warn')}</td><td class="number" data-label="Records">${records}</td></tr>`,
-    )}</tbody></table>`,
+    ['Asked for', 'Id', 'State', 'Records'],
+    erasures.map(({ id, state, records, createdAt }) => [
+      timeOf(createdAt),
+      html`<a href="/console/people/erasures/${id}"><code>${id}</code></a>`,
+      badge(state, state === 'done' ? 'good' : 'warn'),
+      records,
+    ]),
+    { numbers: ['Records'], names: 'Id' },
   )}`;
 }

@@ -1,5 +1,5 @@
 /** `/console/review`: what a founder keeps of what existed before the address was proved. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { ACCESS_KINDS, type AccessKind } from '../../../access/members/other-access.ts';
 import { keyChangerOf } from '../../../access/sessions/key-changer.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
@@ -14,7 +14,9 @@ import {
 import { listOtherAccess, type OtherAccess } from '../../../outward/founding/list-other-access.ts';
 import { getMailSettings } from '../../../outward/mail/get-mail-settings.ts';
 import { type Answer, page, redirect } from '../../pages/answer.ts';
-import { dollars, freshNote, named, nameWithId, scrolling, timeOf } from '../../pages/components.ts';
+import { dollars, freshNote, named, nameWithId, timeOf } from '../../pages/components.ts';
+import { parseChoice } from '../../pages/fields.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const PATH = '/console/review';
@@ -43,11 +45,11 @@ ${items.length > 0 ? renderItems(call, items) : await renderTopUp(call)}`;
 }
 
 function renderItems({ session }: SessionCall, items: readonly OtherAccess[]): Html {
-  return html`${scrolling(
+  return html`${table(
     'Made before',
-    html`<table class="rows"><thead><tr><th scope="col">What</th><th scope="col">Name</th><th scope="col">Made by</th><th scope="col">Made</th>
-${session.isFresh && html`<th scope="col">Answer</th>`}</tr></thead>
-<tbody>${items.map((item) => renderItem(session, item))}</tbody></table>`,
+    ['What', 'Name', 'Made by', 'Made', session.isFresh && 'Answer'],
+    items.map((item) => cellsOf(session.member?.id, item)),
+    { names: 'Name' },
   )}
 ${
   session.isFresh &&
@@ -57,16 +59,17 @@ ${
 }`;
 }
 
-function renderItem({ isFresh, member: founder }: SessionCall['session'], item: OtherAccess): Html {
+function cellsOf(founder: string | undefined, item: OtherAccess): HtmlValue[] {
   const { kind, id, name, createdAt } = item;
-  return html`<tr><td data-label="What">${KIND_NAMES[kind]}</td><th scope="row" data-label="Name">${nameWithId(name, id)}</th>
-<td data-label="Made by">${makerOf(item, founder?.id)}</td><td data-label="Made">${timeOf(createdAt)}</td>
-${
-  isFresh &&
-  html`<td data-label="Answer"><form class="inline" method="post" action="${PATH}"><input type="hidden" name="kind" value="${kind}">
+  return [
+    KIND_NAMES[kind],
+    nameWithId(name, id),
+    makerOf(item, founder),
+    timeOf(createdAt),
+    html`<form class="inline" method="post" action="${PATH}"><input type="hidden" name="kind" value="${kind}">
 <input type="hidden" name="id" value="${id}"><button name="answer" value="keep">Keep<span class="hidden"> ${name}</span></button>
-<button class="danger" name="answer" value="remove">Remove<span class="hidden"> ${name}</span></button></form></td>`
-}</tr>`;
+<button class="danger" name="answer" value="remove">Remove<span class="hidden"> ${name}</span></button></form>`,
+  ];
 }
 
 /** Before the proof, nothing but a signup acted as the founder. */
@@ -107,8 +110,7 @@ export async function submitReview({ deps, session, form, address }: SessionCall
     const founder = { member: member.id, changer: await keyChangerOf(tx, session, address) };
     if (given === 'top_up') return answerAutoTopUp(tx, founder, isKept);
     if (given === 'all' && !isKept) return removeOtherAccess(tx, founder);
-    const kind = ACCESS_KINDS.find((each) => each === given);
-    if (!kind) throw invalidField('kind', `must be one of ${ACCESS_KINDS.join(', ')}`);
+    const kind = parseChoice('kind', given, ACCESS_KINDS);
     return isKept ? keepAccess(tx, founder, kind, id) : removeAccess(tx, founder, kind, id);
   });
   deps.events.wake(session.tenant);

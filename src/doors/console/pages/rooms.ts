@@ -10,7 +10,8 @@ import { listRooms } from '../../../control/rooms/list-rooms.ts';
 import type { Participant } from '../../../control/rooms/participant.ts';
 import type { Room } from '../../../control/rooms/room.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
-import { badge, emptyState, type Faults, field, named, scrolling, timeOf } from '../../pages/components.ts';
+import { badge, emptyState, type Faults, field, named, timeOf } from '../../pages/components.ts';
+import { table } from '../../pages/table.ts';
 import { moderate, parseReason, parseRoomName, parseUsername, REASON_LENGTH_MAX } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
 import { renderFeed } from './room-feed.ts';
@@ -54,16 +55,16 @@ function parseRoomUid(text: string | undefined): string | undefined {
 }
 
 function renderRooms(rooms: readonly Room[]): Html {
-  return scrolling(
+  return table(
     'Live rooms',
-    html`<table class="rows"><thead><tr><th scope="col">Room</th><th scope="col">Since</th><th scope="col">Mode</th>
-<th scope="col" class="number">Participants</th></tr></thead>
-<tbody>${rooms.map(
-      ({ name, createdAt, policy, participantCount }) => html`<tr>
-<th scope="row" data-label="Room"><a href="${pathOf(name)}">${named(name)}</a></th>
-<td data-label="Since">${timeOf(createdAt)}</td><td data-label="Mode">${policy.mode.toLowerCase()}${policy.locked && html` ${badge('locked', 'warn')}`}</td>
-<td class="number" data-label="Participants">${participantCount}</td></tr>`,
-    )}</tbody></table>`,
+    ['Room', 'Since', 'Mode', 'Participants'],
+    rooms.map(({ name, createdAt, policy, participantCount }) => [
+      html`<a href="${pathOf(name)}">${named(name)}</a>`,
+      timeOf(createdAt),
+      html`${policy.mode.toLowerCase()}${policy.locked && html` ${badge('locked', 'warn')}`}`,
+      participantCount,
+    ]),
+    { numbers: ['Participants'], names: 'Room' },
   );
 }
 
@@ -135,16 +136,17 @@ function renderState({ state, createdAt, endedAt, participantCount, policy }: Ro
 }
 
 function renderParticipants(room: Room, participants: readonly Participant[]): Html {
-  return scrolling(
+  return table(
     'Participants',
-    html`<table class="rows"><thead><tr><th scope="col">Participant</th><th scope="col">Role</th><th scope="col" class="number">Rank</th>
-<th scope="col">Since</th><th scope="col">Taken away</th></tr></thead>
-<tbody>${participants.map(
-      ({ username, role, rank, enteredAt, muted, publishRevoked }) => html`<tr>
-<th scope="row" data-label="Participant"><a href="${pathOf(room.name)}/person?name=${encodeURIComponent(username)}">${named(username)}</a></th>
-<td data-label="Role">${role}</td><td class="number" data-label="Rank">${rank}</td><td data-label="Since">${timeOf(enteredAt)}</td>
-<td data-label="Taken away">${renderRestrictions({ muted, publishRevoked })}</td></tr>`,
-    )}</tbody></table>`,
+    ['Participant', 'Role', 'Rank', 'Since', 'Taken away'],
+    participants.map(({ username, role, rank, enteredAt, muted, publishRevoked }) => [
+      html`<a href="${pathOf(room.name)}/person?name=${encodeURIComponent(username)}">${named(username)}</a>`,
+      role,
+      rank,
+      timeOf(enteredAt),
+      renderRestrictions({ muted, publishRevoked }),
+    ]),
+    { numbers: ['Rank'], names: 'Participant' },
   );
 }
 

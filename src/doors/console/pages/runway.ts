@@ -3,7 +3,8 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { MICROS_PER_DOLLAR } from '../../../money/amount.ts';
 import type { Burns, Runway } from '../../../money/runway/get-runway.ts';
 import type { Burn, Window } from '../../../money/runway/runway.ts';
-import { dollars, emptyState, exact, named, scrolling, timeOf } from '../../pages/components.ts';
+import { dollars, emptyState, exact, named, timeOf } from '../../pages/components.ts';
+import { table } from '../../pages/table.ts';
 
 const WINDOW_TEXTS: Readonly<Record<Window, string>> = {
   '1h': 'last hour',
@@ -49,39 +50,31 @@ export function burnCard({ burns }: Burns): Html {
 }
 
 export function renderBurns({ burns }: Runway): Html {
-  return scrolling(
+  return table(
     'How long the credit lasts',
-    html`<table class="rows"><caption class="hidden">How long the credit lasts</caption>
-<thead><tr><th scope="col">If it goes on as in the</th><th scope="col" class="number">Spent</th><th scope="col" class="number">An hour</th>
-<th scope="col">The credit lasts</th><th scope="col">Until</th></tr></thead>
-<tbody>${burns.map(
-      ({
-        window,
-        spent,
-        perHour,
-        hours,
-        emptyAt,
-      }) => html`<tr><th scope="row" data-label="As in the">${WINDOW_TEXTS[window]}</th>
-<td class="number" data-label="Spent">${exact(spent)}</td><td class="number" data-label="An hour">${exact(perHour)}</td>
-<td data-label="Lasts">${lengthOf(hours)}</td><td data-label="Until">${emptyAt ? timeOf(emptyAt) : '–'}</td></tr>`,
-    )}</tbody></table>`,
+    ['If it goes on as in the', 'Spent', 'An hour', 'The credit lasts', 'Until'],
+    burns.map(({ window, spent, perHour, hours, emptyAt }) => [
+      WINDOW_TEXTS[window],
+      exact(spent),
+      exact(perHour),
+      lengthOf(hours),
+      emptyAt ? timeOf(emptyAt) : '–',
+    ]),
+    { numbers: ['Spent', 'An hour'], names: 'If it goes on as in the' },
   );
 }
 
 export function renderRooms({ rooms }: Runway): Html {
   if (rooms.top.length === 0)
     return emptyState('Nothing was used.', 'The rooms that cost most appear here as soon as usage arrives.');
-  return scrolling(
+  return table(
     'Rooms that cost most',
-    html`<table class="rows"><caption class="hidden">Rooms that cost most</caption>
-<thead><tr><th scope="col">Room</th><th scope="col" class="number">Spent</th><th scope="col" class="number">Share</th></tr></thead>
-<tbody>${rooms.top.map(
-      ({
-        room,
-        amount,
-        share,
-      }) => html`<tr><th scope="row" data-label="Room">${room === '' ? 'Without a room' : named(room)}</th>
-<td class="number" data-label="Spent">${exact(amount)}</td><td class="number" data-label="Share">${(share * 100).toFixed(1)} %</td></tr>`,
-    )}</tbody></table>`,
+    ['Room', 'Spent', 'Share'],
+    rooms.top.map(({ room, amount, share }) => [
+      room === '' ? 'Without a room' : named(room),
+      exact(amount),
+      `${(share * 100).toFixed(1)} %`,
+    ]),
+    { numbers: ['Spent', 'Share'], names: 'Room' },
   );
 }

@@ -11,6 +11,7 @@ import {
 } from '../../../money/usage/usage-summary.ts';
 import type { Deps } from '../../deps.ts';
 import type { Form } from '../../http/form.ts';
+import { parseChoice } from '../../pages/fields.ts';
 import { SERIES_MAX, type Series } from './chart.ts';
 
 /** The first one is shown if none is asked for: rooms take longer to add up. */
@@ -49,8 +50,8 @@ export interface Spend {
 
 /** `to` of the form is the last day, and in the period. Fails with `invalid_request`. */
 export function parseAsked(query: Form): Asked {
-  const by = choiceOf(query, 'by', DIMENSIONS);
-  const every = choiceOf(query, 'every', STEPS);
+  const by = parseChoice('by', query.get('by') || DIMENSIONS[0], DIMENSIONS);
+  const every = parseChoice('every', query.get('every') || STEPS[0], STEPS);
   const last = parseDay('to', query.get('to')) ?? new Date(`${dayOf(new Date())}T00:00:00Z`);
   const to = new Date(last.getTime() + DAY_MS);
   const from = parseDay('from', query.get('from')) ?? new Date(to.getTime() - DAYS_USUAL[every] * DAY_MS);
@@ -60,13 +61,6 @@ export function parseAsked(query: Form): Asked {
   if (from < earliest && every === 'hour') return { by, every, from: earliest, to, isCut: true };
   if (from < earliest) throw invalidField('from', `must be within ${DAYS_MAX[every]} days of the last day`);
   return { by, every, from, to, isCut: false };
-}
-
-/** The first of `choices` if there is none. */
-function choiceOf<T extends string>(query: Form, name: string, choices: readonly T[]): T {
-  const choice = choices.find((each) => each === (query.get(name) || choices[0]));
-  if (choice === undefined) throw invalidField(name, `must be one of ${choices.join(', ')}`);
-  return choice;
 }
 
 function parseDay(name: string, text: string | undefined): Date | undefined {

@@ -7,7 +7,8 @@ import { listStatements } from '../../../money/statements/list-statements.ts';
 import { renderStatementCsv } from '../../http/statement-csv.ts';
 import { renderStatementPage, STATEMENT_PAGE_POLICY } from '../../http/statement-page.ts';
 import { type Answer, page } from '../../pages/answer.ts';
-import { emptyState, exact, scrolling } from '../../pages/components.ts';
+import { emptyState, exact } from '../../pages/components.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 export async function showStatements({ deps, session }: SessionCall): Promise<Answer> {
@@ -20,16 +21,16 @@ ${
         'No month is over yet.',
         'Each month in which something changed your balance gets a statement, signed and final.',
       )
-    : scrolling(
+    : table(
         'Statements',
-        html`<table class="rows"><thead><tr><th scope="col">Month</th><th scope="col" class="number">At its start</th>
-<th scope="col" class="number">At its end</th><th scope="col">Spreadsheet</th></tr></thead>
-<tbody>${statements.map(
-          ({ month, opening, closing }) => html`<tr>
-<th scope="row" data-label="Month"><a href="/console/statements/${month}">${month}</a></th>
-<td class="number" data-label="At its start">${exact(opening)}</td><td class="number" data-label="At its end">${exact(closing)}</td>
-<td data-label="Spreadsheet"><a href="/console/statements/${month}/csv">CSV<span class="hidden"> of ${month}</span></a></td></tr>`,
-        )}</tbody></table>`,
+        ['Month', 'At its start', 'At its end', 'Spreadsheet'],
+        statements.map(({ month, opening, closing }) => [
+          html`<a href="/console/statements/${month}">${month}</a>`,
+          exact(opening),
+          exact(closing),
+          html`<a href="/console/statements/${month}/csv">CSV<span class="hidden"> of ${month}</span></a>`,
+        ]),
+        { numbers: ['At its start', 'At its end'], names: 'Month' },
       )
 }`;
   return page({ title: 'Statements', body });

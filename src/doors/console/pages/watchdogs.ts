@@ -1,5 +1,5 @@
 /** `/console/rooms/watchdogs`: timers that end or empty rooms. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
 import { readPageToken, renderPageToken } from '../../../base/lib/page-token.ts';
@@ -27,11 +27,12 @@ import {
   type Faults,
   field,
   named,
-  scrolling,
   select,
   timeOf,
 } from '../../pages/components.ts';
+import { parseChoice } from '../../pages/fields.ts';
 import { sentence } from '../../pages/notices.ts';
+import { table } from '../../pages/table.ts';
 import { moderate, parseRoomName } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
 import { pathOf } from './rooms.ts';
@@ -97,10 +98,8 @@ export async function submitWatchdogDeletion(call: SessionCall): Promise<Answer>
 }
 
 function parseRule(form: Form): WatchdogRule {
-  const condition = WATCHDOG_CONDITIONS.find((each) => each === form.get('condition'));
-  const action = WATCHDOG_ACTIONS.find((each) => each === form.get('action'));
-  if (!condition) throw invalidField('condition', `must be one of ${WATCHDOG_CONDITIONS.join(', ')}`);
-  if (!action) throw invalidField('action', `must be one of ${WATCHDOG_ACTIONS.join(', ')}`);
+  const condition = parseChoice('condition', form.get('condition'), WATCHDOG_CONDITIONS);
+  const action = parseChoice('action', form.get('action'), WATCHDOG_ACTIONS);
   const rule = {
     condition,
     action,
@@ -128,12 +127,9 @@ async function watchdogsPage({ deps, session, query, form }: SessionCall, faults
   const body = html`<h1>Watchdogs</h1>
 ${
   watchdogs.length > 0
-    ? scrolling(
-        'Watchdogs',
-        html`<table class="rows"><thead><tr><th scope="col">Room</th><th scope="col">If</th><th scope="col">Then</th>
-<th scope="col">State</th>${mayModerate && html`<th scope="col">Change</th>`}</tr></thead>
-<tbody>${watchdogs.map((each) => renderWatchdog(each, mayModerate))}</tbody></table>`,
-      )
+    ? table('Watchdogs', ['Room', 'If', 'Then', 'State', mayModerate && 'Change'], watchdogs.map(cellsOf), {
+        names: 'Room',
+      })
     : emptyState(
         'There are no watchdogs.',
         'A watchdog ends a room that was forgotten, before it costs money all night.',
@@ -155,19 +151,17 @@ function parsePosition(text: string | undefined): WatchdogPosition | undefined {
   return { createdMicros, id };
 }
 
-function renderWatchdog(watchdog: Watchdog, mayModerate: boolean): Html {
+function cellsOf(watchdog: Watchdog): HtmlValue[] {
   const { id, room, condition, durationMs, action, warnBeforeMs, state, deadline, firedAt } = watchdog;
-  return html`<tr><th scope="row" data-label="Room"><a href="${pathOf(room)}">${named(room)}</a></th>
-<td data-label="If">${CONDITION_TEXTS[condition]} ${renderTime(durationMs)}</td>
-<td data-label="Then">${ACTION_TEXTS[action]}${warnBeforeMs > 0 && html` <span class="hint">warns ${renderTime(warnBeforeMs)} before</span>`}</td>
-<td data-label="State">${badge(state, STATE_LOOKS[state])} ${firedAt ? timeOf(firedAt) : deadline && countDownTo(deadline)}</td>${
-    mayModerate &&
-    html`<td data-label="Change">${
-      state !== 'fired' &&
+  return [
+    html`<a href="${pathOf(room)}">${named(room)}</a>`,
+    html`${CONDITION_TEXTS[condition]} ${renderTime(durationMs)}`,
+    html`${ACTION_TEXTS[action]}${warnBeforeMs > 0 && html` <span class="hint">warns ${renderTime(warnBeforeMs)} before</span>`}`,
+    html`${badge(state, STATE_LOOKS[state])} ${firedAt ? timeOf(firedAt) : deadline && countDownTo(deadline)}`,
+    state !== 'fired' &&
       html`<form class="inline" method="post" action="/console/rooms/watchdogs/${id}/delete">
-<button class="danger">Delete<span class="hidden"> the watchdog of ${room}: ${CONDITION_TEXTS[condition]}</span></button></form>`
-    }</td>`
-  }</tr>`;
+<button class="danger">Delete<span class="hidden"> the watchdog of ${room}: ${CONDITION_TEXTS[condition]}</span></button></form>`,
+  ];
 }
 
 /** `90 s`, `5 min`, `2 h`. */

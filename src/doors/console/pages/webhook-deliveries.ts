@@ -1,10 +1,11 @@
 /** Attempts to send events to a webhook, as its page shows them. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { DELIVERY_DAYS, type Delivery, isDelivered } from '../../../outward/webhooks/delivery.ts';
 import { listDeliveries } from '../../../outward/webhooks/list-deliveries.ts';
 import type { Webhook } from '../../../outward/webhooks/webhook.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
-import { badge, emptyState, formId, named, scrolling, timeOf } from '../../pages/components.ts';
+import { badge, emptyState, formId, named, timeOf } from '../../pages/components.ts';
+import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const PAGE_SIZE = 25;
@@ -44,29 +45,32 @@ export async function renderDeliveries(
   if (deliveries.length === 0)
     return emptyState('Nothing was sent yet.', `Each attempt is listed here for ${DELIVERY_DAYS} days.`);
   const path = `/console/webhooks/${id}`;
-  return html`${scrolling(
-    'Deliveries',
-    html`<table class="rows"><caption class="hidden">Attempts, the newest first</caption>
-<thead><tr><th scope="col">Time</th><th scope="col">Event</th><th scope="col">Number</th><th scope="col">Attempt</th><th scope="col">Outcome</th>
-<th scope="col" class="number">Took</th>${mayChange && html`<th scope="col">Again</th>`}</tr></thead>
-<tbody>${deliveries.map((each) => renderDelivery(path, each, mayChange))}</tbody></table>`,
+  return html`${table(
+    'Attempts, the newest first',
+    ['Time', 'Event', 'Number', 'Attempt', 'Outcome', 'Took', mayChange && 'Again'],
+    deliveries.map((each) => cellsOf(path, each, mayChange)),
+    { numbers: ['Took'] },
   )}<p class="pages">${before !== undefined && html`<a href="${path}">Newest</a>`}${
     end !== undefined && html`<a href="${path}?before=${end}" rel="next">Older attempts</a>`
   }</p>`;
 }
 
-function renderDelivery(path: string, delivery: Delivery, mayChange: boolean): Html {
+function cellsOf(path: string, delivery: Delivery, mayChange: boolean): HtmlValue[] {
   const { at, type, seq, attempt, kind, latencyMs, status, error, answer } = delivery;
   const look = isDelivered(delivery) ? 'good' : 'bad';
   // What a receiver answers may hold its secrets, as its address may.
   const said = mayChange ? (error ?? answer ?? '') : '';
-  return html`<tr><td data-label="Time">${timeOf(at)}</td><td data-label="Event"><code>${type}</code></td>
-<td data-label="Number">${seq ?? '–'}</td><td data-label="Attempt">${kind === 'event' ? attempt : kind}</td>
-<td data-label="Outcome"><span>${badge(status === null ? 'no answer' : String(status), look)}${
-    said !== '' && html` <span class="hint">${named(shorten(said))}</span>`
-  }</span></td><td class="number" data-label="Took">${latencyMs} ms</td>${
-    mayChange && html`<td data-label="Again">${seq !== null && resendForm(path, seq, type)}</td>`
-  }</tr>`;
+  return [
+    timeOf(at),
+    html`<code>${type}</code>`,
+    seq ?? '–',
+    kind === 'event' ? attempt : kind,
+    html`<span>${badge(status === null ? 'no answer' : String(status), look)}${
+      said !== '' && html` <span class="hint">${named(shorten(said))}</span>`
+    }</span>`,
+    `${latencyMs} ms`,
+    seq !== null && resendForm(path, seq, type),
+  ];
 }
 
 function resendForm(path: string, seq: bigint, type: string): Html {

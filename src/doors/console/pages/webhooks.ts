@@ -19,10 +19,10 @@ import {
   formId,
   freshNote,
   named,
-  scrolling,
   secretBox,
 } from '../../pages/components.ts';
 import { faultsOf } from '../../pages/notices.ts';
+import { table } from '../../pages/table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
 import { FAULTY_WEBHOOK_FIELDS, parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
@@ -96,18 +96,16 @@ ${renderWebhookFields(typed, faults)}
 }
 
 function renderList(session: Session, webhooks: readonly Webhook[]): Html {
-  return scrolling(
+  return table(
     'Webhooks',
-    html`<table class="rows"><caption class="hidden">Webhooks</caption>
-<thead><tr><th scope="col">Address</th><th scope="col">Description</th><th scope="col">Events</th><th scope="col">State</th></tr></thead>
-<tbody>${webhooks.map(
-      (each) => html`<tr><th scope="row" data-label="Address"><a href="/console/webhooks/${each.id}">${named(
-        addressFor(session, each),
-      )}</a></th>
-<td data-label="Description">${named(each.description)}</td><td data-label="Events">${
-        each.types.length === 0 ? 'all' : `${each.types.length} types`
-      }</td><td data-label="State"><span>${stateOf(each)}</span></td></tr>`,
-    )}</tbody></table>`,
+    ['Address', 'Description', 'Events', 'State'],
+    webhooks.map((each) => [
+      html`<a href="/console/webhooks/${each.id}">${named(addressFor(session, each))}</a>`,
+      named(each.description),
+      each.types.length === 0 ? 'all' : `${each.types.length} types`,
+      html`<span>${stateOf(each)}</span>`,
+    ]),
+    { names: 'Address' },
   );
 }
 

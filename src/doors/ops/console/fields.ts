@@ -2,20 +2,14 @@
 import { invalidField, notFound } from '../../../base/failure.ts';
 import { parseTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import { microsOfDollars } from '../../../money/amount.ts';
+import type { Form } from '../../http/form.ts';
 import { parseName } from '../../pages/fields.ts';
+import { textOf } from '../../pages/query.ts';
 
-const SEARCH_MAX = 300;
+/** Of a text that is searched for. */
+export const SEARCH_MAX = 300;
 /** As at the command line. */
 export const REASON_MAX = 500;
-
-/** An empty field is one that was left out. Fails with `invalid_request`. */
-export function parseSearch(name: string, text: string | undefined): string | undefined {
-  const searched = text?.trim() ?? '';
-  if (searched === '') return undefined;
-  if ([...searched].length > SEARCH_MAX)
-    throw invalidField(name, `must have at most ${SEARCH_MAX} characters`);
-  return searched;
-}
 
 /** `undefined`: there is none, or it is too long. */
 export function parseReason(text: string | undefined): string | undefined {
@@ -30,8 +24,8 @@ export function parseTenantParam(text: string | undefined): TenantId {
 }
 
 /** The tenant of a filter; `undefined`: all tenants. Fails with `invalid_request`. */
-export function parseTenantFilter(text: string | undefined): TenantId | undefined {
-  const searched = parseSearch('tenant', text);
+export function parseTenantFilter(query: Form): TenantId | undefined {
+  const searched = textOf(query, 'tenant', SEARCH_MAX);
   if (searched === undefined) return undefined;
   const id = parseTenantId(searched);
   if (id === undefined) throw invalidField('tenant', 'must be t_ and 16 hex digits');

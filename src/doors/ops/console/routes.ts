@@ -2,8 +2,7 @@
 import { CALLBACK_PATH } from '../../../access/oidc/oidc-config.ts';
 import { LIMIT_NAMES } from '../../../base/tenants/limits.ts';
 import { redirect } from '../../pages/answer.ts';
-import { ASSETS } from '../../pages/assets/assets.ts';
-import { notFoundPage } from '../../pages/notices.ts';
+import { sendAsset } from '../../pages/assets/send-asset.ts';
 import { showAudit } from './pages/audit.ts';
 import { showConflicts } from './pages/conflicts.ts';
 import { showConfirm, showLink, showLogin, submitLink, submitLogout } from './pages/login.ts';
@@ -34,12 +33,7 @@ import { showLimits, submitLimits } from './pages/tenant-limits.ts';
 import { showStatus, submitStatus } from './pages/tenant-status.ts';
 import { showTenants } from './pages/tenants.ts';
 import { showVerify, submitVerification } from './pages/verify.ts';
-import type { OperatorCall, OperatorRoute, OpsRoute } from './route.ts';
-
-async function sendAsset({ path }: OperatorCall) {
-  const asset = ASSETS.find((each) => each.path === path);
-  return asset ? ({ kind: 'asset', file: asset.file } as const) : notFoundPage();
-}
+import type { OperatorRoute, OpsRoute } from './route.ts';
 
 function show(path: string, handle: OperatorRoute['handle']): OperatorRoute {
   return { method: 'GET', path, needs: 'operator', handle };

@@ -456,7 +456,8 @@ describe('the audit trail', () => {
     expect(text).toContain('operator <bdi>grace</bdi>');
     expect(text).not.toContain('tenant_status_changed');
     expect((await get('/console/audit?from=2100-01-01')).text).toContain('No entry fits');
-    expect((await get('/console/audit?action=Not+one')).status).toBe(400);
+    expect((await get('/console/audit?action=Credit+adjusted')).text).toContain('credit_adjusted');
+    expect((await get('/console/audit?action=not-one')).status).toBe(400);
     expect((await get('/console/audit?from=2026-02-30')).status).toBe(400);
   });
 });

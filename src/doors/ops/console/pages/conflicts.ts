@@ -5,14 +5,15 @@ import { listConflicts, listConflictTenants } from '../../../../money/usage/list
 import { type Answer, page } from '../../../pages/answer.ts';
 import { emptyState, named, timeOf } from '../../../pages/components.ts';
 import { describeConflict } from '../../../pages/describe-conflict.ts';
+import { table } from '../../../pages/table.ts';
 import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { table, tenantLink } from '../table.ts';
+import { tenantLink } from '../tenant-link.ts';
 
 const LINES = 100;
 
 export async function showConflicts({ deps, query }: LoggedInCall): Promise<Answer> {
-  const tenant = parseTenantFilter(query.get('tenant'));
+  const tenant = parseTenantFilter(query);
   if (tenant !== undefined) {
     const { conflicts } = await listConflicts(deps.db, tenant, { size: LINES });
     const body = html`<h1>Conflicts of a tenant</h1>

@@ -3,8 +3,8 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { getOverview, type Overview } from '../../../../access/operators/get-overview.ts';
 import { type Answer, page } from '../../../pages/answer.ts';
 import { badge, dollars, timeOf } from '../../../pages/components.ts';
+import { table } from '../../../pages/table.ts';
 import type { LoggedInCall } from '../route.ts';
-import { table } from '../table.ts';
 
 /** A listener that is further behind is worth a look. */
 const SLOW_SECONDS = 60;

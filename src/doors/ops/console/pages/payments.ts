@@ -1,7 +1,7 @@
 /** `/console/payments`: what is parked, automatic top-ups, disputes and fraud warnings. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { Failure, invalidField, invalidRequest } from '../../../../base/failure.ts';
+import { Failure, invalidRequest } from '../../../../base/failure.ts';
 import { renderTenantId } from '../../../../base/tenants/tenant.ts';
 import { getPaymentsOverview } from '../../../../money/overview/overview.ts';
 import { getParked } from '../../../../money/parked/list-parked.ts';
@@ -18,15 +18,17 @@ import {
   select,
   timeOf,
 } from '../../../pages/components.ts';
+import { parseChoice } from '../../../pages/fields.ts';
+import { table } from '../../../pages/table.ts';
 import { parseReason, parseTenantFilter, REASON_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { table, tenantLink } from '../table.ts';
+import { tenantLink } from '../tenant-link.ts';
 
 const LINES = 100;
 
 export async function showPayments({ deps, query }: LoggedInCall): Promise<Answer> {
-  const tenant = parseTenantFilter(query.get('tenant'));
-  const state = parseState(query.get('state'));
+  const tenant = parseTenantFilter(query);
+  const state = query.get('state') ? parseChoice('state', query.get('state'), ATTEMPT_STATES) : undefined;
   const { parked, attempts, disputes, warnings } = await getPaymentsOverview(deps.db, {
     tenant,
     state,
@@ -83,13 +85,6 @@ ${table(
   ]),
 )}`;
   return page({ title: 'Payments', body });
-}
-
-function parseState(text: string | undefined): AttemptState | undefined {
-  if (text === undefined || text === '') return undefined;
-  const state = ATTEMPT_STATES.find((each) => each === text);
-  if (!state) throw invalidField('state', `must be one of ${ATTEMPT_STATES.join(', ')}`);
-  return state;
 }
 
 function stateBadge(state: AttemptState): Html {

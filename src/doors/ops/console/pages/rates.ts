@@ -17,9 +17,10 @@ import type { Form } from '../../../http/form.ts';
 import { parsePeriod, parseTime } from '../../../http/period.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { alert, badge, emptyState, exact, type Faults, field, timeOf } from '../../../pages/components.ts';
+import { table } from '../../../pages/table.ts';
 import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { table, tenantLink } from '../table.ts';
+import { tenantLink } from '../tenant-link.ts';
 
 /** More would keep the browser waiting; the command line has no such limit. */
 const RECORDS_MAX = 1_000_000n;
@@ -131,13 +132,12 @@ function simulationFaults(form: Form): Faults {
   const [from, to] = ['from', 'to'].map((name) =>
     unlessInvalid(() => parseTime(name, textOf(form, name) || undefined)),
   );
-  const tenant = form.get('tenant');
   return {
     ...(!from && { from: WRONG_DAY }),
     ...(!to && { to: WRONG_DAY }),
     ...(from && to && from >= to && { from: 'Choose an earlier day: it must be before the other one.' }),
     ...(textOf(form, 'tenant') !== '' &&
-      unlessInvalid(() => parseTenantFilter(tenant)) === undefined && { tenant: WRONG_TENANT }),
+      unlessInvalid(() => parseTenantFilter(form)) === undefined && { tenant: WRONG_TENANT }),
   };
 }
 
@@ -153,7 +153,7 @@ function unlessInvalid<T>(parse: () => T): T | undefined {
 
 async function simulate({ deps, form }: LoggedInCall): Promise<readonly ComparedTenant[]> {
   const card = parseRateCard(cardOf(form));
-  const tenant = parseTenantFilter(form.get('tenant'));
+  const tenant = parseTenantFilter(form);
   const { from, to } = parsePeriod(periodOf(form));
   assert(from && to, 'the period has no faults');
   return simulatePeriod(deps.db, {

@@ -6,8 +6,8 @@ import { type Month, monthOf, parseMonth } from '../../../../money/month.ts';
 import { type Credit, type RevenueReport, reportRevenue } from '../../../../money/reports/report-revenue.ts';
 import { type Answer, page } from '../../../pages/answer.ts';
 import { exact, field, timeOf } from '../../../pages/components.ts';
+import { table } from '../../../pages/table.ts';
 import type { LoggedInCall } from '../route.ts';
-import { table } from '../table.ts';
 
 /** Adding a month up may take longer than statements of the pool may, so it has a connection of its own. */
 export async function showRevenue({ deps, door, query }: LoggedInCall): Promise<Answer> {

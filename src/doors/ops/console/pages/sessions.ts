@@ -11,7 +11,8 @@ import { type Answer, page, redirect } from '../../../pages/answer.ts';
 import { named } from '../../../pages/components.ts';
 import { endAllForm, sessionTable } from '../../../pages/session-table.ts';
 import type { LoggedInCall } from '../route.ts';
-import { tenantOf, tenantPath } from './tenant.ts';
+import { tenantPath } from '../tenant-link.ts';
+import { tenantOf } from './tenant.ts';
 
 const PATH = '/console/sessions';
 

@@ -14,8 +14,8 @@ import {
 import { Failure } from '../../../../base/failure.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { badge, type Faults, field, timeOf } from '../../../pages/components.ts';
+import { table } from '../../../pages/table.ts';
 import type { LoggedInCall } from '../route.ts';
-import { table } from '../table.ts';
 
 /** What must be typed to end every token that is out. */
 const REPLACE = 'replace';

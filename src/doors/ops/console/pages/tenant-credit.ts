@@ -1,17 +1,19 @@
 /** `/console/tenants/t_.../credit`: give credit, or take it back, with a reason, after a look at what it changes. */
 import { html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { Failure, invalidField } from '../../../../base/failure.ts';
+import { Failure } from '../../../../base/failure.ts';
 import { admits, type Tenant } from '../../../../base/tenants/tenant.ts';
 import { displayMicros } from '../../../../money/amount.ts';
 import { adjustCredit, getBalance } from '../../../../money/ledger/adjust-credit.ts';
 import { type Confirmed, mustConfirm, TYPED_ONCE_MAX } from '../../../../money/ledger/adjustment.ts';
 import { type Answer, type Page, page } from '../../../pages/answer.ts';
 import { checkbox, dollars, exact, type Faults, field, formId, named } from '../../../pages/components.ts';
+import { parseFormId } from '../../../pages/fields.ts';
+import { facts } from '../../../pages/table.ts';
 import { parseReason, parseSignedDollars, REASON_MAX, WRONG_DOLLARS } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { facts } from '../table.ts';
-import { tenantOf, tenantPath } from './tenant.ts';
+import { tenantPath } from '../tenant-link.ts';
+import { tenantOf } from './tenant.ts';
 
 export async function showCredit(call: LoggedInCall): Promise<Answer> {
   const tenant = await tenantOf(call);
@@ -25,8 +27,7 @@ export const CREDIT_FIELDS = ['form', 'dollars', 'reason', 'reviewed', 'confirm'
 export async function submitCredit(call: LoggedInCall): Promise<Answer> {
   const { form } = call;
   const tenant = await tenantOf(call);
-  const id = form.get('form') ?? '';
-  if (!/^[0-9a-f-]{36}$/.test(id)) throw invalidField('form', 'must be that of a page of the console');
+  const id = parseFormId(form);
   const amount = parseSignedDollars(form.get('dollars'));
   const reason = parseReason(form.get('reason'));
   const balance = await getBalance(call.deps.db, tenant.id);

@@ -18,7 +18,8 @@ import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts
 import { type Faults, field, named } from '../../../pages/components.ts';
 import { parseReason, REASON_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { tenantOf, tenantPath } from './tenant.ts';
+import { tenantPath } from '../tenant-link.ts';
+import { tenantOf } from './tenant.ts';
 
 export async function showLimits(call: LoggedInCall): Promise<Answer> {
   const tenant = await tenantOf(call);

@@ -1,7 +1,6 @@
 /** `/console/tenants/t_.../status`: move a tenant to another status, with a reason. */
 import { html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { invalidField } from '../../../../base/failure.ts';
 import {
   operatorMayMove,
   renderTenantId,
@@ -12,9 +11,11 @@ import {
 import { changeStatus } from '../../../../money/tenant-status/change-status.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { type Faults, field, named, select } from '../../../pages/components.ts';
+import { parseChoice } from '../../../pages/fields.ts';
 import { parseReason, REASON_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { tenantOf, tenantPath } from './tenant.ts';
+import { tenantPath } from '../tenant-link.ts';
+import { tenantOf } from './tenant.ts';
 
 const MEANINGS: Readonly<Record<TenantStatus, string>> = {
   pending: 'pending: it never paid',
@@ -31,8 +32,7 @@ export async function showStatus(call: LoggedInCall): Promise<Answer> {
 export async function submitStatus(call: LoggedInCall): Promise<Answer> {
   const { deps, form, session } = call;
   const tenant = await tenantOf(call);
-  const status = TENANT_STATUSES.find((each) => each === form.get('status'));
-  if (!status) throw invalidField('status', `must be one of ${TENANT_STATUSES.join(', ')}`);
+  const status = parseChoice('status', form.get('status'), TENANT_STATUSES);
   const reason = parseReason(form.get('reason'));
   const told = parseReason(form.get('told'));
   const typed = (form.get('confirm') ?? '').trim();

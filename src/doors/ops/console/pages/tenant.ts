@@ -13,18 +13,15 @@ import { setExempt } from '../../../../money/tenant-status/change-status.ts';
 import { unfreezeTopUps } from '../../../../money/top-ups/unfreeze-top-ups.ts';
 import { type Answer, page, redirect } from '../../../pages/answer.ts';
 import { exact, named, secretBox, timeOf } from '../../../pages/components.ts';
+import { facts, table } from '../../../pages/table.ts';
 import { parseTenantParam } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { facts, table } from '../table.ts';
+import { tenantPath } from '../tenant-link.ts';
 import { statusBadge } from './tenants.ts';
 
 /** The tenant that the path names. Fails with `not_found`. */
 export function tenantOf({ deps, params }: LoggedInCall): Promise<Tenant> {
   return getTenant(deps.db, parseTenantParam(params.tenant));
-}
-
-export function tenantPath({ id }: Pick<Tenant, 'id'>): string {
-  return `/console/tenants/${renderTenantId(id)}`;
 }
 
 export async function showTenant({ deps, params }: LoggedInCall): Promise<Answer> {

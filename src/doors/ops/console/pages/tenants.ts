@@ -1,19 +1,23 @@
 /** `/console/tenants`: find tenants. */
 import { html } from '@boxoffice/pages/html';
-import { invalidField } from '../../../../base/failure.ts';
 import { TENANT_STATUSES, type TenantStatus } from '../../../../base/tenants/tenant.ts';
 import { listTenants } from '../../../../money/overview/overview.ts';
 import { type Answer, page } from '../../../pages/answer.ts';
 import { badge, emptyState, exact, field, named, select, timeOf } from '../../../pages/components.ts';
-import { parseSearch } from '../fields.ts';
+import { parseChoice } from '../../../pages/fields.ts';
+import { textOf } from '../../../pages/query.ts';
+import { table } from '../../../pages/table.ts';
+import { SEARCH_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { table, tenantLink } from '../table.ts';
+import { tenantLink } from '../tenant-link.ts';
 
 const TENANTS_MAX = 100;
 
 export async function showTenants({ deps, query }: LoggedInCall): Promise<Answer> {
-  const search = parseSearch('search', query.get('search'));
-  const status = parseStatus(query.get('status'));
+  const search = textOf(query, 'search', SEARCH_MAX);
+  const status = query.get('status')
+    ? parseChoice('status', query.get('status'), TENANT_STATUSES)
+    : undefined;
   const found = await listTenants(deps.db, { status, search, limit: TENANTS_MAX });
   const choices = TENANT_STATUSES.map((value) => ({ value, text: value }));
   const body = html`<h1>Tenants</h1>
@@ -41,13 +45,6 @@ ${
 }
 ${found.length === TENANTS_MAX && html`<p class="hint">These are the newest ${TENANTS_MAX}. Search for others.</p>`}`;
   return page({ title: 'Tenants', body });
-}
-
-function parseStatus(text: string | undefined): TenantStatus | undefined {
-  if (text === undefined || text === '') return undefined;
-  const status = TENANT_STATUSES.find((each) => each === text);
-  if (!status) throw invalidField('status', `must be one of ${TENANT_STATUSES.join(', ')}`);
-  return status;
 }
 
 export function statusBadge(status: TenantStatus) {

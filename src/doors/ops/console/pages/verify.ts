@@ -5,8 +5,8 @@ import { listVerifications, startVerification } from '../../../../money/audit/ru
 import type { Verification } from '../../../../money/audit/verification.ts';
 import { type Answer, page, redirect } from '../../../pages/answer.ts';
 import { badge, emptyState, named, timeOf } from '../../../pages/components.ts';
+import { table } from '../../../pages/table.ts';
 import type { LoggedInCall } from '../route.ts';
-import { table } from '../table.ts';
 
 const RUNS_SHOWN = 20;
 const AGAIN_SECONDS = 2;

@@ -1,26 +1,37 @@
-/** Tables of operators' pages, which become lists of rows where the screen is narrow. */
+/** Tables of both consoles, which become lists of rows where the screen is narrow. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
-import { renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
-import { scrolling } from '../../pages/components.ts';
+import { scrolling } from './components.ts';
 
-/** `label` names it for screen readers. Columns named in `numbers` are aligned to the right. Without rows, a line says so. */
+interface Columns {
+  /** Aligned to the right. */
+  readonly numbers?: readonly string[];
+  /** The one that says what its row is about. */
+  readonly names?: string;
+}
+
+/**
+ * `label` names it for screen readers. A column whose heading is `false` is left out, with its cells. Without rows, a
+ * line says so.
+ */
 export function table(
   label: string,
-  headings: readonly string[],
+  headings: readonly (string | false)[],
   rows: readonly (readonly HtmlValue[])[],
-  { numbers = [] }: { readonly numbers?: readonly string[] } = {},
+  { numbers = [], names }: Columns = {},
 ): Html {
   if (rows.length === 0) return html`<p class="hint">${label}: none.</p>`;
   const look = (heading: string) => numbers.includes(heading) && html` class="number"`;
+  const cellOf = (heading: string, cell: HtmlValue) =>
+    heading === names
+      ? html`<th scope="row" data-label="${heading}">${cell}</th>`
+      : html`<td${look(heading)} data-label="${heading}">${cell}</td>`;
   return scrolling(
     label,
     html`<table class="rows"><caption class="hidden">${label}</caption>
-<thead><tr>${headings.map((each) => html`<th scope="col"${look(each)}>${each}</th>`)}</tr></thead>
+<thead><tr>${headings.map((each) => each !== false && html`<th scope="col"${look(each)}>${each}</th>`)}</tr></thead>
 <tbody>${rows.map(
       (cells) =>
-        html`<tr>${cells.map(
-          (cell, at) => html`<td${look(headings[at]!)} data-label="${headings[at]}">${cell}</td>`,
-        )}</tr>`,
+        html`<tr>${headings.map((heading, at) => heading !== false && cellOf(heading, cells[at]))}</tr>`,
     )}</tbody></table>`,
   );
 }
@@ -35,10 +46,4 @@ export function facts(label: string, pairs: Readonly<Record<string, HtmlValue>>)
     )}</tbody></table>`,
     'slim',
   );
-}
-
-export function tenantLink(tenant: TenantId | null): Html | undefined {
-  if (tenant === null) return undefined;
-  const id = renderTenantId(tenant);
-  return html`<a href="/console/tenants/${id}"><code>${id}</code></a>`;
 }
