@@ -32,6 +32,14 @@ export function microsOfDollars(dollars: string): bigint {
   return BigInt(whole + fraction.padEnd(6, '0'));
 }
 
+/** What an operator gives or takes: `12.50` or `-3`, in micros. `undefined`: it is no such amount, too large, or zero. */
+export function parseSignedDollars(text: string): bigint | undefined {
+  const [, sign, size = '0'] = /^(-?)([0-9]{1,9}(?:\.[0-9]{1,6})?)$/.exec(text) ?? [];
+  const micros = microsOfDollars(size);
+  if (micros === 0n) return undefined;
+  return sign ? -micros : micros;
+}
+
 export function renderAmount(micros: bigint): Amount {
   return { micros, display: displayMicros(micros) };
 }

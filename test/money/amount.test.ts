@@ -6,6 +6,7 @@ import {
   displayMicros,
   microsOfCents,
   microsOfDollars,
+  parseSignedDollars,
   renderAmount,
 } from '../../src/money/amount.ts';
 
@@ -79,4 +80,22 @@ describe('cents', () => {
       }),
     );
   });
+});
+
+describe('parseSignedDollars', () => {
+  it.each([
+    ['12.50', 12_500_000n],
+    ['-3', -3_000_000n],
+    ['0.000001', 1n],
+    ['999999999.999999', 999_999_999_999_999n],
+  ])('%s', (text, micros) => {
+    expect(parseSignedDollars(text)).toBe(micros);
+  });
+
+  it.each(['', '0', '-0.000000', '1000000000', '1.0000001', '1.', '.5', '+1', '$1', '1 ', '1e3'])(
+    'refuses %j',
+    (text) => {
+      expect(parseSignedDollars(text)).toBeUndefined();
+    },
+  );
 });

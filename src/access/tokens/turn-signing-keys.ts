@@ -1,5 +1,5 @@
 /**
- * Rotates the signing keys on schedule, or earlier at an operator's request.
+ * Rotates the signing keys on schedule, or earlier at an operator's request, which may fail with `invalid_request`.
  *
  * The state of the keys is in rows that change under one lock, by the clock of the database. So any number of
  * processes may run this at any time; the work is done once.
@@ -9,6 +9,7 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { AuditedFields } from '../../base/audit/audit-entry.ts';
 import type { Db, Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
+import { Failure } from '../../base/failure.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import { StartError } from '../../base/lib/start-error.ts';
 import { newSigningKey, type SigningKeyRow } from './signing-key.ts';
@@ -29,11 +30,6 @@ const SCHEDULE: Actor = { kind: 'system', id: 'signing_keys' };
 export interface SigningKeyDeps {
   /** Encrypts the private keys that the database keeps. */
   readonly box: SecretBox;
-}
-
-/** An operator's request was refused; the message says why. */
-export class SigningKeyRefusal extends Error {
-  override readonly name = 'SigningKeyRefusal';
 }
 
 /**
@@ -59,7 +55,7 @@ export async function turnSigningKeys(db: Pool, box: SecretBox): Promise<void> {
 export async function rotateSigningKey(db: Pool, actor: Actor, box: SecretBox): Promise<string> {
   return inLock(db, async (tx, keys) => {
     const pending = keys.find((key) => key.state === 'pending');
-    if (pending) throw new SigningKeyRefusal(`${pending.kid} is pending already`);
+    if (pending) throw refusal(`${pending.kid} is pending already`);
     await checkSealedKeys(tx, box);
     return publish(tx, actor, box);
   });
@@ -69,9 +65,9 @@ export async function rotateSigningKey(db: Pool, actor: Actor, box: SecretBox): 
 export async function activateSigningKey(db: Pool, actor: Actor): Promise<string> {
   return inLock(db, async (tx, keys) => {
     const pending = keys.find((key) => key.state === 'pending');
-    if (!pending) throw new SigningKeyRefusal('no key is pending: rotate first');
+    if (!pending) throw refusal('no key is pending: rotate first');
     if (!pending.due) {
-      throw new SigningKeyRefusal(
+      throw refusal(
         `${pending.kid} has been published for less than an hour: relays would refuse its tokens`,
       );
     }
@@ -97,12 +93,10 @@ export async function replaceCompromisedKeys(db: Pool, actor: Actor, box: Secret
 export async function removeSigningKey(db: Pool, actor: Actor, kid: string): Promise<void> {
   await inLock(db, async (tx, keys) => {
     const key = keys.find((each) => each.kid === kid);
-    if (!key) throw new SigningKeyRefusal(`there is no key ${kid}`);
-    if (key.state === 'active') throw new SigningKeyRefusal(`${kid} is active: rotate and activate first`);
+    if (!key) throw refusal(`there is no key ${kid}`);
+    if (key.state === 'active') throw refusal(`${kid} is active: rotate and activate first`);
     if (key.state === 'retiring' && !key.due) {
-      throw new SigningKeyRefusal(
-        `tokens that ${kid} signed may be valid until ${key.removeAt?.toISOString()}`,
-      );
+      throw refusal(`tokens that ${kid} signed may be valid until ${key.removeAt?.toISOString()}`);
     }
     if (key.state !== 'removed') await remove(tx, actor, key);
   });
@@ -115,9 +109,9 @@ export async function removeSigningKey(db: Pool, actor: Actor, kid: string): Pro
 export async function distrustSigningKey(db: Pool, actor: Actor, kid: string): Promise<void> {
   await inLock(db, async (tx, keys) => {
     const key = keys.find((each) => each.kid === kid);
-    if (!key) throw new SigningKeyRefusal(`there is no key ${kid}`);
+    if (!key) throw refusal(`there is no key ${kid}`);
     if (key.state !== 'removed') {
-      throw new SigningKeyRefusal(`${kid} is ${key.state}: replace it with activate --compromised`);
+      throw refusal(`${kid} is ${key.state}: replace it with activate --compromised`);
     }
     await distrust(tx, actor, key);
   });
@@ -186,4 +180,8 @@ async function note(
   after: AuditedFields,
 ): Promise<void> {
   await appendAudit(tx, null, actor, { action: `signing_key_${change}`, subject: kid, before, after });
+}
+
+function refusal(message: string): Failure {
+  return new Failure('invalid_request', { message });
 }

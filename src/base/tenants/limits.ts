@@ -40,6 +40,12 @@ export type LimitOverrides = Readonly<Partial<Record<LimitName, number>>>;
 export const LIMIT_MIN = 1;
 export const LIMIT_MAX = 1_000_000;
 
+/** `undefined`: it is no whole number from `LIMIT_MIN` to `LIMIT_MAX`. */
+export function parseLimit(text: string): number | undefined {
+  const limit = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
+  return limit >= LIMIT_MIN && limit <= LIMIT_MAX ? limit : undefined;
+}
+
 /** One limit that an operator changed; `null`: what every tenant of the status has. */
 export interface LimitChange {
   readonly name: LimitName;

@@ -2,15 +2,6 @@
 import { invalidField } from '../../base/failure.ts';
 import type { Form } from '../http/form.ts';
 
-/** A text of one line without control characters, without spaces around it; `undefined` if it is none. */
-export function parseName(text: string, lengthMax: number): string | undefined {
-  const name = text.trim();
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  if (name === '' || [...name].length > lengthMax || /[\u0000-\u001f\u007f-\u009f]/.test(name))
-    return undefined;
-  return name;
-}
-
 /** One of the choices that a form offers. Fails with `invalid_request`. */
 export function parseChoice<T extends string>(
   name: string,

@@ -12,7 +12,7 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import { Failure } from '../../base/failure.ts';
+import { Failure, invalidRequest } from '../../base/failure.ts';
 import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { microsOfCents } from '../amount.ts';
@@ -56,7 +56,7 @@ export async function settleParked(deps: BaseDeps, provider: Provider, id: strin
 
 /**
  * An operator has dealt with it otherwise, such as by a refund at the provider. Ends the hold on automatic
- * top-ups. Fails with `not_found`.
+ * top-ups. Fails with `not_found`, or with `invalid_request` while it is tried again.
  */
 export async function dismissParked(
   { db }: Pick<BaseDeps, 'db'>,
@@ -65,6 +65,7 @@ export async function dismissParked(
   why: string,
 ): Promise<void> {
   const event = await getParked(db, id);
+  if (event.state !== 'parked') throw invalidRequest('only a parked notification can be dismissed');
   const reason = `dismissed: ${why}`;
   await inTransaction(db, async (tx) => {
     if (!(await insertEvent(tx, event, { again: true }))) return;

@@ -56,3 +56,8 @@ export function describeTopUpError(
   if (settings.topUpEnabled && !hasConsent(settings)) return FOREIGN_CARD;
   return settings.lastTopUpError;
 }
+
+/** Until when automatic top-ups are paused; a text if no time ends it. PostgreSQL's infinity arrives as a number. */
+export function pauseOf({ topUpPausedUntil }: PaymentSettings): Date | string | null {
+  return typeof topUpPausedUntil === 'number' ? 'it is turned on again' : topUpPausedUntil;
+}

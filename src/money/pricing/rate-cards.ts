@@ -5,6 +5,7 @@ import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
+import { Failure } from '../../base/failure.ts';
 import { assert } from '../../base/lib/assert.ts';
 import {
   BUILT_IN_RATES,
@@ -112,7 +113,19 @@ export async function loadRates(
   });
 }
 
-/** For the log and the command line. */
+/** The same for an operator, to whom it fails with `invalid_request` where the card was not loaded. */
+export async function loadDraft(
+  db: Pool,
+  operator: Actor,
+  card: RateCardFile,
+  options?: { again?: boolean },
+): Promise<Loading> {
+  const loading = await loadRates(db, operator, card, options);
+  if (loading.superseded === undefined) return loading;
+  throw new Failure('invalid_request', { message: describeSuperseded(loading) });
+}
+
+/** For the log and operators. */
 export function describeSuperseded({ version, superseded }: Loading): string {
   return (
     `the rate card was not loaded: it is the old version ${superseded}, and version ${version} is in effect; ` +

@@ -3,7 +3,9 @@
  *
  * Credit that was paid for and not used is a liability. It becomes revenue when usage is charged.
  */
-import type { Db } from '../../base/db/pool.ts';
+import type { Pool } from '../../base/db/pool.ts';
+import { withSnapshot } from '../../base/db/snapshot.ts';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../amount.ts';
 import type { Month } from '../month.ts';
@@ -38,15 +40,19 @@ export interface RevenueReport {
 }
 
 /**
- * One statement, so one state of the ledger. Fails with `invalid_request` for a month that has not begun, and
- * throws if the ledger does not add up.
+ * Adding a month up may take longer than statements of the pool may, so it has a connection of its own, which ends when
+ * `stopping` is aborted. Fails with `not_found`, or with `invalid_request` for a month that has not begun, and throws if
+ * the ledger does not add up.
  */
 export async function reportRevenue(
-  db: Db,
+  db: Pool,
   month: Month,
   tenant: TenantId | undefined,
+  stopping?: AbortSignal,
 ): Promise<RevenueReport> {
-  const { now, wrong, ...texts } = await sumRevenue(db, month, tenant);
+  if (tenant !== undefined) await getTenant(db, tenant);
+  const sums = await withSnapshot(db, (snapshot) => sumRevenue(snapshot, month, tenant), { stopping });
+  const { now, wrong, ...texts } = sums;
   const soFar = !isComplete(month, now);
   const credit = (unused: string, owed: string): Credit => ({
     total: BigInt(unused) + BigInt(owed),

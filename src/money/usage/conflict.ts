@@ -37,3 +37,10 @@ export interface ConflictLine {
   readonly times: bigint;
   readonly lastAt: Date;
 }
+
+/** The fields whose values differ, as they were charged and as they were reported. */
+export function differencesOf({ accepted, reported }: Conflict) {
+  return (Object.keys(accepted) as (keyof Report)[])
+    .filter((name) => accepted[name] !== (reported[name] ?? null))
+    .map((name) => ({ name, charged: accepted[name] ?? 'none', reported: reported[name] ?? 'none' }));
+}

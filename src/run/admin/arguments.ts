@@ -1,10 +1,10 @@
 /** Parsers for command arguments. A value that is not understood ends the command with exit code 2. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { REASON_MAX } from '../../base/audit/reason.ts';
+import { parseLine } from '../../base/lib/one-line.ts';
 import { readTime } from '../../base/lib/time-text.ts';
 import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { microsOfDollars } from '../../money/amount.ts';
-
-const REASON_MAX = 500;
+import { parseSignedDollars } from '../../money/amount.ts';
 
 export function tenantArgument(): Argument {
   return new Argument('<id>', 'the tenant, as t_ and 16 hex digits').argParser(parseTenant);
@@ -35,42 +35,38 @@ export interface JsonOption {
 }
 
 export function parseTenant(text: string): TenantId {
-  const id = parseTenantId(text);
-  if (id === undefined) throw new InvalidArgumentError('It must be t_ and 16 hex digits.');
-  return id;
+  return parsed(parseTenantId(text), 'It must be t_ and 16 hex digits.');
 }
 
 /** Decimal dollars, such as `12.50` or `-3`, in micros. Not zero. */
 export function parseDollars(text: string): bigint {
-  const [, sign, size = '0'] = /^(-?)([0-9]{1,9}(?:\.[0-9]{1,6})?)$/.exec(text) ?? [];
-  const micros = microsOfDollars(size);
-  if (micros === 0n) {
-    throw new InvalidArgumentError(
-      'It must be dollars other than 0, such as 12.50 or -3, with 6 decimals at most.',
-    );
-  }
-  return sign ? -micros : micros;
+  return parsed(
+    parseSignedDollars(text),
+    'It must be dollars other than 0, such as 12.50 or -3, with 6 decimals at most.',
+  );
 }
 
 export function parseReason(text: string): string {
-  return parseText(text.trim(), REASON_MAX);
+  return parseText(text, REASON_MAX);
 }
 
 /** `max`: in characters. */
 export function parseText(text: string, max: number): string {
-  if (text === '' || [...text].length > max) {
-    throw new InvalidArgumentError(`It must be 1 to ${max} characters.`);
-  }
-  return text;
+  return parsed(parseLine(text, max), `It must be a line of 1 to ${max} characters.`);
+}
+
+/** `wrong`: what is said of a text that could not be read. */
+export function parsed<T>(value: T | undefined, wrong: string): T {
+  if (value === undefined) throw new InvalidArgumentError(wrong);
+  return value;
 }
 
 /** A day, which begins at 0:00 UTC, or a time with its offset. */
 export function parseTime(text: string): Date {
-  const time = readTime(text, /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/);
-  if (!time) {
-    throw new InvalidArgumentError('It must be a day or a time, such as 2026-11-01 or 2026-11-01T06:30:00Z.');
-  }
-  return time;
+  return parsed(
+    readTime(text, /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/),
+    'It must be a day or a time, such as 2026-11-01 or 2026-11-01T06:30:00Z.',
+  );
 }
 
 function parseLimit(text: string): number {

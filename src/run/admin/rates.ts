@@ -2,12 +2,7 @@
 import type { Command } from 'commander';
 import { displayMicros } from '../../money/amount.ts';
 import { parseRateCard, type RateCardRow } from '../../money/pricing/rate-card.ts';
-import {
-  describeSuperseded,
-  listRateCards,
-  loadRates,
-  readRatesFile,
-} from '../../money/pricing/rate-cards.ts';
+import { listRateCards, loadDraft, readRatesFile } from '../../money/pricing/rate-cards.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
@@ -37,9 +32,7 @@ export function ratesCommands(program: Command): void {
     .action(async (file: string, { again = false, json }: { again?: boolean } & JsonOption) => {
       const card = await readRatesFile(file);
       await withDatabase(async ({ db }) => {
-        const loading = await loadRates(db, operator(), card, { again });
-        if (loading.superseded !== undefined) throw new Error(describeSuperseded(loading));
-        const { version, loaded } = loading;
+        const { version, loaded } = await loadDraft(db, operator(), card, { again });
         if (json) printJson({ version, loaded });
         else
           printLine(

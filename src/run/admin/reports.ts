@@ -1,14 +1,12 @@
 /** `admin report ...`: what accountants ask for at the end of a month. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { withSnapshot } from '../../base/db/snapshot.ts';
-import { getTenant } from '../../base/tenants/get-tenant.ts';
+import { type Command, Option } from 'commander';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros, microsOfCents, renderAmount } from '../../money/amount.ts';
 import { endOf, type Month, parseMonth, startOf } from '../../money/month.ts';
 import { isReturned, type PayoutSums } from '../../money/reports/payout.ts';
 import type { Reconciliation, ReportedPayout } from '../../money/reports/reconcile-payouts.ts';
 import { type Credit, type RevenueReport, reportRevenue } from '../../money/reports/report-revenue.ts';
-import { type JsonOption, parseTenant, withJson } from './arguments.ts';
+import { type JsonOption, parsed, parseTenant, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { printJson, printLine, printTable } from './output.ts';
 import { startProgress } from './progress.ts';
@@ -31,9 +29,7 @@ function monthOption(): Option {
 }
 
 function parseMonthOption(text: string): Month {
-  const month = parseMonth(text);
-  if (!month) throw new InvalidArgumentError('It must be a month, such as 2026-10.');
-  return month;
+  return parsed(parseMonth(text), 'It must be a month, such as 2026-10.');
 }
 
 function revenue(report: Command): void {
@@ -47,8 +43,7 @@ function revenue(report: Command): void {
     .addHelpText('after', '\nFrom the ledger alone, in one state of it. Exit code 1 if it does not add up.')
     .action(async ({ month, tenant, json }: MonthOption & { tenant?: TenantId }) => {
       await withDatabase(async ({ db }) => {
-        if (tenant !== undefined) await getTenant(db, tenant);
-        const found = await withSnapshot(db, (snapshot) => reportRevenue(snapshot, month, tenant));
+        const found = await reportRevenue(db, month, tenant);
         if (json) printJson(revenueJson(found, tenant));
         else printRevenue(found);
       });

@@ -9,10 +9,11 @@ import {
   type LimitName,
   type LimitOverrides,
   limitOf,
+  parseLimit,
   TENANT_LIMITS,
 } from '../../base/tenants/limits.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { type JsonOption, parseReason, tenantArgument, withJson } from './arguments.ts';
+import { type JsonOption, parsed, parseReason, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { operator } from './operator.ts';
 import { printJson, printTable } from './output.ts';
@@ -80,11 +81,8 @@ function parseSet(text: string, previous: LimitOverrides = {}): LimitOverrides {
   const [, name = '', value = ''] = /^([^=]*)=(.*)$/.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError('It must be name=value, such as rooms=20000.');
   const limit = parseName(name);
-  const number = Number(value);
-  if (!/^[0-9]{1,7}$/.test(value) || number < LIMIT_MIN || number > LIMIT_MAX) {
-    throw new InvalidArgumentError(`${name} must be a whole number from ${LIMIT_MIN} to ${LIMIT_MAX}.`);
-  }
-  return { ...previous, [limit]: number };
+  const wrong = `${name} must be a whole number from ${LIMIT_MIN} to ${LIMIT_MAX}.`;
+  return { ...previous, [limit]: parsed(parseLimit(value), wrong) };
 }
 
 function parseReset(text: string, previous: readonly LimitName[] = []): readonly LimitName[] {

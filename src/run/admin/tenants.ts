@@ -10,7 +10,7 @@ import {
 } from '../../base/tenants/tenant.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
 import { listTenants } from '../../money/overview/overview.ts';
-import type { PaymentSettings } from '../../money/payments/payment-settings.ts';
+import { type PaymentSettings, pauseOf } from '../../money/payments/payment-settings.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
 import { changeStatus, setExempt } from '../../money/tenant-status/change-status.ts';
 import {
@@ -179,11 +179,6 @@ function carryOf({ carry }: TenantOverview['account']): string {
 
 function describeTopUp({ topUpBelow, topUpAmount }: PaymentSettings): string {
   return `${displayMicros(topUpAmount)} when below ${displayMicros(topUpBelow)}`;
-}
-
-/** PostgreSQL's infinity arrives as a number. */
-function pauseOf({ topUpPausedUntil }: PaymentSettings): Date | string | null {
-  return typeof topUpPausedUntil === 'number' ? 'it is turned on again' : topUpPausedUntil;
 }
 
 function move(tenants: Command, name: string, status: TenantStatus, description: string): void {

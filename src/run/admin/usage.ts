@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Conflict, Report } from '../../money/usage/conflict.ts';
+import { type Conflict, differencesOf } from '../../money/usage/conflict.ts';
 import { listConflicts } from '../../money/usage/list-conflicts.ts';
 import { type JsonOption, limitOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
@@ -37,10 +37,8 @@ function conflictJson({ id, times, firstAt, lastAt, accepted, reported }: Confli
 }
 
 /** `seconds 60 -> 61, role host -> audience` */
-function describeDifference({ accepted, reported }: Conflict): string {
-  const names = Object.keys(accepted) as (keyof Report)[];
-  return names
-    .filter((name) => accepted[name] !== (reported[name] ?? null))
-    .map((name) => `${name} ${accepted[name] ?? 'none'} -> ${reported[name] ?? 'none'}`)
+function describeDifference(conflict: Conflict): string {
+  return differencesOf(conflict)
+    .map(({ name, charged, reported }) => `${name} ${charged} -> ${reported}`)
     .join(', ');
 }

@@ -9,7 +9,6 @@ import {
   removeSigningKey,
   replaceCompromisedKeys,
   rotateSigningKey,
-  SigningKeyRefusal,
   turnSigningKeys,
 } from '../../../src/access/tokens/turn-signing-keys.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
@@ -212,7 +211,10 @@ describe('operators', () => {
     await expect(activateSigningKey(database.pool, OPERATOR)).rejects.toThrow('no key is pending');
     const next = await rotateSigningKey(database.pool, OPERATOR, box);
     await pass('59 minutes 30 seconds');
-    await expect(activateSigningKey(database.pool, OPERATOR)).rejects.toThrow(SigningKeyRefusal);
+    await expect(activateSigningKey(database.pool, OPERATOR)).rejects.toMatchObject({
+      kind: 'invalid_request',
+      message: expect.stringContaining('relays would refuse its tokens'),
+    });
     await pass('30 seconds');
     expect(await activateSigningKey(database.pool, OPERATOR)).toBe(next);
     expect(await states()).toStrictEqual(['retiring', 'active']);

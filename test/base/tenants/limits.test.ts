@@ -1,8 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/base/failure.ts';
-import { assertBelowLimit, limitOf, TENANT_LIMITS } from '../../../src/base/tenants/limits.ts';
+import {
+  assertBelowLimit,
+  LIMIT_MAX,
+  limitOf,
+  parseLimit,
+  TENANT_LIMITS,
+} from '../../../src/base/tenants/limits.ts';
 import { TENANT_STATUSES } from '../../../src/base/tenants/tenant.ts';
+
+test.each([
+  ['1', 1],
+  [String(LIMIT_MAX), LIMIT_MAX],
+  ['0', undefined],
+  [String(LIMIT_MAX + 1), undefined],
+  ['-1', undefined],
+  ['1.5', undefined],
+  ['', undefined],
+])('a limit of %j is %s', (text, limit) => {
+  expect(parseLimit(text)).toBe(limit);
+});
 
 describe('limitOf', () => {
   test.each(TENANT_STATUSES)('a tenant that is %s has the limits of its status', (status) => {

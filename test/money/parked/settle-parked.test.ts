@@ -215,4 +215,16 @@ describe('dismissParked', () => {
       'no parked notification',
     );
   });
+
+  it('leaves a notification that is tried again', async () => {
+    await db().query(
+      `insert into provider_events (id, type, outcome, reason, tries, tried_at)
+       values ('evt_failing', 'charge.updated', 'failing', 'why', 1, now())`,
+    );
+    await expect(dismissParked({ db: db() }, OPERATOR, 'evt_failing', 'done')).rejects.toThrow(
+      'only a parked',
+    );
+    const { rows } = await db().query(`select outcome from provider_events where id = 'evt_failing'`);
+    expect(rows).toEqual([{ outcome: 'failing' }]);
+  });
 });

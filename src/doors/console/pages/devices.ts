@@ -17,6 +17,7 @@ import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../../access/rights/
 import { keyChangerOf, keyCreatorOf } from '../../../access/sessions/key-changer.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField, notFound } from '../../../base/failure.ts';
+import { parseLine } from '../../../base/lib/one-line.ts';
 import type { Form } from '../../http/form.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
 import { parseTime } from '../../http/period.ts';
@@ -36,7 +37,6 @@ import {
   secretBox,
   timeOf,
 } from '../../pages/components.ts';
-import { parseName } from '../../pages/fields.ts';
 import { faultsOf } from '../../pages/notices.ts';
 import { table } from '../../pages/table.ts';
 import { onceForForm } from '../once-for-form.ts';
@@ -89,7 +89,7 @@ interface Shown {
 
 function parseGrant(form: Form): DeviceGrant {
   const textOf = (name: string) => (form.get(name) ?? '').trim();
-  const name = parseName(textOf('name'), KEY_NAME_LENGTH_MAX);
+  const name = parseLine(textOf('name'), KEY_NAME_LENGTH_MAX);
   if (name === undefined) throw invalidField('name', `must have 1 to ${KEY_NAME_LENGTH_MAX} characters`);
   const rooms = textOf('rooms')
     .split(/[\s,]+/)

@@ -10,6 +10,7 @@ import { mayDo } from '../../../access/members/member.ts';
 import { keyChangerOf, keyCreatorOf } from '../../../access/sessions/key-changer.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure, notFound } from '../../../base/failure.ts';
+import { parseLine } from '../../../base/lib/one-line.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import {
   alert,
@@ -26,7 +27,7 @@ import {
   select,
   timeOf,
 } from '../../pages/components.ts';
-import { parseChoice, parseName } from '../../pages/fields.ts';
+import { parseChoice } from '../../pages/fields.ts';
 import { table } from '../../pages/table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import { lateRotation, parseOverlap, rotationForm } from '../rotation.ts';
@@ -57,7 +58,7 @@ interface Shown {
 
 export async function submitKey(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
-  const name = parseName(form.get('name') ?? '', KEY_NAME_LENGTH_MAX);
+  const name = parseLine(form.get('name') ?? '', KEY_NAME_LENGTH_MAX);
   const kind = parseChoice('kind', form.get('kind'), KEY_KINDS);
   if (name === undefined) {
     const faults = { name: `Give a name of 1 to ${KEY_NAME_LENGTH_MAX} characters.` };

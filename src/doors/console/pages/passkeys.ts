@@ -18,9 +18,10 @@ import {
 import { removePasskey } from '../../../access/passkeys/remove-passkey.ts';
 import { provedAddressOf, type Session } from '../../../access/sessions/session.ts';
 import { Failure, notFound } from '../../../base/failure.ts';
+import { parseLine } from '../../../base/lib/one-line.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import { badge, emptyState, type Faults, field, freshNote, named, timeOf } from '../../pages/components.ts';
-import { parseName, parseNext } from '../../pages/fields.ts';
+import { parseNext } from '../../pages/fields.ts';
 import { fromOf } from '../../pages/route.ts';
 import { table } from '../../pages/table.ts';
 import { PASSKEY_SCRIPT, passkeyForm, whyNone } from '../passkey-form.ts';
@@ -39,7 +40,7 @@ export async function offerAdding({ deps, session }: SessionCall): Promise<Answe
 export async function submitPasskey(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
   const given = form.get('name') ?? '';
-  const name = parseName(given, PASSKEY_NAME_LENGTH_MAX);
+  const name = parseLine(given, PASSKEY_NAME_LENGTH_MAX);
   if (name === undefined) {
     const faults = { name: `Give a name of 1 to ${PASSKEY_NAME_LENGTH_MAX} characters.` };
     return page(await passkeysPage(call, { given, faults }), 400);

@@ -2,10 +2,10 @@
 import { html } from '@boxoffice/pages/html';
 import { parseMemberEmail } from '../../../access/members/member.ts';
 import { openAccount } from '../../../access/signup/open-account.ts';
+import { parseLine } from '../../../base/lib/one-line.ts';
 import { EMAIL_LENGTH_MAX, TENANT_NAME_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import { type Faults, field } from '../../pages/components.ts';
-import { parseName } from '../../pages/fields.ts';
 import { fromOf } from '../../pages/route.ts';
 import type { Call } from '../route.ts';
 
@@ -18,7 +18,7 @@ export async function submitSignup(call: Call): Promise<Answer> {
   const name = form.get('name') ?? '';
   const given = form.get('email') ?? '';
   const email = parseMemberEmail(given);
-  const chosen = parseName(name, TENANT_NAME_LENGTH_MAX);
+  const chosen = parseLine(name, TENANT_NAME_LENGTH_MAX);
   const faults = {
     ...(chosen === undefined && { name: `Give a name of 1 to ${TENANT_NAME_LENGTH_MAX} characters.` }),
     ...(email === undefined && { email: 'Give an e-mail address, such as you@example.com.' }),

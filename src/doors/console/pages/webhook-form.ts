@@ -1,6 +1,7 @@
 /** The fields of a webhook, as the forms that create and change one have them. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../base/failure.ts';
+import { parseLine } from '../../../base/lib/one-line.ts';
 import {
   PUBLIC_EVENT_TYPES,
   PUBLIC_EVENTS,
@@ -10,7 +11,6 @@ import { WEBHOOK_DESCRIPTION_LENGTH_MAX, type WebhookSettings } from '../../../o
 import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../outward/webhooks/webhook-url.ts';
 import type { Form } from '../../http/form.ts';
 import { checkbox, type Faults, field } from '../../pages/components.ts';
-import { parseName } from '../../pages/fields.ts';
 
 /** A box for each type, because a form has each field once. */
 const boxOf = (type: PublicEventType) => `type_${type}`;
@@ -33,7 +33,7 @@ export function typedWebhook(form: Form): WebhookSettings {
 export function parseWebhook(form: Form): WebhookSettings {
   const typed = typedWebhook(form);
   const isShort =
-    typed.description === '' || parseName(typed.description, WEBHOOK_DESCRIPTION_LENGTH_MAX) !== undefined;
+    typed.description === '' || parseLine(typed.description, WEBHOOK_DESCRIPTION_LENGTH_MAX) !== undefined;
   if (!isShort)
     throw invalidField('description', `must have at most ${WEBHOOK_DESCRIPTION_LENGTH_MAX} characters`);
   return typed;

@@ -1,7 +1,8 @@
 /** `/console/payments`: what is parked, automatic top-ups, disputes and fraud warnings. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { Failure, invalidRequest } from '../../../../base/failure.ts';
+import { parseReason, REASON_MAX } from '../../../../base/audit/reason.ts';
+import { Failure } from '../../../../base/failure.ts';
 import { renderTenantId } from '../../../../base/tenants/tenant.ts';
 import { getPaymentsOverview } from '../../../../money/overview/overview.ts';
 import { getParked } from '../../../../money/parked/list-parked.ts';
@@ -20,7 +21,7 @@ import {
 } from '../../../pages/components.ts';
 import { parseChoice } from '../../../pages/fields.ts';
 import { table } from '../../../pages/table.ts';
-import { parseReason, parseTenantFilter, REASON_MAX } from '../fields.ts';
+import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';
 
@@ -124,12 +125,10 @@ function parkedOf({ deps, params }: LoggedInCall): Promise<OpenEvent> {
 }
 
 /** Asks the provider, and credits the tenant that it names. */
-export async function submitSettlement(call: LoggedInCall): Promise<Answer> {
-  const { deps } = call;
-  const event = await parkedOf(call);
+export async function submitSettlement({ deps, params }: LoggedInCall): Promise<Answer> {
   if (!deps.provider) throw new Failure('payments_not_configured');
   const { settleParked } = await import('../../../../money/parked/settle-parked.ts');
-  const { credited } = await settleParked(deps, deps.provider, event.id);
+  const { credited } = await settleParked(deps, deps.provider, params.id ?? '');
   const title = 'The notification is settled';
   const body = html`<h1>${title}</h1>
 <p class="done" role="status">${
@@ -144,12 +143,11 @@ export async function submitSettlement(call: LoggedInCall): Promise<Answer> {
 export async function submitDismissal(call: LoggedInCall): Promise<Answer> {
   const event = await parkedOf(call);
   const given = call.form.get('reason');
-  const reason = parseReason(given);
+  const reason = parseReason(given ?? '');
   if (reason === undefined) {
     const faults = { reason: `Give a reason of 1 to ${REASON_MAX} characters.` };
     return page(parkedPage(event, given ?? '', faults), 400);
   }
-  if (event.state !== 'parked') throw invalidRequest('only a parked notification can be dismissed');
   const { dismissParked } = await import('../../../../money/parked/settle-parked.ts');
   await dismissParked(call.deps, operatorOf(call.session), event.id, reason);
   return redirect('/console/payments');

@@ -9,7 +9,7 @@ import {
   parseRateCard,
   type RateCardFile,
 } from '../../../../money/pricing/rate-card.ts';
-import { describeSuperseded, listRateCards, loadRates } from '../../../../money/pricing/rate-cards.ts';
+import { listRateCards, loadDraft } from '../../../../money/pricing/rate-cards.ts';
 import { ROLES, TIERS } from '../../../../money/pricing/role.ts';
 import { addUp, type ComparedTenant, type Comparison } from '../../../../money/simulation/simulate-card.ts';
 import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts';
@@ -186,10 +186,7 @@ export async function submitCard({ deps, form, session }: LoggedInCall): Promise
     const body = html`<h1>Nothing was loaded</h1>${loadForm(form, await cardNow(deps.db), faults)}`;
     return page({ title: 'Nothing was loaded', body }, 400);
   }
-  const loading = await loadRates(deps.db, operatorOf(session), card);
-  if (loading.superseded !== undefined) {
-    throw new Failure('invalid_request', { message: describeSuperseded(loading) });
-  }
+  await loadDraft(deps.db, operatorOf(session), card);
   return redirect('/console/rates');
 }
 

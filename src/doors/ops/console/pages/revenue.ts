@@ -1,6 +1,5 @@
 /** `/console/revenue`: credit at the start and at the end of a month, and what changed it. */
 import { html } from '@boxoffice/pages/html';
-import { withSnapshot } from '../../../../base/db/snapshot.ts';
 import { invalidField } from '../../../../base/failure.ts';
 import { type Month, monthOf, parseMonth } from '../../../../money/month.ts';
 import { type Credit, type RevenueReport, reportRevenue } from '../../../../money/reports/report-revenue.ts';
@@ -9,13 +8,9 @@ import { exact, field, timeOf } from '../../../pages/components.ts';
 import { table } from '../../../pages/table.ts';
 import type { LoggedInCall } from '../route.ts';
 
-/** Adding a month up may take longer than statements of the pool may, so it has a connection of its own. */
 export async function showRevenue({ deps, door, query }: LoggedInCall): Promise<Answer> {
   const month = monthIn(query.get('month'));
-  const { stopping } = door;
-  const report = await withSnapshot(deps.db, (snapshot) => reportRevenue(snapshot, month, undefined), {
-    stopping,
-  });
+  const report = await reportRevenue(deps.db, month, undefined, door.stopping);
   const body = html`<h1>Revenue</h1>
 <form class="filters" method="get" action="/console/revenue">
 ${field({ name: 'month', label: 'Month (UTC)', value: month, input: html`type="month"` })}

@@ -9,13 +9,13 @@ import {
   removeSigningKey,
   replaceCompromisedKeys,
   rotateSigningKey,
-  SigningKeyRefusal,
 } from '../../../../access/tokens/turn-signing-keys.ts';
-import { Failure } from '../../../../base/failure.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { badge, type Faults, field, timeOf } from '../../../pages/components.ts';
 import { table } from '../../../pages/table.ts';
 import type { LoggedInCall } from '../route.ts';
+
+const PATH = '/console/signing-keys';
 
 /** What must be typed to end every token that is out. */
 const REPLACE = 'replace';
@@ -28,7 +28,7 @@ async function keysPage({ deps }: LoggedInCall, faults: Faults): Promise<Page> {
   const keys = await listSigningKeys(deps);
   const pending = keys.find(({ state }) => state === 'pending');
   const button = (action: string, text: string) =>
-    html`<form class="inline" method="post" action="/console/signing-keys/${action}"><button>${text}</button></form>`;
+    html`<form class="inline" method="post" action="${PATH}/${action}"><button>${text}</button></form>`;
   const body = html`<h1>Signing keys</h1>
 <p>Relays verify participant tokens with the public parts. The schedule turns the keys by itself.</p>
 <div class="actions">${pending ? button('activate', 'Let the pending key sign now') : button('rotate', 'Publish a new key')}</div>
@@ -48,7 +48,7 @@ ${table(
 <section class="card"><h2>If a key has leaked</h2>
 <p>A new key signs at once, and every other one is removed. <strong>All tokens that are out die</strong> as soon as relays read the keys
 again.</p>
-<form method="post" action="/console/signing-keys/replace" novalidate>
+<form method="post" action="${PATH}/replace" novalidate>
 ${field({ name: 'confirm', label: `To do this, type: ${REPLACE}`, faults, input: html`autocomplete="off"` })}
 <button class="danger">Replace all keys</button></form></section>`;
   return { title: 'Signing keys', body };
@@ -56,25 +56,29 @@ ${field({ name: 'confirm', label: `To do this, type: ${REPLACE}`, faults, input:
 
 function renderActions({ kid, state, removeAt }: SigningKeyRow): Html | undefined {
   const button = (action: string, text: string) =>
-    html`<form class="inline" method="post" action="/console/signing-keys/${kid}/${action}"><button>${text}<span class="hidden"> ${kid}</span></button></form>`;
+    html`<form class="inline" method="post" action="${PATH}/${kid}/${action}"><button>${text}<span class="hidden"> ${kid}</span></button></form>`;
   if (state === 'pending' || state === 'retiring') return button('remove', 'Remove');
   return state === 'removed' && removeAt !== null ? button('distrust', 'Distrust its statements') : undefined;
 }
 
 export async function submitRotation({ deps, session }: LoggedInCall): Promise<Answer> {
-  return change(() => rotateSigningKey(deps.db, operatorOf(session), deps.box));
+  await rotateSigningKey(deps.db, operatorOf(session), deps.box);
+  return redirect(PATH);
 }
 
 export async function submitActivation({ deps, session }: LoggedInCall): Promise<Answer> {
-  return change(() => activateSigningKey(deps.db, operatorOf(session)));
+  await activateSigningKey(deps.db, operatorOf(session));
+  return redirect(PATH);
 }
 
 export async function submitKeyRemoval({ deps, session, params }: LoggedInCall): Promise<Answer> {
-  return change(() => removeSigningKey(deps.db, operatorOf(session), params.kid ?? ''));
+  await removeSigningKey(deps.db, operatorOf(session), params.kid ?? '');
+  return redirect(PATH);
 }
 
 export async function submitDistrust({ deps, session, params }: LoggedInCall): Promise<Answer> {
-  return change(() => distrustSigningKey(deps.db, operatorOf(session), params.kid ?? ''));
+  await distrustSigningKey(deps.db, operatorOf(session), params.kid ?? '');
+  return redirect(PATH);
 }
 
 export async function submitReplacement(call: LoggedInCall): Promise<Answer> {
@@ -82,16 +86,6 @@ export async function submitReplacement(call: LoggedInCall): Promise<Answer> {
   if ((form.get('confirm') ?? '').trim() !== REPLACE) {
     return page(await keysPage(call, { confirm: `Type the word ${REPLACE}.` }), 400);
   }
-  return change(() => replaceCompromisedKeys(deps.db, operatorOf(session), deps.box));
-}
-
-async function change(work: () => Promise<unknown>): Promise<Answer> {
-  try {
-    await work();
-  } catch (error) {
-    if (error instanceof SigningKeyRefusal)
-      throw new Failure('invalid_request', { message: error.message, cause: error });
-    throw error;
-  }
-  return redirect('/console/signing-keys');
+  await replaceCompromisedKeys(deps.db, operatorOf(session), deps.box);
+  return redirect(PATH);
 }

@@ -1,16 +1,17 @@
 /** `/console/tenants/t_.../credit`: give credit, or take it back, with a reason, after a look at what it changes. */
 import { html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
+import { parseReason, REASON_MAX } from '../../../../base/audit/reason.ts';
 import { Failure } from '../../../../base/failure.ts';
 import { admits, type Tenant } from '../../../../base/tenants/tenant.ts';
-import { displayMicros } from '../../../../money/amount.ts';
+import { displayMicros, parseSignedDollars } from '../../../../money/amount.ts';
 import { adjustCredit, getBalance } from '../../../../money/ledger/adjust-credit.ts';
 import { type Confirmed, mustConfirm, TYPED_ONCE_MAX } from '../../../../money/ledger/adjustment.ts';
+import type { Form } from '../../../http/form.ts';
 import { type Answer, type Page, page } from '../../../pages/answer.ts';
 import { checkbox, dollars, exact, type Faults, field, formId, named } from '../../../pages/components.ts';
 import { parseFormId } from '../../../pages/fields.ts';
 import { facts } from '../../../pages/table.ts';
-import { parseReason, parseSignedDollars, REASON_MAX, WRONG_DOLLARS } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
@@ -28,8 +29,8 @@ export async function submitCredit(call: LoggedInCall): Promise<Answer> {
   const { form } = call;
   const tenant = await tenantOf(call);
   const id = parseFormId(form);
-  const amount = parseSignedDollars(form.get('dollars'));
-  const reason = parseReason(form.get('reason'));
+  const amount = dollarsIn(form, 'dollars');
+  const reason = parseReason(form.get('reason') ?? '');
   const balance = await getBalance(call.deps.db, tenant.id);
   if (amount === undefined || reason === undefined) {
     const faults: Faults = {
@@ -56,7 +57,7 @@ async function postCredit(call: LoggedInCall, tenant: Tenant, draft: Draft): Pro
   const { deps, form, session } = call;
   const { amount, reason } = draft;
   const confirmed = {
-    amount: parseSignedDollars(form.get('confirm')),
+    amount: dollarsIn(form, 'confirm'),
     negative: form.get('negative') === 'on',
   };
   const adjustment = { amount, reason, id: `console-${draft.id}`, confirmed };
@@ -86,6 +87,14 @@ function faultsOf({ amount, balance }: Draft, confirmed: Confirmed): Faults {
     ...(must.amount && confirmed.amount !== amount && { confirm: `Type ${plain(amount)}.` }),
     ...(must.negative && !confirmed.negative && { negative: 'Tick the box, or take less.' }),
   };
+}
+
+const WRONG_DOLLARS =
+  'Give dollars other than 0, such as 12.50 or -3, with at most 9 digits before the point and 6 after it.';
+
+/** People may write the `$` of `-$3`. */
+function dollarsIn(form: Form, name: string): bigint | undefined {
+  return parseSignedDollars((form.get(name) ?? '').trim().replace(/^(-?)\$/, '$1'));
 }
 
 /** As it is typed: without `$`, commas and zeros at the end. */

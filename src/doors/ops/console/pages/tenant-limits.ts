@@ -1,6 +1,7 @@
 /** `/console/tenants/t_.../limits`: what one tenant may hold or do at once. */
 import { html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
+import { parseReason, REASON_MAX } from '../../../../base/audit/reason.ts';
 import { changeLimits } from '../../../../base/tenants/change-limits.ts';
 import { getLimits } from '../../../../base/tenants/get-tenant.ts';
 import {
@@ -10,13 +11,13 @@ import {
   type LimitedTenant,
   type LimitName,
   limitOf,
+  parseLimit,
   TENANT_LIMITS,
 } from '../../../../base/tenants/limits.ts';
 import type { Tenant } from '../../../../base/tenants/tenant.ts';
 import type { Form } from '../../../http/form.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { type Faults, field, named } from '../../../pages/components.ts';
-import { parseReason, REASON_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
@@ -35,12 +36,12 @@ export async function submitLimits(call: LoggedInCall): Promise<Answer> {
   const faults: Record<string, string> = {};
   for (const name of LIMIT_NAMES) {
     const text = (form.get(name) ?? '').trim();
-    const limit = /^[0-9]{1,7}$/.test(text) ? Number(text) : Number.NaN;
+    const limit = parseLimit(text);
     if (text === '') reset.push(name);
-    else if (limit >= LIMIT_MIN && limit <= LIMIT_MAX) set[name] = limit;
+    else if (limit !== undefined) set[name] = limit;
     else faults[name] = `Give a whole number from ${LIMIT_MIN} to ${LIMIT_MAX}, or nothing.`;
   }
-  const reason = parseReason(form.get('reason'));
+  const reason = parseReason(form.get('reason') ?? '');
   if (reason === undefined) faults.reason = `Give a reason of 1 to ${REASON_MAX} characters.`;
   if (Object.keys(faults).length > 0) {
     return page(limitsPage(tenant, await getLimits(call.deps.db, tenant), form, faults), 400);

@@ -1,6 +1,7 @@
 /** `/console/tenants/t_.../status`: move a tenant to another status, with a reason. */
 import { html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
+import { parseReason, REASON_MAX } from '../../../../base/audit/reason.ts';
 import {
   operatorMayMove,
   renderTenantId,
@@ -12,7 +13,6 @@ import { changeStatus } from '../../../../money/tenant-status/change-status.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { type Faults, field, named, select } from '../../../pages/components.ts';
 import { parseChoice } from '../../../pages/fields.ts';
-import { parseReason, REASON_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
@@ -33,8 +33,8 @@ export async function submitStatus(call: LoggedInCall): Promise<Answer> {
   const { deps, form, session } = call;
   const tenant = await tenantOf(call);
   const status = parseChoice('status', form.get('status'), TENANT_STATUSES);
-  const reason = parseReason(form.get('reason'));
-  const told = parseReason(form.get('told'));
+  const reason = parseReason(form.get('reason') ?? '');
+  const told = parseReason(form.get('told') ?? '');
   const typed = (form.get('confirm') ?? '').trim();
   const faults: Faults = {
     ...(reason === undefined && { reason: `Give a reason of 1 to ${REASON_MAX} characters.` }),

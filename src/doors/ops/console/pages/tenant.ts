@@ -8,7 +8,11 @@ import { LINK_MINUTES } from '../../../../access/sessions/session.ts';
 import { invalidField } from '../../../../base/failure.ts';
 import { getTenant } from '../../../../base/tenants/get-tenant.ts';
 import { renderTenantId, type Tenant } from '../../../../base/tenants/tenant.ts';
-import { describeTopUpError, type PaymentSettings } from '../../../../money/payments/payment-settings.ts';
+import {
+  describeTopUpError,
+  type PaymentSettings,
+  pauseOf,
+} from '../../../../money/payments/payment-settings.ts';
 import { setExempt } from '../../../../money/tenant-status/change-status.ts';
 import { unfreezeTopUps } from '../../../../money/top-ups/unfreeze-top-ups.ts';
 import { type Answer, page, redirect } from '../../../pages/answer.ts';
@@ -94,14 +98,14 @@ ${hasConsole && button('console-link', 'Make a link to its console')}
 
 function renderPayments(settings: PaymentSettings, id: string): Html {
   const error = describeTopUpError(settings);
-  const { topUpEnabled, topUpAmount, topUpBelow, topUpPausedUntil: pause } = settings;
+  const { topUpEnabled, topUpAmount, topUpBelow } = settings;
+  const pause = pauseOf(settings);
   return facts('Payments', {
     'Customer at the provider': settings.customerId && html`<code>${settings.customerId}</code>`,
     'Saved card': settings.paymentMethodId && html`<code>${settings.paymentMethodId}</code>`,
     'First paid': settings.firstPaidAt && timeOf(settings.firstPaidAt),
     'Automatic top-up': topUpEnabled ? `${exact(topUpAmount)} when below ${exact(topUpBelow)}` : 'off',
-    // PostgreSQL's infinity arrives as a number.
-    'Paused until': typeof pause === 'number' ? 'it is turned on again' : pause && timeOf(pause),
+    'Paused until': pause instanceof Date ? timeOf(pause) : pause,
     'Frozen by': settings.frozenBy.join(', '),
     'Reversed payments': settings.reversedPayments.join(', '),
     'Parked payments': settings.parkedPayments.join(', '),
