@@ -69,14 +69,17 @@ function wanted(admissions: readonly (Renewal & { readonly skeleton?: string })[
 
 const SAME_PARTICIPANT = 'p.tenant_id = g.tenant_id and p.room_uid = g.room_uid and p.username = g.username';
 
-const INSERT_ADMISSIONS = `insert into admissions as a
+/** Followed by the rows. */
+export const INSERT_ADMISSIONS = `insert into admissions as a
     (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)`;
-const ON_KNOWN_DEVICE = `on conflict (tenant_id, room_uid, username, device) do update
+/** A device that has been admitted before keeps the later end. */
+export const ON_KNOWN_DEVICE = `on conflict (tenant_id, room_uid, username, device) do update
     set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
         key_id = excluded.key_id, admitted_at = excluded.admitted_at,
         expires_at = greatest(a.expires_at, excluded.expires_at)`;
 
-const ISSUED = `extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
+/** The columns `issuedAt` and `kid` of an `Admission`. */
+export const ISSUED = `extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
     (select kid from signing_keys where state = 'active') as kid`;
 
 /** Whether a device of `participants p` has a valid token of a higher rank than the new one. */

@@ -8,7 +8,15 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import type { NewEvent } from '../../events/event.ts';
 import { noteLapse } from '../rooms/lapses.sql.ts';
 import { PARTICIPANT, PRESENT, ROOM_OF_PARTICIPANT } from '../rooms/participants.sql.ts';
-import type { Admission, Admitting, NewAdmission, Renewal } from './admissions.sql.ts';
+import {
+  type Admission,
+  type Admitting,
+  INSERT_ADMISSIONS,
+  ISSUED,
+  type NewAdmission,
+  ON_KNOWN_DEVICE,
+  type Renewal,
+} from './admissions.sql.ts';
 
 interface Clock extends Pick<Admission, 'issuedAt' | 'kid'> {
   readonly now: string;
@@ -28,10 +36,9 @@ async function readClocks(
 ): Promise<Omit<Clock, 'until'> & { untils: string[] }> {
   const { rows } = await tx.query<Omit<Clock, 'until'> & { untils: string[] }>({
     name: 'clock-of-admissions',
-    text: `select now()::text as now, extract(epoch from date_trunc('second', now()))::double precision as "issuedAt",
+    text: `select now()::text as now, ${ISSUED},
                   (select array_agg((date_trunc('second', now()) + make_interval(secs => seconds))::text order by at)
-                     from unnest($1::double precision[]) with ordinality as u (seconds, at)) as untils,
-                  (select kid from signing_keys where state = 'active') as kid`,
+                     from unnest($1::double precision[]) with ordinality as u (seconds, at)) as untils`,
     values: [lifetimes],
   });
   return rows[0]!;
@@ -265,12 +272,7 @@ async function upsertDevices(
   });
   await tx.query({
     name: `upsert-${rows.length}-devices`,
-    text: `insert into admissions as a (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
-           values ${values.join(', ')}
-           on conflict (tenant_id, room_uid, username, device) do update
-              set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
-                  key_id = excluded.key_id, admitted_at = excluded.admitted_at,
-                  expires_at = greatest(a.expires_at, excluded.expires_at)`,
+    text: `${INSERT_ADMISSIONS} values ${values.join(', ')} ${ON_KNOWN_DEVICE}`,
     values: [tenant, ...rows.flat()],
   });
 }
