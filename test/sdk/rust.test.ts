@@ -1,6 +1,6 @@
 /** The SDK for Rust: its own tests, its checks, and what is generated for it. Without Rust, they are left out. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../scripts/toolchains.ts';
 import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
@@ -24,6 +24,51 @@ async function textsOf(folder: string): Promise<Record<string, string>> {
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
   return Object.fromEntries(names.map((name, at) => [name, texts[at]!]));
 }
+
+/** Modules, and those that each one uses by `crate::` or `super::`. A module is its path from `src`, as `relay/feed`. */
+async function usesOf(folder: string): Promise<Map<string, string[]>> {
+  const paths = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.rs'));
+  const modules = new Set(paths.map((path) => path.slice(0, -'.rs'.length)));
+  const find = (...names: string[]) => names.find((name) => modules.has(name));
+  const texts = await Promise.all(paths.map((path) => readFile(join(folder, path), 'utf8')));
+  return new Map(
+    [...modules].map((module, at) => {
+      const code = texts[at]!.replace(/\/\/.*/g, '');
+      const used = [...code.matchAll(/\b(crate|super)::(\w+)(?:::(\w+))?/g)].map(([, from, name, inner]) => {
+        const parent = from === 'crate' || dirname(module) === '.' ? '' : `${dirname(module)}/`;
+        const path = parent + name!.replace('generated', 'gen');
+        return find(`${path}/${inner}`, path, `${path}/mod`, `${parent}mod`);
+      });
+      return [module, used.filter((name) => name !== undefined && name !== module) as string[]];
+    }),
+  );
+}
+
+/** A way from a module back to it, through modules that do not have one themselves. */
+function findCircle(uses: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>();
+  const visit = (module: string, way: readonly string[]): string[] | undefined => {
+    if (way.includes(module)) return [...way.slice(way.indexOf(module)), module];
+    if (done.has(module)) return undefined;
+    for (const used of uses.get(module)!) {
+      const circle = visit(used, [...way, module]);
+      if (circle) return circle;
+    }
+    done.add(module);
+    return undefined;
+  };
+  return [...uses.keys()].map((module) => visit(module, [])).find((circle) => circle);
+}
+
+test.each([
+  ['src', 'client', 'services/mod'],
+  ['generate/src', 'types', 'contract'],
+])('no modules of the SDK for Rust use each other in a circle, in %s', async (folder, user, used) => {
+  const uses = await usesOf(join(SDK, folder));
+  expect(findCircle(uses)).toBeUndefined();
+  const back = new Map(uses).set(used, [...uses.get(used)!, user]);
+  expect(findCircle(back)).toEqual(expect.arrayContaining([user, used]));
+});
 
 describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => {
   test('is formatted', async () => {

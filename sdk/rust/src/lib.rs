@@ -27,6 +27,7 @@ mod follow;
 #[path = "gen/mod.rs"]
 mod generated;
 mod http;
+mod inner;
 mod listing;
 mod money;
 mod plain;

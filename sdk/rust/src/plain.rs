@@ -4,8 +4,6 @@ use std::time::{Duration, SystemTime};
 
 use prost_types::Timestamp;
 
-use crate::error::Error;
-
 pub(crate) fn read_time(time: Option<Timestamp>) -> Option<SystemTime> {
     time.and_then(|time| SystemTime::try_from(time).ok())
 }
@@ -27,16 +25,6 @@ pub(crate) fn write_duration(length: Duration) -> prost_types::Duration {
     prost_types::Duration {
         seconds: i64::try_from(length.as_secs()).unwrap_or(i64::MAX),
         nanos: length.subsec_nanos().cast_signed(),
-    }
-}
-
-/// Fails for a length that is not in whole milliseconds, which the contract does not allow.
-pub(crate) fn whole_millis(field: &str, length: Option<Duration>) -> Result<(), Error> {
-    match length {
-        Some(length) if length.subsec_nanos() % 1_000_000 != 0 => {
-            Err(Error::invalid(field, "must be in whole milliseconds"))
-        }
-        _ => Ok(()),
     }
 }
 

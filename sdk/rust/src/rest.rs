@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::calls::{CallOptions, Limits, attempt_in_time, random_key};
-use crate::client::Inner;
 use crate::error::{Code, Error};
 use crate::error_kinds::Kind;
 use crate::http::{ANSWER_BYTES_MAX, Http, encode};
@@ -128,27 +127,27 @@ fn key_of(options: &CallOptions) -> Result<HeaderValue, Error> {
 
 /// A list, page by page, from `first` on.
 pub(crate) fn list<T: DeserializeOwned + Send + 'static>(
-    inner: &Arc<Inner>,
+    rest: &Arc<Rest>,
     path: &'static str,
     query: Query,
     first: String,
 ) -> Listing<T> {
-    list_at(inner, Ok(path.to_owned()), query, first)
+    list_at(rest, Ok(path.to_owned()), query, first)
 }
 
 /// The same for a path that may be impossible, which is told with the first page.
 pub(crate) fn list_at<T: DeserializeOwned + Send + 'static>(
-    inner: &Arc<Inner>,
+    rest: &Arc<Rest>,
     path: Result<String, Error>,
     query: Query,
     first: String,
 ) -> Listing<T> {
-    let inner = inner.clone();
+    let rest = rest.clone();
     Listing::new(first, move |cursor, options| {
-        let (inner, path) = (inner.clone(), path.clone());
+        let (rest, path) = (rest.clone(), path.clone());
         let query = query.clone().text("cursor", &cursor);
         Box::pin(async move {
-            let listed: Listed<T> = inner.rest.get(&path?, &query, &options).await?;
+            let listed: Listed<T> = rest.get(&path?, &query, &options).await?;
             Ok(Page {
                 items: listed.items,
                 next_page_token: listed.next_cursor.unwrap_or_default(),

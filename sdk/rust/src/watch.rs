@@ -13,10 +13,10 @@ use tokio::time::{sleep, timeout};
 use tonic::Streaming;
 
 use crate::calls::wait_after;
-use crate::client::Inner;
 use crate::control::{Method, Resumable, WatchAnswer, is_transient};
 use crate::error::{Code, Error};
 use crate::generated::types::Event;
+use crate::inner::Inner;
 use crate::sequence::Sequence;
 
 /// Bookmarks come at least every 15 seconds: a stream that is silent for this long is dead.

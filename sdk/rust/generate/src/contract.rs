@@ -306,3 +306,17 @@ fn quoted(line: &str) -> String {
     }
     text
 }
+
+/// What the client fills in.
+pub fn is_filled_in(field: &str) -> bool {
+    matches!(field, "tenant" | "idempotency_key" | "update_mask")
+}
+
+/// The name of a message inside a request.
+pub fn input_name(name: &str) -> String {
+    if name == "RoomPolicy" {
+        "RoomPolicyInput".into()
+    } else {
+        public_name(name)
+    }
+}

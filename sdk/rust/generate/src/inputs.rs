@@ -1,6 +1,9 @@
 //! Renders requests: what must be given, and a setter for everything else.
 
-use crate::contract::{Field, Kind, Message, doc, field, member_name, oneof_name, public_name};
+use crate::contract::{
+    Field, Kind, Message, doc, field, input_name, is_filled_in, member_name, oneof_name,
+    public_name,
+};
 use crate::types::{Writer, item_type, type_of};
 
 /// Requests, and the fields that must be given.
@@ -37,20 +40,6 @@ pub const REQUESTS: [(&str, &[&str]); 28] = [
     ("ListWatchdogsRequest", &[]),
     ("DeleteWatchdogRequest", &["id"]),
 ];
-
-/// What the client fills in.
-pub fn is_filled_in(field: &str) -> bool {
-    matches!(field, "tenant" | "idempotency_key" | "update_mask")
-}
-
-/// The name of a message inside a request.
-pub fn input_name(name: &str) -> String {
-    if name == "RoomPolicy" {
-        "RoomPolicyInput".into()
-    } else {
-        public_name(name)
-    }
-}
 
 impl Writer<'_> {
     pub fn inputs(&mut self) {

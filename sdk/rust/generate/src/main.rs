@@ -12,6 +12,7 @@ mod inputs;
 mod methods;
 mod types;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -30,7 +31,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let files = FileDescriptorSet::decode(image.as_slice())?;
 
     let contract = contract::Contract::new(&files);
-    write_formatted(&folder.join("types.rs"), &types::render(&contract))?;
+    let mut types = types::Writer {
+        contract: &contract,
+        written: BTreeMap::new(),
+    };
+    types.answers();
+    types.inputs();
+    write_formatted(&folder.join("types.rs"), &types.text())?;
     write_formatted(&folder.join("methods.rs"), &methods::render(&contract))?;
     write_messages(folder, files)
 }

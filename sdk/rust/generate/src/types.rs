@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::contract::{
-    Contract, Enum, Field, Kind, Message, doc, field, member_name, oneof_name, pascal, public_name,
-    wire_member, wire_name, wire_oneof,
+    Contract, Enum, Field, Kind, Message, doc, field, input_name, is_filled_in, member_name,
+    oneof_name, pascal, public_name, wire_member, wire_name, wire_oneof,
 };
-use crate::inputs;
 
 /// Messages in answers. The messages inside of them follow.
 const ANSWERS: [&str; 8] = [
@@ -22,27 +21,6 @@ const ANSWERS: [&str; 8] = [
 
 const DERIVES: &str = "Clone, Debug, PartialEq, Serialize, Deserialize";
 
-pub fn render(contract: &Contract) -> String {
-    let mut writer = Writer {
-        contract,
-        written: BTreeMap::new(),
-    };
-    for name in ANSWERS {
-        writer.answer(name);
-    }
-    writer.inputs();
-    let head = "//! Types of the control plane: what the service answers, and requests.\n\n\
-        use std::time::{Duration, SystemTime};\n\n\
-        use serde::{Deserialize, Serialize};\n\n\
-        use super::wire;\n\
-        use crate::money::Micros;\n\
-        use crate::plain;\n\
-        use crate::secret::Secret;\n\
-        use crate::words::number_words;\n\n";
-    let items: Vec<String> = writer.written.into_values().collect();
-    head.to_owned() + &items.join("\n")
-}
-
 pub struct Writer<'a> {
     pub contract: &'a Contract<'a>,
     /// Items by name, so that their order does not depend on who needs them.
@@ -50,6 +28,26 @@ pub struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    pub fn answers(&mut self) {
+        for name in ANSWERS {
+            self.answer(name);
+        }
+    }
+
+    /// The file.
+    pub fn text(self) -> String {
+        let head = "//! Types of the control plane: what the service answers, and requests.\n\n\
+            use std::time::{Duration, SystemTime};\n\n\
+            use serde::{Deserialize, Serialize};\n\n\
+            use super::wire;\n\
+            use crate::money::Micros;\n\
+            use crate::plain;\n\
+            use crate::secret::Secret;\n\
+            use crate::words::number_words;\n\n";
+        let items: Vec<String> = self.written.into_values().collect();
+        head.to_owned() + &items.join("\n")
+    }
+
     fn answer(&mut self, name: &str) {
         let contract = self.contract;
         let message = contract.message(name);
@@ -73,7 +71,7 @@ impl Writer<'_> {
         let mut last_oneof = None;
         for (desc, text) in message.desc.field.iter().zip(&message.field_docs) {
             let field = field(desc);
-            if is_request && inputs::is_filled_in(field.name) {
+            if is_request && is_filled_in(field.name) {
                 continue;
             }
             self.types_of(&field, is_request);
@@ -200,7 +198,7 @@ pub fn item_type(kind: &Kind) -> String {
 
 pub fn type_of(message: &str, field: &Field, is_request: bool) -> String {
     let item = match &field.kind {
-        Kind::Message(name) if is_request => inputs::input_name(name),
+        Kind::Message(name) if is_request => input_name(name),
         _ if message == "MintClientTokenResponse" && field.name == "token" => "Secret".into(),
         kind => item_type(kind),
     };

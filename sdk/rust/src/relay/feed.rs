@@ -18,7 +18,6 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::revocations::{ExpectedRevocations, Revocations, verify_revocations};
 use super::signing_keys::{Jwks, SigningKeys};
-use super::verifier::{WallClock, keys_of};
 use crate::calls::random_fraction;
 use crate::error::{Error, read_retry_after};
 use crate::http::{Http, encode, read_url, tls};
@@ -88,6 +87,8 @@ impl fmt::Display for RevocationsError {
 
 impl std::error::Error for RevocationsError {}
 
+/// The time of day.
+pub type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 type OnChange = Arc<dyn Fn(&str, &Arc<Revocations>) + Send + Sync>;
 type OnError = Arc<dyn Fn(&RevocationsError) + Send + Sync>;
 
@@ -222,7 +223,7 @@ impl RevocationFeedBuilder {
         let ca_pem = self.ca_certificates.as_deref();
         let tls =
             tls(ca_pem).map_err(|error| Error::invalid("ca_certificates", &error.to_string()))?;
-        let keys = keys_of(self.jwks.as_ref(), self.jwks_url.as_deref(), ca_pem)?;
+        let keys = SigningKeys::of(self.jwks.as_ref(), self.jwks_url.as_deref(), ca_pem)?;
         let snapshots = Snapshots::default();
         let mut tasks = JoinSet::new();
         let (tenants, http) = (self.tenants.clone(), Http::new(&tls));

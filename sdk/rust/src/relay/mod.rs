@@ -18,11 +18,11 @@ mod signing_keys;
 mod token;
 mod verifier;
 
-pub use feed::{RevocationFeed, RevocationFeedBuilder, RevocationsError, RevocationsErrorCode};
+pub use feed::{
+    RevocationFeed, RevocationFeedBuilder, RevocationsError, RevocationsErrorCode, WallClock,
+};
 pub use refusal::{AdmissionRefused, RefusalCode, RevocationReason};
 pub use revocations::{Ban, BanKind, Revocations, Subject, hash_of};
 pub use signing_keys::Jwks;
 pub use token::TokenClaims;
-pub use verifier::{
-    Admission, Attempt, Participant, TokenVerifier, TokenVerifierBuilder, WallClock,
-};
+pub use verifier::{Admission, Attempt, Participant, TokenVerifier, TokenVerifierBuilder};

@@ -18,7 +18,8 @@ use tokio::time::{Instant, timeout};
 
 use super::jws::{JsonObject, PublicKey};
 use super::refusal::RefusalCode;
-use crate::http::{BoxError, Http};
+use crate::error::Error;
+use crate::http::{BoxError, Http, read_url, tls};
 
 /// The keys are fetched again after this time, so a removed key may be accepted for as long.
 const FRESH: Duration = Duration::from_secs(600);
@@ -45,20 +46,34 @@ pub(crate) enum SigningKeys {
 }
 
 impl SigningKeys {
-    pub(crate) fn fixed(jwks: &Jwks) -> Self {
-        Self::Fixed(import_keys(jwks))
-    }
-
-    pub(crate) fn fetched(url: String, http: Http) -> Self {
-        let source = Arc::new(Source {
-            url,
-            http,
-            cache: RwLock::default(),
-        });
-        Self::Fetched(FetchedKeys {
-            source,
-            flight: Mutex::default(),
-        })
+    /// Those of a verifier or a feed: `jwks`, or the ones at `url`.
+    pub(crate) fn of(
+        jwks: Option<&Jwks>,
+        url: Option<&str>,
+        ca_pem: Option<&[u8]>,
+    ) -> Result<Self, Error> {
+        match (jwks, url) {
+            (Some(jwks), None) => Ok(Self::Fixed(import_keys(jwks))),
+            (None, Some(url)) => {
+                let must_be_http = "must begin with http:// or https://, and have no query";
+                let url = read_url(url).ok_or_else(|| Error::invalid("jwks_url", must_be_http))?;
+                let tls = tls(ca_pem)
+                    .map_err(|error| Error::invalid("ca_certificates", &error.to_string()))?;
+                let source = Arc::new(Source {
+                    url: url.to_string(),
+                    http: Http::new(&tls),
+                    cache: RwLock::default(),
+                });
+                Ok(Self::Fetched(FetchedKeys {
+                    source,
+                    flight: Mutex::default(),
+                }))
+            }
+            _ => Err(Error::invalid(
+                "jwks_url",
+                "or jwks must be given, and not both",
+            )),
+        }
     }
 
     /// Fails if there is no such key, or no key set.

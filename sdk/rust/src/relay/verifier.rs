@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::challenges::Challenges;
-use super::feed::RevocationFeed;
+use super::feed::{RevocationFeed, WallClock};
 use super::proof::{ExpectedProof, verify_proof};
 use super::refusal::{AdmissionRefused, RefusalCode};
 use super::revocations::{Revocations, Subject};
@@ -15,14 +15,11 @@ use super::signing_keys::{Jwks, SigningKeys};
 use super::token::{Expected, TokenClaims, verify_token};
 use crate::calls::fill_randomly;
 use crate::error::Error;
-use crate::http::{Http, read_url, tls};
 
 type Question = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 type CurrentUid = Arc<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
 type Snapshots = Arc<dyn Fn(&str) -> Option<Arc<Revocations>> + Send + Sync>;
 type Random = Arc<dyn Fn() -> [u8; 32] + Send + Sync>;
-/// The time of day.
-pub type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// What a device presents, and what the relay knows about the connection.
 #[derive(Clone, Copy)]
@@ -361,7 +358,7 @@ impl TokenVerifierBuilder {
 
     /// Fails with [`Error::Invalid`] unless there is exactly one of `jwks_url` and `jwks`.
     pub fn build(self) -> Result<TokenVerifier, Error> {
-        let keys = keys_of(
+        let keys = SigningKeys::of(
             self.jwks.as_ref(),
             self.jwks_url.as_deref(),
             self.ca_certificates.as_deref(),
@@ -380,27 +377,5 @@ impl fmt::Debug for TokenVerifierBuilder {
             .field("issuer", &self.issuer)
             .field("audience", &self.audience)
             .finish_non_exhaustive()
-    }
-}
-
-/// The signing keys of a verifier or a feed.
-pub(crate) fn keys_of(
-    jwks: Option<&Jwks>,
-    url: Option<&str>,
-    ca_pem: Option<&[u8]>,
-) -> Result<SigningKeys, Error> {
-    match (jwks, url) {
-        (Some(jwks), None) => Ok(SigningKeys::fixed(jwks)),
-        (None, Some(url)) => {
-            let must_be_http = "must begin with http:// or https://, and have no query";
-            let url = read_url(url).ok_or_else(|| Error::invalid("jwks_url", must_be_http))?;
-            let tls = tls(ca_pem)
-                .map_err(|error| Error::invalid("ca_certificates", &error.to_string()))?;
-            Ok(SigningKeys::fetched(url.to_string(), Http::new(&tls)))
-        }
-        _ => Err(Error::invalid(
-            "jwks_url",
-            "or jwks must be given, and not both",
-        )),
     }
 }

@@ -19,6 +19,6 @@ impl Audit {
             .time("from", request.from)
             .time("to", request.to)
             .number("limit", request.page_size);
-        list(&self.inner, "/v1/audit", query, request.page_token)
+        list(&self.inner.rest, "/v1/audit", query, request.page_token)
     }
 }

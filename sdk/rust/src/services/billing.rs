@@ -46,7 +46,7 @@ impl Billing {
             .time("from", request.from)
             .time("to", request.to)
             .number("limit", request.page_size);
-        list(&self.inner, "/v1/ledger", query, request.page_token)
+        list(&self.inner.rest, "/v1/ledger", query, request.page_token)
     }
 
     /// How long the credit lasts if usage goes on like this, and which rooms use most of it.
@@ -92,7 +92,7 @@ impl Billing {
     /// Payments that were credited, newest first: checkouts and automatic top-ups.
     pub fn payments(&self, request: ListPayments) -> Listing<Payment> {
         list(
-            &self.inner,
+            &self.inner.rest,
             "/v1/payments",
             Query::default(),
             request.page_token,

@@ -4,15 +4,15 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::service;
+use super::{service, whole_millis};
 use crate::calls::Mutation;
-use crate::client::{list, mutate, required};
 use crate::generated::methods;
 use crate::generated::types::{
     CreateDeviceCredential, DeviceCredential, ListDeviceCredentials, RevokeDeviceCredential,
     RotateDeviceCredential,
 };
 use crate::generated::wire;
+use crate::inner::{list, mutate, required};
 use crate::listing::{Listing, Page};
 use crate::plain;
 use crate::secret::Secret;
@@ -85,7 +85,7 @@ impl DeviceCredentials {
 
     /// Replace one. The old one works on for `overlap`, by default a day.
     pub fn rotate(&self, request: RotateDeviceCredential) -> Mutation<RotatedCredential> {
-        let checked = plain::whole_millis("overlap", request.overlap).map(|()| request.into());
+        let checked = whole_millis("overlap", request.overlap).map(|()| request.into());
         mutate(
             &self.inner,
             methods::ROTATE_DEVICE_CREDENTIAL,

@@ -30,17 +30,31 @@ pub use usage::Usage;
 pub use watchdogs::{CreateWatchdog, UpdateWatchdog, Watchdogs};
 pub use webhooks::Webhooks;
 
+use std::time::Duration;
+
+use crate::error::Error;
+
+/// Fails for a length that is not in whole milliseconds, which the contract does not allow.
+fn whole_millis(field: &str, length: Option<Duration>) -> Result<(), Error> {
+    match length {
+        Some(length) if length.subsec_nanos() % 1_000_000 != 0 => {
+            Err(Error::invalid(field, "must be in whole milliseconds"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A service: its struct, which clones cheaply.
 macro_rules! service {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
         #[derive(Clone)]
         pub struct $name {
-            inner: std::sync::Arc<crate::client::Inner>,
+            inner: std::sync::Arc<crate::inner::Inner>,
         }
 
         impl $name {
-            pub(crate) fn new(inner: std::sync::Arc<crate::client::Inner>) -> Self {
+            pub(crate) fn new(inner: std::sync::Arc<crate::inner::Inner>) -> Self {
                 Self { inner }
             }
         }

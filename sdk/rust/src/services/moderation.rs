@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::service;
+use super::{service, whole_millis};
 use crate::calls::Mutation;
-use crate::client::{list, mutate, required};
 use crate::error::Error;
 use crate::generated::methods;
 use crate::generated::types::{
@@ -12,8 +11,8 @@ use crate::generated::types::{
     ModerationEvent, Participant, ReleaseMute, RestorePublish, RevokePublish, Room, UnbanSubject,
 };
 use crate::generated::wire;
+use crate::inner::{list, mutate, required};
 use crate::listing::{Listing, Page};
-use crate::plain;
 
 /// The current state of a participant, and the record of the action.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -70,7 +69,7 @@ impl Moderation {
 
     /// Keep a user, a device or a range of addresses out of a room or, without `room`, out of all rooms.
     pub fn ban(&self, request: BanSubject) -> Mutation<Banned> {
-        let checked = plain::whole_millis("ttl", request.ttl).map(|()| request.into());
+        let checked = whole_millis("ttl", request.ttl).map(|()| request.into());
         mutate(&self.inner, methods::BAN_SUBJECT, checked, |answer| {
             banned(answer.ban, answer.event)
         })

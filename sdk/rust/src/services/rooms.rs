@@ -4,17 +4,16 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::service;
+use super::{service, whole_millis};
 use crate::calls::{Call, Mutation};
-use crate::client::{list, mutate, query, required};
 use crate::error::Error;
 use crate::generated::methods;
 use crate::generated::types::{
     CreateRoom, EndRoom, Event, GetRoom, ListEvents, ListRooms, Room, UpdateRoomPolicy, WatchEvents,
 };
 use crate::generated::wire;
+use crate::inner::{list, mutate, query, required};
 use crate::listing::{Listing, Page};
-use crate::plain;
 use crate::watch::Events;
 
 /// The service answers a waiting `list_events` within 30 seconds.
@@ -108,7 +107,7 @@ impl Rooms {
     /// Read events, and wait up to `wait` if there are none.
     pub fn list_events(&self, request: ListEvents) -> Call<ListedEvents> {
         let is_patient = request.wait.is_some_and(|wait| !wait.is_zero());
-        let checked = plain::whole_millis("wait", request.wait).map(|()| request.into());
+        let checked = whole_millis("wait", request.wait).map(|()| request.into());
         let call = query(&self.inner, methods::LIST_EVENTS, checked, |answer| {
             let events = answer.events.into_iter().map(Into::into).collect();
             Ok(ListedEvents {

@@ -66,14 +66,19 @@ impl Usage {
             .time("from", request.from)
             .time("to", request.to)
             .number("limit", request.page_size);
-        list(&self.inner, "/v1/usage/records", query, request.page_token)
+        list(
+            &self.inner.rest,
+            "/v1/usage/records",
+            query,
+            request.page_token,
+        )
     }
 
     /// Ids that were reported again with other values, newest report first. The other values are not charged.
     pub fn conflicts(&self, request: ListUsageConflicts) -> Listing<UsageConflict> {
         let query = Query::default().number("limit", request.page_size);
         list(
-            &self.inner,
+            &self.inner.rest,
             "/v1/usage/conflicts",
             query,
             request.page_token,

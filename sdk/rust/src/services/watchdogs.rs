@@ -5,15 +5,15 @@ use std::time::Duration;
 use prost_types::FieldMask;
 use serde::{Deserialize, Serialize};
 
-use super::service;
+use super::{service, whole_millis};
 use crate::calls::{Call, Mutation};
-use crate::client::{list, mutate, query, required};
 use crate::error::Error;
 use crate::generated::methods;
 use crate::generated::types::{
     Actor, DeleteWatchdog, GetWatchdog, ListWatchdogs, Watchdog, WatchdogAction, WatchdogCondition,
 };
 use crate::generated::wire;
+use crate::inner::{list, mutate, query, required};
 use crate::listing::{Listing, Page};
 use crate::plain;
 
@@ -196,9 +196,9 @@ fn check_lengths(
     warn_before: Option<Duration>,
 ) -> Result<(), Error> {
     if let Some((name, length)) = condition.map(parts_of) {
-        plain::whole_millis(name, Some(length))?;
+        whole_millis(name, Some(length))?;
     }
-    plain::whole_millis("warn_before", warn_before)
+    whole_millis("warn_before", warn_before)
 }
 
 service! {

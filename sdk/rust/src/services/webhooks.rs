@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::service;
 use crate::calls::{Call, CallOptions, Mutation};
-use crate::client::Inner;
 use crate::error::Error;
 use crate::follow::FollowedEvents;
+use crate::inner::Inner;
 use crate::listing::Listing;
 use crate::plain;
 use crate::rest::{Query, list_at, segment};
@@ -103,7 +103,7 @@ impl Webhooks {
     pub fn deliveries(&self, request: ListDeliveries) -> Listing<Delivery> {
         let path = path_of(&request.id, "/deliveries");
         let query = Query::default().number("limit", request.page_size);
-        list_at(&self.inner, path, query, request.page_token)
+        list_at(&self.inner.rest, path, query, request.page_token)
     }
 
     /// Send the event with this number again now, outside the order, and tell what became of it. Events are kept
