@@ -31,6 +31,7 @@ export interface PublicRoute extends Route {
 export type ClosedStatus = 'suspended' | 'archived';
 
 export interface GuardedRoute extends Route {
+  readonly isForPrograms?: never;
   readonly queue?: RouteQueue;
   /** `session`: any member. */
   readonly needs: Ability | 'session';

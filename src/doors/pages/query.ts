@@ -3,6 +3,7 @@ import { ACTION_LENGTH_MAX, isAction } from '../../base/audit/audit-entry.ts';
 import { invalidField } from '../../base/failure.ts';
 import type { Form } from '../http/form.ts';
 import { type OpenPeriod, parsePeriod } from '../http/period.ts';
+import { parseChoice } from './fields.ts';
 
 /** Fails with `invalid_request` for a text that is too long. */
 export function textOf(query: Form, name: string, lengthMax: number): string | undefined {
@@ -18,6 +19,12 @@ export function actionOf(query: Form): string | undefined {
   if (action !== undefined && !isAction(action))
     throw invalidField('action', 'must be words of letters, such as key created');
   return action;
+}
+
+/** `undefined`: there is none. Fails with `invalid_request` for what is none of `choices`. */
+export function choiceOf<T extends string>(query: Form, name: string, choices: readonly T[]): T | undefined {
+  const text = query.get(name);
+  return text ? parseChoice(name, text, choices) : undefined;
 }
 
 const TIME_LENGTH_MAX = 40;

@@ -11,7 +11,7 @@ export interface Route {
   readonly path: string;
   /** The fields in the form of a POST. Any other field is refused. */
   readonly fields?: readonly string[];
-  /** The request carries an API key and no cookie, so it may come from anywhere. */
+  /** The request carries an API key and no cookie, so it may come from anywhere. Not where a session is needed. */
   readonly isForPrograms?: boolean;
 }
 

@@ -27,9 +27,7 @@ export class RateCards {
 
   /** The card in effect now. */
   async current(db: Db): Promise<RateCard> {
-    const row = await findNewestRateCard(db);
-    assert(row, 'a rate card is loaded at the start');
-    return this.#remember(row);
+    return this.#remember(await getRateCard(db));
   }
 
   async version(db: Db, version: number): Promise<RateCard> {
@@ -45,6 +43,13 @@ export class RateCards {
     this.#byVersion.set(row.version, card);
     return card;
   }
+}
+
+/** The card in effect now, as it is stored. */
+export async function getRateCard(db: Db): Promise<RateCardRow> {
+  const row = await findNewestRateCard(db);
+  assert(row, 'a rate card is loaded at the start');
+  return row;
 }
 
 /** Every version there ever was, the newest first: that one is in effect. */

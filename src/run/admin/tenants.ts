@@ -9,6 +9,7 @@ import {
   type TenantStatus,
 } from '../../base/tenants/tenant.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
+import type { TenantLine } from '../../money/overview/overview.sql.ts';
 import { listTenants } from '../../money/overview/overview.ts';
 import { type PaymentSettings, pauseOf } from '../../money/payments/payment-settings.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
@@ -72,7 +73,7 @@ function list(tenants: Command): void {
     });
 }
 
-function tenantJson({ balance, ...tenant }: Awaited<ReturnType<typeof listTenants>>[number]) {
+function tenantJson({ balance, ...tenant }: TenantLine) {
   return { ...tenantFields(tenant), balance: renderAmount(balance) };
 }
 

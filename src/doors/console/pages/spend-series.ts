@@ -11,7 +11,7 @@ import {
 } from '../../../money/usage/usage-summary.ts';
 import type { Deps } from '../../deps.ts';
 import type { Form } from '../../http/form.ts';
-import { parseChoice } from '../../pages/fields.ts';
+import { choiceOf } from '../../pages/query.ts';
 import { SERIES_MAX, type Series } from './chart.ts';
 
 /** The first one is shown if none is asked for: rooms take longer to add up. */
@@ -50,8 +50,8 @@ export interface Spend {
 
 /** `to` of the form is the last day, and in the period. Fails with `invalid_request`. */
 export function parseAsked(query: Form): Asked {
-  const by = parseChoice('by', query.get('by') || DIMENSIONS[0], DIMENSIONS);
-  const every = parseChoice('every', query.get('every') || STEPS[0], STEPS);
+  const by = choiceOf(query, 'by', DIMENSIONS) ?? DIMENSIONS[0];
+  const every = choiceOf(query, 'every', STEPS) ?? STEPS[0];
   const last = parseDay('to', query.get('to')) ?? new Date(`${dayOf(new Date())}T00:00:00Z`);
   const to = new Date(last.getTime() + DAY_MS);
   const from = parseDay('from', query.get('from')) ?? new Date(to.getTime() - DAYS_USUAL[every] * DAY_MS);

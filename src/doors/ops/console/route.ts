@@ -17,11 +17,13 @@ export interface LoggedInCall extends OperatorCall {
 }
 
 export interface OpenRoute extends Route {
+  readonly isForPrograms?: never;
   readonly needs: 'nobody';
   handle(call: OperatorCall): Promise<Answer>;
 }
 
 export interface OperatorRoute extends Route {
+  readonly isForPrograms?: never;
   readonly needs: 'operator';
   /** The log-in must be recent. */
   readonly isDangerous?: boolean;

@@ -19,7 +19,7 @@ import {
   select,
   timeOf,
 } from '../../../pages/components.ts';
-import { parseChoice } from '../../../pages/fields.ts';
+import { choiceOf } from '../../../pages/query.ts';
 import { table } from '../../../pages/table.ts';
 import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
@@ -29,7 +29,7 @@ const LINES = 100;
 
 export async function showPayments({ deps, query }: LoggedInCall): Promise<Answer> {
   const tenant = parseTenantFilter(query);
-  const state = query.get('state') ? parseChoice('state', query.get('state'), ATTEMPT_STATES) : undefined;
+  const state = choiceOf(query, 'state', ATTEMPT_STATES);
   const { parked, attempts, disputes, warnings } = await getPaymentsOverview(deps.db, {
     tenant,
     state,

@@ -9,7 +9,7 @@ import {
   parseRateCard,
   type RateCardFile,
 } from '../../../../money/pricing/rate-card.ts';
-import { listRateCards, loadDraft } from '../../../../money/pricing/rate-cards.ts';
+import { getRateCard, listRateCards, loadDraft } from '../../../../money/pricing/rate-cards.ts';
 import { ROLES, TIERS } from '../../../../money/pricing/role.ts';
 import { addUp, type ComparedTenant, type Comparison } from '../../../../money/simulation/simulate-card.ts';
 import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts';
@@ -56,8 +56,7 @@ export async function showRates({ deps }: LoggedInCall): Promise<Answer> {
 
 /** The prices of the card in effect, as text. */
 async function cardNow(db: LoggedInCall['deps']['db']): Promise<Form> {
-  const [newest] = await listRateCards(db);
-  return fieldsOf(newest.card);
+  return fieldsOf((await getRateCard(db)).card);
 }
 
 type Cards = Awaited<ReturnType<typeof listRateCards>>;

@@ -72,12 +72,10 @@ async function postCredit(call: LoggedInCall, tenant: Tenant, draft: Draft): Pro
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
     // Charges may have changed what must be confirmed.
-    const faults = faultsOf({ ...draft, balance: await getBalance(call.deps.db, tenant.id) }, confirmed);
+    const now = { ...draft, balance: await getBalance(deps.db, tenant.id) };
+    const faults = faultsOf(now, confirmed);
     if (Object.keys(faults).length === 0) throw error;
-    return page(
-      reviewPage(tenant, { ...draft, balance: await getBalance(call.deps.db, tenant.id) }, faults),
-      400,
-    );
+    return page(reviewPage(tenant, now, faults), 400);
   }
 }
 

@@ -4,8 +4,7 @@ import { TENANT_STATUSES, type TenantStatus } from '../../../../base/tenants/ten
 import { listTenants } from '../../../../money/overview/overview.ts';
 import { type Answer, page } from '../../../pages/answer.ts';
 import { badge, emptyState, exact, field, named, select, timeOf } from '../../../pages/components.ts';
-import { parseChoice } from '../../../pages/fields.ts';
-import { textOf } from '../../../pages/query.ts';
+import { choiceOf, textOf } from '../../../pages/query.ts';
 import { table } from '../../../pages/table.ts';
 import { SEARCH_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
@@ -15,9 +14,7 @@ const TENANTS_MAX = 100;
 
 export async function showTenants({ deps, query }: LoggedInCall): Promise<Answer> {
   const search = textOf(query, 'search', SEARCH_MAX);
-  const status = query.get('status')
-    ? parseChoice('status', query.get('status'), TENANT_STATUSES)
-    : undefined;
+  const status = choiceOf(query, 'status', TENANT_STATUSES);
   const found = await listTenants(deps.db, { status, search, limit: TENANTS_MAX });
   const choices = TENANT_STATUSES.map((value) => ({ value, text: value }));
   const body = html`<h1>Tenants</h1>
