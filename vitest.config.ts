@@ -1,15 +1,8 @@
 import { join } from 'node:path';
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { CHROMIUM_PATH } from './test/support/browser-path.ts';
-import { CountReporter } from './test/support/count-reporter.ts';
+import { RunReporter } from './test/support/run-reporter.ts';
 import { SlowestFirst } from './test/support/slowest-first.ts';
-
-// Pages are tested in a real browser. Continuous integration brings one; a machine without is told.
-if (!CHROMIUM_PATH) console.warn('No Chromium found (CHROMIUM_PATH): the tests of pages are left out.\n');
-
-if (process.env.CITUS_URL === undefined) {
-  console.warn('No Citus cluster (CITUS_URL): the tests that need one are left out.\n');
-}
 
 // What a run compiles is kept: services and commands that tests start as processes of their own begin sooner.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
@@ -31,7 +24,7 @@ const STEP_FORMS: TestProjectConfiguration = {
       'test/run/sweep.test.ts',
     ],
     // Citus plans for itself.
-    exclude: ['test/control/rooms/kept-plans.test.ts'],
+    exclude: ['test/control/rooms/kept-plans.test.ts', 'test/control/admission/entry-state.test.ts'],
     provide: { stepForms: true },
   },
 };
@@ -42,7 +35,7 @@ export default defineConfig({
     projects: process.env.CITUS_URL === undefined ? [ONE_SERVER, STEP_FORMS] : [ONE_SERVER],
     exclude: [...configDefaults.exclude, ...(CHROMIUM_PATH ? [] : ['test/pages/**'])],
     globalSetup: ['test/support/global-setup.ts'],
-    reporters: ['default', new CountReporter()],
+    reporters: ['default', new RunReporter()],
     // Each test file keeps PostgreSQL as busy as itself, but many wait for processes and time limits.
     maxWorkers: 5,
     // Much runs once, and creates many short-lived objects: compile it soon, and collect them seldom.

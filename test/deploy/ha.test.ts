@@ -13,7 +13,6 @@ import { post } from './post.ts';
 import { HaStage, newTenant } from './stage.ts';
 
 const missing = findMissingProgram();
-if (missing) console.warn(`No ${missing} found: the tests of a standby that loses nothing are left out.\n`);
 
 /** The limit on a busy machine. `npm run bench -- failover` measures a calm one. */
 const RESUMED_WITHIN_MS = 30_000;

@@ -27,7 +27,6 @@ describe.each(languages)('%s', (language) => {
   beforeAll(async () => {
     result = await runLanguage(language, world, { reference: results.get(REFERENCE) });
     results.set(language, result);
-    if (result.missing !== undefined) console.warn(`No conformance of ${language}: ${result.missing}.`);
   }, RUN_MS_MAX);
 
   test.for([...STEPS.map(({ name }) => name), LAST_STEP])('%s', (name, { skip }) => {

@@ -15,7 +15,6 @@ const SDK = join(ROOT, 'sdk/go');
 const STATICCHECK = 'honnef.co/go/tools/cmd/staticcheck@v0.8.2';
 
 const hasGo = findTool('go') !== undefined;
-if (!hasGo) console.warn('No Go found: the tests of the SDK for Go are left out.\n');
 
 /** Folders are paths of the repository. */
 const run = (folder: string, command: string, ...args: string[]) => runTool(command, args, { folder });

@@ -12,7 +12,6 @@ const SDK = join(ROOT, 'sdk/rust');
 const CACHE = join(ROOT, 'node_modules/.cache');
 
 const hasCargo = findTool('cargo') !== undefined;
-if (!hasCargo) console.warn('No cargo found: the tests of the SDK for Rust are left out.\n');
 
 const run = (command: string, args: readonly string[], env?: NodeJS.ProcessEnv) =>
   runTool(command, args, { folder: 'sdk/rust', ...(env && { env }) });

@@ -3,7 +3,7 @@
  * shards.
  */
 import pg from 'pg';
-import { inject } from 'vitest';
+import { inject, test } from 'vitest';
 import { PLACEMENTS } from '../../src/run/distribution/placements.ts';
 
 const ANSWERS = `
@@ -39,4 +39,14 @@ export async function answerForCitus(url: string, name: string): Promise<void> {
 /** Whether the tests run the statements for a distributed database: on a cluster, or on one server. */
 export function runsStepForms(): boolean {
   return inject('citusServers').length > 0 || inject('stepForms');
+}
+
+/** A test of statements that a distributed database does not have. It is not skipped there: there is nothing to test. */
+export function testOneServer(name: string, run: () => Promise<void>): void {
+  if (!runsStepForms()) test(name, run);
+}
+
+/** A test of statements that only a distributed database has. */
+export function testStepForms(name: string, run: () => Promise<void>): void {
+  if (runsStepForms()) test(name, run);
 }

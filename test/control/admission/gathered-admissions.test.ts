@@ -12,7 +12,7 @@ import { kickParticipant } from '../../../src/control/moderation/kick-participan
 import { newAdmission } from '../../support/admissions.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { runsStepForms } from '../../support/step-forms.ts';
+import { testOneServer, testStepForms } from '../../support/step-forms.ts';
 import { callerOf, makeTenant } from '../../support/tenants.ts';
 import { deviceOf, eventsSince, isLockAwaited, mint, newStage, type Stage } from '../moderation/support.ts';
 
@@ -62,7 +62,7 @@ const kick = (tx: Tx, username: string) =>
     reason: '',
   });
 
-test.skipIf(runsStepForms())('thirty-two share one statement each way', async () => {
+testOneServer('thirty-two share one statement each way', async () => {
   const { connectionString } = app.service.deps.db.options;
   const pool = openPool(connectionString!, { max: 4, plansByKey: true });
   const query = vi.spyOn(pool, 'query');
@@ -93,7 +93,7 @@ test.skipIf(runsStepForms())('thirty-two share one statement each way', async ()
   expect((await told()).sort()).toStrictEqual(names.map((name) => `participant_entered ${name}`).sort());
 });
 
-test.runIf(runsStepForms())(
+testStepForms(
   'thirty-two of one tenant share their reading and their renewal, and no statement with another tenant',
   async () => {
     await enterAll();

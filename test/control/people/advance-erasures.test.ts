@@ -11,7 +11,7 @@ import { useDatabase } from '../../support/database.ts';
 import { eventsOf } from '../../support/events.ts';
 import { openHolder } from '../../support/holder.ts';
 import { countLockWaiters } from '../../support/lock-waiters.ts';
-import { runsStepForms } from '../../support/step-forms.ts';
+import { testOneServer } from '../../support/step-forms.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import { depsOn } from '../watchdogs/support.ts';
 import { eraseAll, insertUsage, participantsOf } from './support.ts';
@@ -195,25 +195,23 @@ describe('events', () => {
   });
 });
 
-describe('the plan of a part', () => {
-  // Where tables are distributed, each part is planned anew.
-  test.skipIf(runsStepForms())(
-    'reads the records in the order of their key, whatever the table was when it was made',
-    async () => {
-      const connection = await db().connect();
-      try {
-        await connection.query('begin');
-        await connection.query(READ_IN_ORDER.text);
-        await connection.query(`prepare part (bigint, text) as
-        select id, participant from usage_records where tenant_id = $1 and id > $2 order by id limit 2000`);
-        const { rows } = await connection.query(`explain execute part (7, 'a')`);
-        const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-        expect(plan).toMatch(/Index Scan using usage_records_pkey/);
-        expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
-      } finally {
-        await connection.query('rollback');
-        connection.release();
-      }
-    },
-  );
-});
+// Where tables are distributed, each part is planned anew.
+testOneServer(
+  'the plan of a part reads the records in the order of their key, whatever the table was when it was made',
+  async () => {
+    const connection = await db().connect();
+    try {
+      await connection.query('begin');
+      await connection.query(READ_IN_ORDER.text);
+      await connection.query(`prepare part (bigint, text) as
+      select id, participant from usage_records where tenant_id = $1 and id > $2 order by id limit 2000`);
+      const { rows } = await connection.query(`explain execute part (7, 'a')`);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toMatch(/Index Scan using usage_records_pkey/);
+      expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
+    } finally {
+      await connection.query('rollback');
+      connection.release();
+    }
+  },
+);

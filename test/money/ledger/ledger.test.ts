@@ -316,14 +316,18 @@ describe('the database refuses', () => {
     expect(await findBalance(database.pool, tenant)).toBe(6n);
   });
 
-  it.skipIf(runsStepForms()).each([
+  const changes = [
     ['another name of', `'bob'`],
     ['to take away', 'null'],
-  ])('%s a participant, by a trigger that distributed tables do not have', async (_, value) => {
-    const change = `update usage_records set participant = ${value} where tenant_id = $1`;
-    await expect(database.pool.query(change, [tenant])).rejects.toThrow('participant may only be erased');
-    expect(await findBalance(database.pool, tenant)).toBe(6n);
-  });
+  ];
+  it.each(runsStepForms() ? [] : changes)(
+    '%s a participant, by a trigger that distributed tables do not have',
+    async (_, value) => {
+      const change = `update usage_records set participant = ${value} where tenant_id = $1`;
+      await expect(database.pool.query(change, [tenant])).rejects.toThrow('participant may only be erased');
+      expect(await findBalance(database.pool, tenant)).toBe(6n);
+    },
+  );
 
   it.each(['postings', 'usage_records'])('to empty %s', async (table) => {
     await expectAppendOnly(database, table, `truncate ${table} cascade`);

@@ -16,7 +16,6 @@ import { useService } from '../../support/service.ts';
 
 const FINGERPRINT = Array(32).fill('0a').join(':');
 const go = findTool('go');
-if (!go) console.warn('No Go found: the tests of its relay are left out.\n');
 
 const app = useService();
 const controlOf = useControl(app);

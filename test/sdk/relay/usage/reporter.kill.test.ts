@@ -17,7 +17,6 @@ const ROUNDS = 30;
 
 const TYPESCRIPT = [process.execPath, join(import.meta.dirname, 'run-reporter.ts')];
 const go = findTool('go');
-if (!go) console.warn('No Go found: the tests that kill its reporter are left out.\n');
 
 interface Acknowledged {
   readonly seconds: number;
