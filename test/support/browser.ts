@@ -20,13 +20,12 @@ export interface Look {
 }
 
 /** Every page is tested in a light desktop and a dark phone layout. */
-export const LOOKS: readonly Look[] = [
-  { colorScheme: 'light', width: 1200 },
-  { colorScheme: 'dark', width: 390 },
-];
+const DESKTOP: Look = { colorScheme: 'light', width: 1200 };
+export const PHONE: Look = { colorScheme: 'dark', width: 390 };
+export const LOOKS = [DESKTOP, PHONE] as const;
 
 /** The narrowest screen that pages are made for. Source: WCAG 2.2, 1.4.10. */
-export const NARROWEST: Look = { colorScheme: 'light', width: 320 };
+export const NARROWEST_PX = 320;
 
 export interface TestBrowser {
   /** A page for the calling test, and the errors that the browser reported on it. */

@@ -1,6 +1,6 @@
 /** Pages before the log-in; Windows' high contrast; that nothing moves when the script shows local times; wide screens; paper. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { LOOKS, NARROWEST, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
+import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { COOKIE, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
@@ -35,7 +35,7 @@ async function open(look: Parameters<typeof browser.open>[0], path: string, who?
   return page;
 }
 
-describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (look) => {
+describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
   test.each(['/', '/console/signup', '/console/login'])(
     '%s is accessible without a session',
     async (path) => {

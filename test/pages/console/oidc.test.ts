@@ -1,13 +1,12 @@
-import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { LOOKS, type Look, NARROWEST, OPS_URL, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
+import { LOOKS, OPS_URL, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { COOKIE, makeMember } from '../../support/console.ts';
 import { startIssuer, verified } from '../../support/issuer.ts';
 import { begin, LOGIN_COOKIE } from '../../support/issuer-login.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import { expectAccessible, tabTo } from './support.ts';
+import { expectAccessible, shoot, tabTo } from './support.ts';
 
 const issuer = await startIssuer({ operatorsGroup: 'operators' });
 const app = useService({ publicUrl: PUBLIC_URL, oidc: issuer.config });
@@ -105,37 +104,24 @@ test('a log-in that failed leaves no cookie of it behind, and leads back to the 
   await page.getByRole('heading', { name: 'Log in', exact: true }).waitFor();
 });
 
-describe('pages', () => {
-  const PICTURES = process.env.PICTURES;
-  const cases = [...LOOKS, NARROWEST, { colorScheme: 'dark', width: 320 } as const].map(
-    (look) => [look.width, look.colorScheme, look] as const,
-  );
-
-  const show = async (page: Page, name: string, look: Look) => {
+test.each(LOOKS)('pages in $colorScheme on a screen of $width can be used by each reader', async (look) => {
+  const { secret } = await member(11);
+  const { page } = await browser.open(look);
+  const show = async (name: string) => {
+    await shoot(page, name);
     await expectAccessible(page);
-    if (!PICTURES) return;
-    mkdirSync(PICTURES, { recursive: true });
-    await page.screenshot({
-      path: `${PICTURES}/${name}-${look.colorScheme}-${look.width}.png`,
-      fullPage: true,
-    });
   };
-
-  test.each(cases)('%i px, %s: can be used by everybody', async (_width, _scheme, look) => {
-    const { secret } = await member(11);
-    const { page } = await browser.open(look);
-    await page.goto(`${PUBLIC_URL}/console/login`);
-    await show(page, 'login', look);
-    await page.getByRole('button', { name: 'Log in with Example ID' }).click();
-    await allow(page, `${'long'.repeat(15)}@example.com`);
-    await page.getByRole('heading', { name: 'Nobody with this address is a member' }).waitFor();
-    await show(page, 'stranger', look);
-    await page.goto(`${PUBLIC_URL}/console/login/oidc/callback?state=x`);
-    await show(page, 'stale', look);
-    await page.context().addCookies([{ name: COOKIE, value: secret, url: PUBLIC_URL }]);
-    await page.goto(`${PUBLIC_URL}/console/confirm?next=/console/keys`);
-    await show(page, 'confirm', look);
-    await page.goto(`${OPS_URL}/console/login`);
-    await show(page, 'operator', look);
-  });
+  await page.goto(`${PUBLIC_URL}/console/login`);
+  await show('oidc-login');
+  await page.getByRole('button', { name: 'Log in with Example ID' }).click();
+  await allow(page, `${'long'.repeat(15)}@example.com`);
+  await page.getByRole('heading', { name: 'Nobody with this address is a member' }).waitFor();
+  await show('oidc-stranger');
+  await page.goto(`${PUBLIC_URL}/console/login/oidc/callback?state=x`);
+  await show('oidc-stale');
+  await page.context().addCookies([{ name: COOKIE, value: secret, url: PUBLIC_URL }]);
+  await page.goto(`${PUBLIC_URL}/console/confirm?next=/console/keys`);
+  await show('oidc-confirm');
+  await page.goto(`${OPS_URL}/console/login`);
+  await show('oidc-operator');
 });

@@ -1,12 +1,11 @@
-import { mkdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeOperatorLink } from '../../../src/access/operators/log-in-with-link.ts';
-import { LOOKS, NARROWEST, OPS_URL, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
+import { LOOKS, OPS_URL, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { getOpsPage, makeOperator, OPERATOR_COOKIE, type TestOperator } from '../../support/operators.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
-import { expectAccessible, tabTo } from './support.ts';
+import { expectAccessible, expectAccessibleInAllLooks, tabTo } from './support.ts';
 
 const app = useService({ publicUrl: PUBLIC_URL });
 const browser = useBrowser(app);
@@ -88,32 +87,21 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'not found': () => '/console/nothing',
 };
 
-const SHOTS = process.env.SCREENSHOTS;
+test.each(Object.entries(PAGES))('%s is accessible, fits, and runs no foreign text', async (name, path) => {
+  const { page, complaints } = await browser.open(LOOKS[0]!);
+  await page.context().addCookies([{ name: OPERATOR_COOKIE, value: operator.secret, url: OPS_URL }]);
+  await page.goto(`${OPS_URL}${path()}`);
+  await expectAccessibleInAllLooks(page, `operators-${name}`);
+  expect(await page.locator('main script, main img').count()).toBe(0);
+  expect(await page.title()).toMatch(/ · Boxoffice operators$/);
+  expect(complaints.filter((each) => !/status of 404/.test(each))).toEqual([]);
+});
 
-describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (look) => {
-  test.each(Object.entries(PAGES))('%s is accessible, fits, and runs no foreign text', async (name, path) => {
-    const { page, complaints } = await browser.open(look);
-    await page.context().addCookies([{ name: OPERATOR_COOKIE, value: operator.secret, url: OPS_URL }]);
-    await page.goto(`${OPS_URL}${path()}`);
-    if (SHOTS) {
-      mkdirSync(SHOTS, { recursive: true });
-      await page.screenshot({
-        path: `${SHOTS}/operators-${name.replaceAll(' ', '-')}-${look.width}.png`,
-        fullPage: true,
-      });
-    }
-    await expectAccessible(page);
-    expect(await page.locator('main script, main img').count()).toBe(0);
-    expect(await page.title()).toMatch(/ · Boxoffice operators$/);
-    expect(complaints.filter((each) => !/status of 404/.test(each))).toEqual([]);
-  });
-
-  test('the log-in is accessible', async () => {
-    const { page } = await browser.open(look);
-    await page.goto(`${OPS_URL}/console`);
-    expect(new URL(page.url()).pathname).toBe('/console/login');
-    await expectAccessible(page);
-  });
+test('the log-in is accessible', async () => {
+  const { page } = await browser.open(LOOKS[0]!);
+  await page.goto(`${OPS_URL}/console`);
+  expect(new URL(page.url()).pathname).toBe('/console/login');
+  await expectAccessibleInAllLooks(page, 'operators-log-in');
 });
 
 describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {

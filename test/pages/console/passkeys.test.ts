@@ -1,10 +1,10 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { LOCAL_URL, LOOKS, NARROWEST, useBrowser } from '../../support/browser.ts';
+import { LOCAL_URL, LOOKS, useBrowser } from '../../support/browser.ts';
 import { COOKIE, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import { expectAccessible, tabTo } from './support.ts';
+import { expectAccessible, shoot, tabTo } from './support.ts';
 
 const app = useService({ publicUrl: LOCAL_URL });
 const browser = useBrowser(app);
@@ -180,7 +180,7 @@ test('without JavaScript there is no button for passkeys, and the mail stays', a
   expect(await page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0);
 });
 
-describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (look) => {
+describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
   test('the pages with passkeys are accessible, and fit', async () => {
     const { db } = app.service.deps;
     const { secret, email } = await makeMember(db, idOf(tenant));
@@ -198,8 +198,7 @@ describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (l
     const { page, complaints } = await browser.open(look);
     const show = async (path: string, name: string) => {
       await page.goto(`${LOCAL_URL}${path}`);
-      const shots = process.env.SCREENSHOTS;
-      if (shots) await page.screenshot({ path: `${shots}/${name}-${look.width}.png`, fullPage: true });
+      await shoot(page, name);
       await expectAccessible(page);
     };
     await show('/console/login', 'login-with-passkeys');

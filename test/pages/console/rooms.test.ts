@@ -1,7 +1,7 @@
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mint, newStage, type Stage } from '../../control/moderation/support.ts';
-import { LOOKS, NARROWEST, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
+import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { COOKIE, makeMember, sendForm } from '../../support/console.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
@@ -64,7 +64,7 @@ describe('events', () => {
   });
 });
 
-describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (look) => {
+describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
   test('a moderator mutes, bans and ends a room with the keyboard alone', async () => {
     const room = `keys-${look.width}`;
     await stage.control.call(RoomService.method.createRoom, { room });

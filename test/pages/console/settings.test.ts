@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LOOKS, NARROWEST, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
+import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { COOKIE, makeMember } from '../../support/console.ts';
 import { useReceiver } from '../../support/receiver.ts';
 import { useService } from '../../support/service.ts';
@@ -18,7 +18,7 @@ async function logIn(look = LOOKS[0]!, options: { javaScriptEnabled?: boolean } 
   return { tenant, page, complaints };
 }
 
-describe.each([...LOOKS, NARROWEST])('in $colorScheme on a screen of $width', (look) => {
+describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
   test('a webhook is made, tried and paused with the keyboard alone', async () => {
     const { page, complaints } = await logIn(look);
     await page.goto(`${PUBLIC_URL}/console/webhooks`);

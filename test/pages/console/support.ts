@@ -1,16 +1,40 @@
 /** What tests of the console's pages share. */
+import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { NARROWEST, overflows } from '../../support/browser.ts';
+import { LOOKS, NARROWEST_PX, overflows, PHONE } from '../../support/browser.ts';
 
 /**
  * Automatic checks of WCAG 2.2, levels A and AA, and that nothing is wider than the screen. The narrowest screen has the
  * layout of a phone, so there only the width is checked: the other checks take a second of a processor.
  */
 export async function expectAccessible(page: Page): Promise<void> {
-  if (page.viewportSize()?.width !== NARROWEST.width) await expectNoViolations(page);
-  expect(await overflows(page)).toBe(false);
+  await expectNoViolations(page);
+  await expectToFit(page);
+  const size = page.viewportSize()!;
+  if (size.width !== PHONE.width) return;
+  await page.setViewportSize({ ...size, width: NARROWEST_PX });
+  await expectToFit(page);
+  await page.setViewportSize(size);
+}
+
+/** The same in every look, after one load. */
+export async function expectAccessibleInAllLooks(page: Page, name: string): Promise<void> {
+  for (const { colorScheme, width } of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    await shoot(page, name);
+    await expectAccessible(page);
+  }
+}
+
+/** Keeps a picture in the folder SCREENSHOTS, if that is set. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (folder === undefined) return;
+  const file = `${name.replaceAll(' ', '-')}-${page.viewportSize()!.width}.png`;
+  await page.screenshot({ path: join(folder, file), fullPage: true });
 }
 
 async function expectNoViolations(page: Page): Promise<void> {
@@ -19,7 +43,15 @@ async function expectNoViolations(page: Page): Promise<void> {
     .options({ resultTypes: ['violations'] })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
     .analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+  expect(found, `on a screen of ${page.viewportSize()!.width}`).toEqual([]);
+}
+
+/** A script may still lay out the page for a screen that has changed. */
+async function expectToFit(page: Page): Promise<void> {
+  await expect
+    .poll(() => overflows(page), { message: `wider than a screen of ${page.viewportSize()!.width}` })
+    .toBe(false);
 }
 
 /** Press Tab until the element has the focus. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LOOKS, NARROWEST, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
+import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { useService } from '../../support/service.ts';
 import { expectAccessible, tabTo } from './support.ts';
 
@@ -22,7 +22,7 @@ async function reportUsage(key: string): Promise<void> {
   expect(answer.json.charged).toBe(1);
 }
 
-describe.each([...LOOKS, NARROWEST])('the wizard in $colorScheme on a screen of $width', (look) => {
+describe.each(LOOKS)('the wizard in $colorScheme on a screen of $width', (look) => {
   test('leads from the signup to the first usage, with the keyboard alone', async () => {
     const { page, complaints } = await browser.open(look);
     await page.goto(PUBLIC_URL);
