@@ -60,6 +60,8 @@ export function useBrowser(app: TestService): TestBrowser {
       const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, ...options });
       // Pages that stay open go on taking time.
       onTestFinished(() => context.close());
+      // As with tests: a busy machine is no fault.
+      context.setDefaultTimeout(300_000);
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('console', (message) => {
