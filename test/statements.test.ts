@@ -16,7 +16,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/base/db/transaction.ts': 'begin, commit and rollback have no plan',
   'src/base/tenants/shares.ts': 'Citus plans for the servers that are there',
   'src/events/listen.ts': 'LISTEN has no plan',
-  'src/events/log-snapshot.ts': 'begin and rollback have no plan',
+  'src/events/log-snapshot.sql.ts': 'begin and rollback have no plan',
   'src/control/moderation/bans.sql.ts': 'finding broken bans needs a plan of the moment',
   'src/money/audit/compare-sums.sql.ts': 'for operators',
   'src/money/audit/provider-book.sql.ts': 'once an hour',

@@ -55,6 +55,12 @@ describe('made-up files', () => {
     ['a door leaves SQL to the features', 'src/doors/ops/a.ts', '../../money/b.sql.ts', '../../money/b.ts'],
     ['a door leaves SQL to the features', 'src/doors/http/a.ts', '../../base/b.sql.ts', '../../base/b.ts'],
     [
+      'where tables are, only SQL asks, and what opens the database',
+      'src/control/rooms/a.ts',
+      '../../base/db/distribution.ts',
+      '../../base/db/pool.ts',
+    ],
+    [
       'src imports nothing outside, except run/start-sandbox.ts the sandbox',
       'src/run/main.ts',
       '../../sandbox/server.ts',

@@ -18,6 +18,10 @@ const DOORS: readonly (string | undefined)[] = ['rest', 'join', 'grpc', 'ops', '
 /** The parts of `base` that import no other part. */
 const GROUND = /^src\/base\/(lib|db|telemetry)\/|^src\/base\/failure\.ts$/;
 
+/** What may choose by whether tables are distributed. */
+const MAY_ASK =
+  /\.sql\.ts$|^src\/base\/db\/|^src\/base\/tenants\/shares\.ts$|^src\/run\/(open-database|ask-distribution|service)\.ts$/;
+
 const inSrc = (file: string) => file.startsWith('src/');
 const wingOf = (file: string) => (WINGS as readonly string[]).indexOf(/^src\/(\w+)\//.exec(file)?.[1] ?? '');
 const doorOf = (file: string) => {
@@ -37,6 +41,8 @@ export const RULES: Readonly<Record<string, (file: string, imported: string) => 
     imported === 'src/doors/deps.ts' && !/^src\/(doors|run)\//.test(file),
   'a door leaves SQL to the features': (file, imported) =>
     file.startsWith('src/doors/') && imported.endsWith('.sql.ts'),
+  'where tables are, only SQL asks, and what opens the database': (file, imported) =>
+    imported === 'src/base/db/distribution.ts' && !MAY_ASK.test(file),
   'src imports nothing outside, except run/start-sandbox.ts the sandbox': (file, imported) =>
     inSrc(file) &&
     !inSrc(imported) &&

@@ -1,5 +1,7 @@
 /** Errors that mean the database was unavailable or too slow, whatever the request. */
+
 import { codeOf } from '../lib/error-code.ts';
+import { isDistributed } from './distribution.ts';
 
 export type Outage = 'unavailable' | 'deadline_exceeded';
 
@@ -24,4 +26,10 @@ export function outageOf(error: unknown): Outage | undefined {
   if (AWAY.test(code) || AWAY_MESSAGE.test(error.message)) return 'unavailable';
   if (WORKER_AWAY_MESSAGE.test(error.message)) return 'unavailable';
   return undefined;
+}
+
+/** A lock or a statement that took too long; of several servers, also one that is away while the others work. */
+export function isPassing(error: unknown): boolean {
+  const outage = outageOf(error);
+  return outage === 'deadline_exceeded' || (isDistributed() && outage !== undefined);
 }

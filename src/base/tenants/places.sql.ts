@@ -28,14 +28,18 @@ export async function takePlace(
   name: LimitName,
   count: (most: number) => Promise<number>,
 ): Promise<void> {
-  const max = limitOf(holder, name);
+  if (!(await takeFreePlace(tx, holder, name))) await takeCountedPlace(tx, holder, name, count);
+}
+
+/** Returns false if no place is known to be free: `takeCountedPlace()` counts. */
+export async function takeFreePlace(tx: Tx, holder: LimitHolder, name: LimitName): Promise<boolean> {
   const taken = await tx.query({
     name: 'take-place',
     text: `update tenant_places set free = free - 1
             where tenant_id = $1 and limit_name = $2 and max = $3 and free > 0`,
-    values: [holder.id, name, max],
+    values: [holder.id, name, limitOf(holder, name)],
   });
-  if (taken.rowCount !== 1) await takeCountedPlace(tx, holder, name, count);
+  return taken.rowCount === 1;
 }
 
 /** Like `takePlace()`, for a transaction that found no place known to be free. */

@@ -16,8 +16,8 @@ import type { EventDeps } from '../../events/event-deps.ts';
 import { withhold } from '../rooms/participant.ts';
 import type { RoomPolicy } from '../rooms/room.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';
+import { enterAlone, enterIn, renewAlone } from './admission-forms.sql.ts';
 import { type Admission, countOthers, type NewAdmission, type upsertAdmission } from './admissions.sql.ts';
-import { enterAlone, enterIn, renewAlone } from './admit-alone.ts';
 import type { GatheredAdmissions } from './gathered-admissions.ts';
 import { refuseLookalike } from './refuse-lookalike.ts';
 

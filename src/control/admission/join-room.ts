@@ -7,7 +7,6 @@
 import type { Device } from '../../access/devices/device-credential.ts';
 import { joinGrant } from '../../access/rights/join-grant.ts';
 import { mayJoinRoom } from '../../access/rights/room-names.ts';
-import { isDistributed } from '../../base/db/distribution.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
@@ -118,9 +117,7 @@ async function getRoom(
 
 /** Returns the uid of the room, which another join may have opened meanwhile. */
 async function openRoom({ db }: JoinDeps, holder: LimitHolder, name: string): Promise<string> {
-  const uid = isDistributed()
-    ? undefined
-    : await repeatOnConflict(() => openFirstRoomInPlace(db, holder, name));
+  const uid = await repeatOnConflict(() => openFirstRoomInPlace(db, holder, name));
   return uid ?? openRoomOrCount(db, holder, name);
 }
 

@@ -5,13 +5,14 @@ import { newId } from '../../base/lib/ids.ts';
 import { limitOf } from '../../base/tenants/limits.ts';
 import { isLastPlaceTaken, type LimitHolder } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { insertRoomInSteps, type RoomToInsert } from '../rooms/insert-room-in-steps.sql.ts';
+import { insertRoomInSteps, type RoomToInsert } from '../rooms/insert-room.sql.ts';
 import { DEFAULT_POLICY } from '../rooms/room.ts';
 import { ROOM_CREATED } from '../rooms/rooms.sql.ts';
 
 /**
  * Open the first room of this name and take its place under the limit, in one statement of one server. Returns its uid;
- * `undefined` if another call has opened a room of this name, or if the places must be counted first.
+ * `undefined` if another call has opened a room of this name, or if the places must be counted first; always where tables are
+ * distributed.
  *
  * The row of places is locked after the room, as by `takePlace()`, and only until the statement commits.
  */
@@ -20,6 +21,7 @@ export async function openFirstRoomInPlace(
   holder: LimitHolder,
   name: string,
 ): Promise<string | undefined> {
+  if (isDistributed()) return undefined;
   try {
     const { rows } = await db.query<{ uid: string }>({
       name: 'open-first-room-in-place',

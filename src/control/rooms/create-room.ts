@@ -2,15 +2,13 @@
 
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import { mayJoinRoom } from '../../access/rights/room-names.ts';
-import { isDistributed } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
-import { newId } from '../../base/lib/ids.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
-import { takeCountedPlace, takePlace } from '../../base/tenants/places.sql.ts';
-import { insertRoomInSteps } from './insert-room-in-steps.sql.ts';
+import { takeCountedPlace } from '../../base/tenants/places.sql.ts';
+import { insertRoom } from './insert-room.sql.ts';
 import type { Room } from './room.ts';
-import { countLiveRooms, insertRoom } from './rooms.sql.ts';
+import { countLiveRooms } from './rooms.sql.ts';
 
 /**
  * Fails with `ceiling_exceeded`, with `room_exists` while a live room has the name, and with
@@ -25,15 +23,10 @@ export async function createRoom(
     throw new Failure('ceiling_exceeded', { metadata: { excess: `room ${wanted.name}` } });
   }
   const holder = limitHolderOf(caller);
-  const count = (most: number) => countLiveRooms(tx, caller.tenant, most);
-  if (isDistributed()) {
-    const room = await insertRoomInSteps(tx, holder.id, { uid: newId('rm'), ...wanted });
-    if (!room) throw new Failure('room_exists');
-    await takePlace(tx, holder, 'rooms', count);
-    return room;
-  }
   const created = await insertRoom(tx, holder, wanted);
   if (!created) throw new Failure('room_exists');
-  if (!created.isPlaced) await takeCountedPlace(tx, holder, 'rooms', count);
+  if (!created.isPlaced) {
+    await takeCountedPlace(tx, holder, 'rooms', (most) => countLiveRooms(tx, caller.tenant, most));
+  }
   return created.room;
 }

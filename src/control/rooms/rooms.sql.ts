@@ -2,9 +2,7 @@
 import { clock } from '../../base/db/distribution.ts';
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
-import { newId } from '../../base/lib/ids.ts';
-import { limitOf } from '../../base/tenants/limits.ts';
-import { countUpTo, type LimitHolder } from '../../base/tenants/places.sql.ts';
+import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { HAS_BANNED_RANGES } from '../moderation/bans.sql.ts';
 import type { EndReason, LockedRoom, Room, RoomPolicy, RoomReference, RoomState } from './room.ts';
@@ -152,36 +150,6 @@ export const ROOM_CREATED = `appended as (
     insert into unnumbered_events (tenant_id, type, room_uid, subject, revokes)
     select $1, 'room_created', r.uid, (select to_jsonb(v) from (select ${NEW_ROOM}) v), ${HAS_BANNED_RANGES} from r
   )`;
-
-/**
- * Create a room, append its event, and take a place under the limit if one is known to be free. `undefined` while
- * a live room has the name.
- */
-export async function insertRoom(
-  tx: Tx,
-  holder: LimitHolder,
-  room: Pick<Room, 'name' | 'policy' | 'metadata'>,
-): Promise<{ readonly room: Room; readonly isPlaced: boolean } | undefined> {
-  const { rows } = await tx.query<Room & { isPlaced: boolean }>({
-    name: 'insert-room',
-    text: `with r as (
-             insert into rooms (tenant_id, uid, name, policy, metadata, incarnation)
-             select $1, $2, $3, $4, $5,
-                    coalesce((select max(incarnation) from rooms where tenant_id = $1 and name = $3), 0) + 1
-             on conflict do nothing returning *
-           ), place as (
-             update tenant_places set free = free - 1
-              where tenant_id = $1 and limit_name = 'rooms' and max = $6 and free > 0
-                and exists (select from r)
-             returning 1
-           ), ${ROOM_CREATED}
-           select ${NEW_ROOM}, exists (select from place) as "isPlaced" from r`,
-    values: [holder.id, newId('rm'), room.name, room.policy, room.metadata, limitOf(holder, 'rooms')],
-  });
-  if (!rows[0]) return undefined;
-  const { isPlaced, ...created } = rows[0];
-  return { room: created, isPlaced };
-}
 
 /** How many rooms are live, up to `most`. */
 export async function countLiveRooms(tx: Tx, tenant: TenantId, most: number): Promise<number> {

@@ -17,7 +17,7 @@ import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Place } from '../../events/event.ts';
 import type { EventWaker } from '../../events/event-waker.ts';
-import { inLogSnapshot } from '../../events/log-snapshot.ts';
+import { inLogSnapshot } from '../../events/log-snapshot.sql.ts';
 import { numberEvents } from '../../events/number-events.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { Participant } from '../rooms/participant.ts';

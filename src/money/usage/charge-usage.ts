@@ -6,8 +6,7 @@
  * top-ups that are due. It serves one or many batches of one or many tenants; each is answered as if it
  * had come alone, after those before it. The queue decides which batches go together.
  */
-import { isDistributed } from '../../base/db/distribution.ts';
-import { outageOf } from '../../base/db/outage.ts';
+import { isPassing } from '../../base/db/outage.ts';
 import { runTogether } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
@@ -82,12 +81,6 @@ export async function chargeUsage(
   deps.metrics.countCharge(records.length, outcome);
   deps.sightings.note(tenant, records);
   return outcome;
-}
-
-/** A lock or a statement that took too long; of several servers, also one that is away while the others charge. */
-function isPassing(error: unknown): boolean {
-  const outage = outageOf(error);
-  return outage === 'deadline_exceeded' || (isDistributed() && outage !== undefined);
 }
 
 /** Charge batches, without an outcome for those whose accounts another transaction has locked. */

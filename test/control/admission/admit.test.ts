@@ -7,8 +7,8 @@ import type { AuthenticatedCaller } from '../../../src/access/keys/authenticate.
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/admission-forms.sql.ts';
 import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
-import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/admit-alone.ts';
 import { banSubject } from '../../../src/control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { enterIn } from '../../../src/control/admission/admit-alone.ts';
+import { enterIn } from '../../../src/control/admission/admission-forms.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
 import { newAdmission, renewIn } from '../../support/admissions.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';

@@ -4,7 +4,7 @@ import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { enterAlone, enterIn } from '../../../src/control/admission/admit-alone.ts';
+import { enterAlone, enterIn } from '../../../src/control/admission/admission-forms.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
 import { findBrokenBans } from '../../../src/control/moderation/bans.sql.ts';
 import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';

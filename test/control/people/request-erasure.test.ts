@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { skeleton } from '../../../src/access/usernames/skeleton.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { enterAlone } from '../../../src/control/admission/admit-alone.ts';
+import { enterAlone } from '../../../src/control/admission/admission-forms.sql.ts';
 import { ERASURES_PENDING_MAX } from '../../../src/control/people/erasure.ts';
 import { getErasure } from '../../../src/control/people/get-erasure.ts';
 import { requestErasure } from '../../../src/control/people/request-erasure.ts';

@@ -12,6 +12,7 @@ import { limitHolderOf } from '../../../src/base/tenants/limited-caller.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { findBans, lockBan } from '../../../src/control/moderation/bans.sql.ts';
 import { findModerationEvents } from '../../../src/control/moderation/moderation-events.sql.ts';
+import { insertRoom } from '../../../src/control/rooms/insert-room.sql.ts';
 import {
   findActor,
   findParticipant,
@@ -20,13 +21,7 @@ import {
   findUsers,
 } from '../../../src/control/rooms/participants.sql.ts';
 import { DEFAULT_POLICY } from '../../../src/control/rooms/room.ts';
-import {
-  findLiveRooms,
-  findRoom,
-  findRooms,
-  insertRoom,
-  lockRoomByName,
-} from '../../../src/control/rooms/rooms.sql.ts';
+import { findLiveRooms, findRoom, findRooms, lockRoomByName } from '../../../src/control/rooms/rooms.sql.ts';
 import { listStreamEvents } from '../../../src/control/streams/stream-events.sql.ts';
 import { findWatchdogs, listWaitingWatchdogs } from '../../../src/control/watchdogs/watchdogs.sql.ts';
 import { appendNumberedEvents } from '../../../src/events/append-events.sql.ts';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, inject, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/admit-alone.ts';
+import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/admission-forms.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { findDueRooms, markExpired, postponeLapses } from '../../../src/control/rooms/lapses.sql.ts';
 import { removeDevice } from '../../../src/control/rooms/remove-device.sql.ts';

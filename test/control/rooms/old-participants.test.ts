@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { enterAlone } from '../../../src/control/admission/admit-alone.ts';
+import { enterAlone } from '../../../src/control/admission/admission-forms.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/rooms/old-participants.sql.ts';
 import { lockRoom } from '../../../src/control/rooms/rooms.sql.ts';

@@ -5,7 +5,7 @@ import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newId } from '../../../src/base/lib/ids.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { enterAlone } from '../../../src/control/admission/admit-alone.ts';
+import { enterAlone } from '../../../src/control/admission/admission-forms.sql.ts';
 import { DEFAULT_POLICY, type Room } from '../../../src/control/rooms/room.ts';
 import { findRoom } from '../../../src/control/rooms/rooms.sql.ts';
 import { createWatchdog } from '../../../src/control/watchdogs/create-watchdog.ts';

@@ -1,0 +1,74 @@
+/** Which statements admit users: those of one server, or those in steps where tables are distributed. */
+import { isDistributed } from '../../base/db/distribution.ts';
+import type { GatherOptions } from '../../base/db/gather.ts';
+import type { Pool, Tx } from '../../base/db/pool.ts';
+import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
+import {
+  type Admission,
+  type Admitting,
+  type NewAdmission,
+  type Renewal,
+  renewAdmission,
+  renewFreeAdmissions,
+  upsertAdmission,
+  upsertFreeAdmissions,
+} from './admissions.sql.ts';
+import { renewFreeInSteps, renewInSteps, upsertInSteps } from './admit-in-steps.sql.ts';
+import {
+  type Entrant,
+  type EntryState,
+  findEntryStates,
+  findEntryStatesOfTenant,
+} from './entry-state.sql.ts';
+
+/** Users of different tenants may be on different servers: only those of one tenant share statements, and more are under way. */
+export function sharedBy(): GatherOptions<Pick<Entrant, 'tenant'>> {
+  return isDistributed() ? { groupOf: ({ tenant }) => tenant, statements: 4 } : {};
+}
+
+/** What `sharedBy()` lets share a statement. */
+export function findStates(db: Pool, entrants: readonly Entrant[]): Promise<readonly EntryState[]> {
+  return isDistributed() ? findEntryStatesOfTenant(db, entrants) : findEntryStates(db, entrants);
+}
+
+/** What `sharedBy()` lets share a statement. `undefined`: locked, left or changed; `renewAlone()` tells which. */
+export function renewFree(
+  db: Pool,
+  renewals: readonly Renewal[],
+): Promise<readonly (Admission | undefined)[]> {
+  return isDistributed()
+    ? inTransaction(db, (tx) => renewFreeInSteps(tx, renewals))
+    : repeatOnConflict(() => renewFreeAdmissions(db, renewals));
+}
+
+/**
+ * `undefined`: the room or the participant is locked, or the room has ended; `enterAlone()` tells which. Where tables
+ * are distributed, each who enters goes alone.
+ */
+export async function enterFree(
+  db: Pool,
+  admissions: readonly NewAdmission[],
+  mayLower: boolean,
+): Promise<readonly (Admitting | undefined)[]> {
+  if (isDistributed()) return admissions.map(() => undefined);
+  return repeatOnConflict(() => upsertFreeAdmissions(db, admissions, mayLower));
+}
+
+/** Waits for locks. */
+export function renewAlone(db: Pool, renewal: Renewal): Promise<Admission | undefined> {
+  return isDistributed()
+    ? inTransaction(db, (tx) => renewInSteps(tx, renewal))
+    : repeatOnConflict(() => renewAdmission(db, renewal));
+}
+
+/** Waits for locks. */
+export function enterAlone(db: Pool, admission: NewAdmission): Promise<Admitting | 'room_ended'> {
+  return isDistributed()
+    ? inTransaction(db, (tx) => upsertInSteps(tx, admission))
+    : repeatOnConflict(() => upsertAdmission(db, admission));
+}
+
+/** In a transaction that has locked the room. */
+export function enterIn(tx: Tx, admission: NewAdmission): Promise<Admitting | 'room_ended'> {
+  return isDistributed() ? upsertInSteps(tx, admission) : upsertAdmission(tx, admission);
+}
