@@ -21,7 +21,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/money/audit/compare-sums.sql.ts': 'for operators',
   'src/money/audit/provider-book.sql.ts': 'once an hour',
   'src/money/audit/verify.sql.ts': 'for operators',
-  'src/money/ledger/ledger.sql.ts': 'a balance by its key, and adjustments by operators',
+  'src/money/ledger/ledger.sql.ts': 'adjustments by operators',
   'src/money/ledger/walk-ledger.sql.ts': 'how many records the values mean decides about the plan',
   'src/money/overview/overview.sql.ts': 'for operators',
   'src/money/usage/usage.sql.ts': 'COPY has no plan, and conflicts are rare',

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { breaches, importsOf, RULES, strays } from './support/import-rules.ts';
+import { breaches, findPairs, importsOf, RULES, strays } from './support/import-rules.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const files = new Map(
@@ -9,6 +9,18 @@ const files = new Map(
     .sort()
     .map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]),
 );
+
+/** A session is of a member or a key, which are changed by sessions; a payment settles what began it. */
+const KNOWN_PAIRS = [
+  'sandbox/state <-> sandbox/webhooks',
+  'src/access/keys <-> src/access/sessions',
+  'src/access/members <-> src/access/sessions',
+  'src/control/moderation <-> src/control/rooms',
+  'src/money/checkouts <-> src/money/payments',
+  'src/money/payments <-> src/money/provider-events',
+  'src/money/payments <-> src/money/reversals',
+  'src/money/payments <-> src/money/top-ups',
+];
 
 describe('the project', () => {
   test('every file of src stands in a wing', () => {
@@ -18,12 +30,26 @@ describe('the project', () => {
   test.each(Object.keys(RULES))('%s', (rule) => {
     expect(breaches(rule, files)).toEqual([]);
   });
+
+  test('no two folders know each other, but these', () => {
+    expect(findPairs(files).toSorted()).toEqual(KNOWN_PAIRS);
+  });
 });
 
 describe('made-up files', () => {
   test('a file outside the wings is a stray', () => {
     const made = ['src/main.ts', 'src/gen/a.ts', 'src/base/a.ts', 'sandbox/a.ts'];
     expect(strays(new Map(made.map((file) => [file, ''])))).toEqual(['src/main.ts', 'src/gen/a.ts']);
+  });
+
+  test('folders that know each other are found, but not one inside the other', () => {
+    const made = new Map([
+      ['src/money/a/one.ts', "import { two } from '../b/two.ts';"],
+      ['src/money/b/two.ts', "import type { Three } from '../a/three.ts';"],
+      ['src/money/b/in/four.ts', "import { two } from '../two.ts';"],
+      ['src/money/b/five.ts', "import { four } from './in/four.ts';"],
+    ]);
+    expect(findPairs(made)).toEqual(['src/money/a <-> src/money/b']);
   });
 
   test.each([

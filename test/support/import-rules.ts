@@ -51,6 +51,24 @@ export const RULES: Readonly<Record<string, (file: string, imported: string) => 
     file.startsWith('sandbox/') && !imported.startsWith('sandbox/'),
 };
 
+/**
+ * Folders that import each other, as `folder <-> folder`. A folder and one inside it count as one.
+ */
+export function findPairs(files: Files): string[] {
+  const folderOf = (file: string) => posix.dirname(file);
+  const known = new Map<string, Set<string>>();
+  for (const [file, text] of files) {
+    const folder = folderOf(file);
+    const others = importsOf(file, text).map(folderOf);
+    known.set(folder, new Set([...(known.get(folder) ?? []), ...others]));
+  }
+  return [...known].flatMap(([folder, others]) =>
+    [...others]
+      .filter((other) => folder < other && !other.startsWith(`${folder}/`) && known.get(other)?.has(folder))
+      .map((other) => `${folder} <-> ${other}`),
+  );
+}
+
 /** The imports that break `rule`, as `file -> imported`. */
 export function breaches(rule: string, files: Files): string[] {
   const breaks = RULES[rule]!;

@@ -3,7 +3,8 @@
 import type { Pool, Tx } from '../../src/base/db/pool.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
-import { appendPosting, lockAccount, type NewPosting } from '../../src/money/ledger/ledger.sql.ts';
+import { lockAccount } from '../../src/money/accounts/accounts.sql.ts';
+import { appendPosting, type NewPosting } from '../../src/money/ledger/ledger.sql.ts';
 import { type Month, monthOf, startOf } from '../../src/money/month.ts';
 import { withoutTriggers } from './append-only.ts';
 import { changeReferenceTable } from './reference-tables.ts';

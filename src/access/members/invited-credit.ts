@@ -1,7 +1,7 @@
 /** Invitations with what a founder has to know before the answer: the credit of the tenant that was signed up with the address. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findBalance, findBalances } from '../../money/ledger/ledger.sql.ts';
+import { findBalance, findBalances } from '../../money/accounts/accounts.sql.ts';
 import type { Membership } from './member.ts';
 import { findInvitation } from './memberships.sql.ts';
 

@@ -2,7 +2,6 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import type { Membership } from '../members/member.ts';
 import { type Entrance, findEntrance, nextPageOf } from '../sessions/find-entrance.ts';
 import type { LoginLimit } from '../sessions/login-limit.ts';
 import { noteFailedLogin } from '../sessions/note-failed-login.ts';
@@ -66,9 +65,8 @@ interface Attempt {
 }
 
 /** Where the log-in leads. Invitations are answered first. */
-interface Place extends Pick<Entrance, 'passedOver'> {
-  readonly own: Pick<Membership, 'tenant' | 'member'> | undefined;
-  readonly invitations: readonly Membership[];
+interface Place extends Pick<Entrance, 'passedOver' | 'invitations'> {
+  readonly own: Pick<NonNullable<Entrance['own']>, 'tenant' | 'member'> | undefined;
 }
 
 async function open(

@@ -4,7 +4,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockStream } from '../../events/append-events.sql.ts';
 import { type Rewriting, rewriteEvents, rewriteUnnumberedEvents } from '../../events/rewrite-events.sql.ts';
-import { lockAccount } from '../../money/ledger/ledger.sql.ts';
+import { lockAccount } from '../../money/accounts/accounts.sql.ts';
 import { eraseInConflicts, eraseInRecords, READ_IN_ORDER } from '../../money/usage/erase-participants.sql.ts';
 import { rewriteBans } from '../moderation/bans.sql.ts';
 import { rewriteModerationEvents } from '../moderation/moderation-events.sql.ts';

@@ -5,7 +5,8 @@
  */
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { invalidField } from '../../base/failure.ts';
-import { ERASED, RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
+import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
+import { ERASED } from '../../money/usage/usage-record.ts';
 import type { Subject } from '../moderation/moderation-event.ts';
 
 export interface Person {

@@ -15,7 +15,7 @@ import type { CreditChange } from '../../money/ledger/credit-events.ts';
 import type { PaymentDispute, TopUp } from '../../money/payments/payment-events.ts';
 import type { ConflictingDuplicates } from '../../money/usage/conflict-events.ts';
 import type { PublicEventType, PublicHappening } from '../../outward/events/event-catalogue.ts';
-import type { WebhookPause } from '../../outward/webhooks/webhook-events.ts';
+import type { WebhookPause } from '../../outward/events/webhook-pause.ts';
 import { parseToken, renderToken } from './fields.ts';
 import {
   renderApiKey,

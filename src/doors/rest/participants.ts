@@ -4,7 +4,7 @@ import { type Static, Type } from '../../base/lib/schema.ts';
 import { ERASURE_STATES, type Erasure } from '../../control/people/erasure.ts';
 import { getErasure } from '../../control/people/get-erasure.ts';
 import { requestErasure } from '../../control/people/request-erasure.ts';
-import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
+import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { change, plain } from './route.ts';
 import { strictObject, time, words } from './schemas.ts';
 

@@ -1,9 +1,9 @@
 /** `GET /v1/usage/records`: every usage record, as it was charged. */
 import { type Static, Type } from '../../base/lib/schema.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
+import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { filterRecords, type ListedRecord, recordOf } from '../../money/usage/list-records.ts';
-import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
 import { described } from '../http/answers.ts';
 import { listAnswer, listFields, sendList } from './ledger-lists.ts';
 import { nextCursor } from './paging.ts';

@@ -2,9 +2,9 @@
 import { invalidField } from '../../base/failure.ts';
 import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
+import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { summarizeUsage } from '../../money/usage/summarize-usage.ts';
-import { RECORD_TEXT_MAX } from '../../money/usage/usage-record.ts';
 import {
   GROUPINGS,
   type Grouping,

@@ -6,6 +6,7 @@
  * of at least `recoverFrom` ends it. The database computes both from `below` and `burn`.
  */
 import { invalidField } from '../../base/failure.ts';
+import { type AlertMarks, NO_MARKS } from '../accounts/alert-marks.ts';
 
 export const THRESHOLD_KINDS = ['balance', 'runway'] as const;
 export type ThresholdKind = (typeof THRESHOLD_KINDS)[number];
@@ -34,20 +35,6 @@ export interface SetThreshold extends Threshold {
   readonly recoverFrom: bigint | null;
   /** Since when the balance is below the floor; null: it is not. */
   readonly raisedAt: Date | null;
-}
-
-/** Which balances change the thresholds of a tenant. A charge compares its balance with these two. */
-export interface AlertMarks {
-  /** A balance below this raises an alert; null: none does. */
-  readonly alertBelow: bigint | null;
-  /** A balance of at least this ends one. */
-  readonly recoverFrom: bigint | null;
-}
-
-export const NO_MARKS: AlertMarks = { alertBelow: null, recoverFrom: null };
-
-export function isCrossing({ alertBelow, recoverFrom }: AlertMarks, balance: bigint): boolean {
-  return (alertBelow !== null && balance < alertBelow) || (recoverFrom !== null && balance >= recoverFrom);
 }
 
 /** The thresholds that this balance raises or ends, in the order in which a balance that moves passes them. */

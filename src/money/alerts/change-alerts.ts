@@ -3,7 +3,7 @@ import type { Actor } from '../../base/audit/actor.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { lockAccount } from '../ledger/ledger.sql.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
 import { THRESHOLDS_MAX, type Threshold } from './alert-threshold.ts';
 import { listThresholds } from './alert-thresholds.sql.ts';
 import { setAlerts } from './set-alerts.ts';

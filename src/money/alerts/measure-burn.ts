@@ -8,7 +8,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
-import { lockAccount } from '../ledger/ledger.sql.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
 import { burnOf, WINDOWS } from '../runway/runway.ts';
 import { readSpending } from '../runway/spent.sql.ts';
 import { isToMeasure, listTenantsToMeasure, updateBurn } from './alert-thresholds.sql.ts';

@@ -4,7 +4,7 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { changedFields } from '../../base/audit/audit-entry.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { lockAccount } from '../ledger/ledger.sql.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
 import { burnOf } from '../runway/runway.ts';
 import { readSpending } from '../runway/spent.sql.ts';
 import type { SetThreshold, Threshold } from './alert-threshold.ts';

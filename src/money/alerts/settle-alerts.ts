@@ -2,8 +2,9 @@
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import type { AlertMarks } from '../accounts/alert-marks.ts';
 import { thresholdCrossed } from './alert-events.ts';
-import { type AlertMarks, findCrossed, marksOf } from './alert-threshold.ts';
+import { findCrossed, marksOf } from './alert-threshold.ts';
 import { listThresholds, turnThresholds } from './alert-thresholds.sql.ts';
 
 export interface Settled {

@@ -7,7 +7,7 @@
  */
 import type { BaseDeps } from '../../base/deps.ts';
 import { findAtProvider, type Provider } from '../payments/provider.ts';
-import { readCardDetails } from './saved-card.ts';
+import { readCardDetails } from '../payments/saved-card.ts';
 import { claimUnknownCard, postponeCard, type UnknownCard, updateCardDetails } from './saved-cards.sql.ts';
 
 /** Calls to the provider in one turn. Turns are ten seconds apart, and top-ups come first. */

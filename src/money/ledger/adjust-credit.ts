@@ -6,9 +6,10 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findBalance, lockAccount } from '../accounts/accounts.sql.ts';
 import { displayMicros } from '../amount.ts';
 import { type Adjustment, mustConfirm, TYPED_ONCE_MAX } from './adjustment.ts';
-import { appendPosting, findAdjustedAmount, findBalance, lockAccount } from './ledger.sql.ts';
+import { appendPosting, findAdjustedAmount } from './ledger.sql.ts';
 
 /** `before` and `balance` are in micros; `posted` is false, and both are the balance, if this adjustment was made before. */
 export interface Adjusted {

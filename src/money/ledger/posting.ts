@@ -9,6 +9,8 @@
 export const ENTRY_KINDS = ['usage', 'top_up', 'auto_top_up', 'refund', 'dispute', 'adjustment'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
+/** The longest room or participant, in characters: the ledger repeats both. Older records may have longer ones. */
+export const RECORD_TEXT_MAX = 200;
 /** How many entries `GET /v1/billing` shows. */
 export const RECENT_ENTRIES_MAX = 50;
 

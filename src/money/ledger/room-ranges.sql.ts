@@ -1,7 +1,9 @@
 /** SQL that finds the postings in which a room may be: those of the hours whose sums have it. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { HOUR_OF_DELTA } from '../usage/fold-usage.sql.ts';
+
+/** The hour of `usage_deltas d`, to whose sums it will be added. */
+export const HOUR_OF_DELTA = `date_trunc('hour', d.at, 'UTC')`;
 
 /** Postings by number, from `first` up to and with `last`. */
 export interface SeqRange {

@@ -1,7 +1,7 @@
 /** SQL that reads a ledger backwards. Planned for the values of each call: how many records they mean decides. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { ROLE_CODES, roleOf, TIER_CODES, tierOf } from '../usage/record-codes.ts';
+import { ROLE_CODES, roleOf, TIER_CODES, tierOf } from '../pricing/role-codes.ts';
 import type { LedgerFilter, LedgerPlace, LedgerPosting, LedgerRecord, PostingKind } from './ledger-line.ts';
 import { RECENT_ENTRIES_MAX } from './posting.ts';
 import type { SeqRange } from './room-ranges.sql.ts';

@@ -1,5 +1,5 @@
 /** The tenant's customer and card at the provider, and its automatic top-up. Amounts are in micros. */
-import { hasConsent, type TopUpConsent } from '../top-ups/top-up-consent.ts';
+import { hasConsent, type TopUpConsent } from '../accounts/top-up-consent.ts';
 
 export interface PaymentSettings extends TopUpConsent {
   readonly customerId: string | null;

@@ -4,10 +4,10 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
-import type { SavedCard } from '../cards/saved-card.ts';
 import type { Checkout, CheckoutState } from '../checkouts/checkout.ts';
 import type { Payment } from './payment.ts';
 import type { PaymentSettings } from './payment-settings.ts';
+import type { SavedCard } from './saved-card.ts';
 
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
   card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",

@@ -7,10 +7,10 @@ import type { Tx } from '../../base/db/pool.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
 import { microsOfCents } from '../amount.ts';
-import { readCardDetails, type SavedCard } from '../cards/saved-card.ts';
 import type { Checkout } from '../checkouts/checkout.ts';
-import { appendPosting, findPostingTime, lockAccount } from '../ledger/ledger.sql.ts';
+import { appendPosting, findPostingTime } from '../ledger/ledger.sql.ts';
 import { type ParkedPayment, releaseParkedEvents } from '../provider-events/provider-events.sql.ts';
 import { applyReversals } from '../reversals/apply-reversals.ts';
 import { findReasonsToFreeze } from '../reversals/reversals.sql.ts';
@@ -31,6 +31,7 @@ import {
   saveCard,
   updateSettledAt,
 } from './payments.sql.ts';
+import { readCardDetails, type SavedCard } from './saved-card.ts';
 
 /**
  * The result of a provider event. An operator has to look at `parked` ones. `topUp` goes into the metrics.

@@ -12,11 +12,11 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { assert } from '../../base/lib/assert.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
 import { forgetCardDetails } from '../cards/saved-cards.sql.ts';
 import type { CheckoutState } from '../checkouts/checkout.ts';
 import { findTax } from '../checkouts/find-tax.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
-import { lockAccount } from '../ledger/ledger.sql.ts';
 import { topUpFailed } from '../payments/payment-events.ts';
 import {
   advanceCheckout,

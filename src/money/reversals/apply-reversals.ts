@@ -7,7 +7,8 @@
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { type Account, appendPosting } from '../ledger/ledger.sql.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
+import { appendPosting } from '../ledger/ledger.sql.ts';
 import type { Payment } from '../payments/payment.ts';
 import { paymentReversed } from '../payments/payment-events.ts';
 import { updateReversed } from '../payments/payments.sql.ts';

@@ -11,7 +11,7 @@ import { ROUNDING_CODES } from '../ledger/ledger.sql.ts';
 import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
 import { findRule, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCard, UnversionedRateCard } from '../pricing/rate-card.ts';
-import { roleOf, tierOf } from '../usage/record-codes.ts';
+import { roleOf, tierOf } from '../pricing/role-codes.ts';
 import type { StoredUsage } from './usage-of-period.sql.ts';
 
 /** Micros: what the records cost, and what they would have cost. */

@@ -2,8 +2,8 @@
 import type { BaseDeps } from '../../base/deps.ts';
 import { invalidField } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findAccount } from '../accounts/accounts.sql.ts';
 import { displayMicros } from '../amount.ts';
-import { findAccount } from '../ledger/ledger.sql.ts';
 import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';

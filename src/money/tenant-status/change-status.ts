@@ -15,8 +15,8 @@ import {
 } from '../../base/tenants/tenant.ts';
 import { lockTenant, updateExempt, updateStatus } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { type Account, lockAccount } from '../accounts/accounts.sql.ts';
 import { settleAlerts } from '../alerts/settle-alerts.ts';
-import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
 import { tenantStatusChanged } from './status-events.ts';
 
 /** The first payment makes a tenant active. */

@@ -1,6 +1,6 @@
 /** Close an attempt that charged nothing, for a reason other than the card. */
 import type { Tx } from '../../base/db/pool.ts';
-import { lockAccount } from '../ledger/ledger.sql.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
 import type { Attempt } from './attempt.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
 import { finishAttempt } from './top-up-attempts.sql.ts';

@@ -1,6 +1,6 @@
 /** Close an attempt whose charge was declined, and back off the card. */
 import type { Tx } from '../../base/db/pool.ts';
-import { lockAccount } from '../ledger/ledger.sql.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
 import { findPaymentSettings } from '../payments/payments.sql.ts';
 import type { Attempt } from './attempt.ts';
 import { backOffCard } from './card-backoff.ts';

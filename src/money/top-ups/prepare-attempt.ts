@@ -3,7 +3,7 @@
  * charge?
  */
 import type { Tx } from '../../base/db/pool.ts';
-import { type Account, lockAccount } from '../ledger/ledger.sql.ts';
+import { type Account, lockAccount } from '../accounts/accounts.sql.ts';
 import { PROVIDER_ERROR } from '../payments/payment-settings.ts';
 import { endTopUpTrouble, findAutoTopUpTime, findPaymentSettings } from '../payments/payments.sql.ts';
 import type { Attempt } from './attempt.ts';

@@ -1,7 +1,7 @@
 /** Request an automatic top-up, in the transaction that made it due. Source: specification 4.6 and 4.12. */
 import type { Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
-import type { Account } from '../ledger/ledger.sql.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
 import { insertAttempt } from './top-up-attempts.sql.ts';
 
 /**

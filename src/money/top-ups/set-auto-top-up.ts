@@ -4,13 +4,13 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidRequest } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { lockAccount } from '../ledger/ledger.sql.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
+import { refuseForeignCard } from '../accounts/top-up-consent.ts';
 import { findPaymentSettings, updateAutoTopUp } from '../payments/payments.sql.ts';
 import { autoTopUpEntry } from './auto-top-up-audit.ts';
 import { clearBreaker } from './card-breakers.sql.ts';
 import type { AutoTopUp } from './top-up-amount.ts';
 import { releaseStuckAttempt } from './top-up-attempts.sql.ts';
-import { refuseForeignCard } from './top-up-consent.ts';
 
 /** Who makes the settings. */
 export interface TopUpSetter {

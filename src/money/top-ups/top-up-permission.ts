@@ -4,10 +4,10 @@
  * Source: specification 4.6. Asked before an attempt is sent, and again whenever it would be sent again:
  * much may have changed while its outcome was unknown.
  */
-import type { Account } from '../ledger/ledger.sql.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
+import { hasConsent } from '../accounts/top-up-consent.ts';
 import type { PaymentSettings } from '../payments/payment-settings.ts';
 import type { Attempt } from './attempt.ts';
-import { hasConsent } from './top-up-consent.ts';
 
 /** Limits of successful automatic top-ups, so that a leaked relay key cannot empty a bank account. */
 export const VELOCITY_CAPS = [

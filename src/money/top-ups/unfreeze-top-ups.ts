@@ -5,7 +5,7 @@ import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { lockAccount } from '../ledger/ledger.sql.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
 import { findPaymentSettings, updateAutoTopUp } from '../payments/payments.sql.ts';
 import { autoTopUpEntry } from './auto-top-up-audit.ts';
 import { clearBreaker } from './card-breakers.sql.ts';

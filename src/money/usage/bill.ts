@@ -5,7 +5,7 @@
  */
 
 import { admits, type TenantId } from '../../base/tenants/tenant.ts';
-import type { Account } from '../ledger/ledger.sql.ts';
+import type { Account } from '../accounts/accounts.sql.ts';
 import { INITIAL_CARRY } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
 import type { ChargedRecords } from './copy-rows.ts';

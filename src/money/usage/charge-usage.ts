@@ -13,16 +13,9 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
+import { type Account, lockAndRead, lockAndReadFree, lockedOf } from '../accounts/accounts.sql.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
-import {
-  type Account,
-  appendBalanceEvents,
-  insertPostings,
-  lockAndRead,
-  lockAndReadFree,
-  lockedOf,
-  moveAccounts,
-} from '../ledger/ledger.sql.ts';
+import { appendBalanceEvents, insertPostings, moveAccounts } from '../ledger/ledger.sql.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';

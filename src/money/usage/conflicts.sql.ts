@@ -2,8 +2,8 @@
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { decode, ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
 import type { Conflict, ConflictLine, ConflictPlace } from './conflict.ts';
-import { decode, ROLE_CODES, TIER_CODES } from './record-codes.ts';
 
 /** The newest first, by their latest reports. */
 export async function findConflicts(

@@ -7,7 +7,7 @@
 
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { ROLES, TIERS } from '../pricing/role.ts';
-import { ROLE_CODES, TIER_CODES } from './record-codes.ts';
+import { ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
 import { ID, PARTICIPANT, ROOM, type TextColumn, type UsageRecords, viewOf } from './usage-records.ts';
 
 /** One batch of a posting. */

@@ -3,6 +3,7 @@ import { isDistributed } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { ALL, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { HOUR_OF_DELTA } from '../ledger/room-ranges.sql.ts';
 import { ALL_SUMS, endOfPart, type RolledUpSums } from './rolled-up-sums.ts';
 
 /** What each of the sums counts. */
@@ -28,8 +29,6 @@ export type DeltaSum = readonly [room: string, role: string, tier: string, ...me
 export const DELTA_SUMS = `json_array_elements(d.sums) as e (sum), lateral (
   select sum->>0 as room, (sum->>1)::"char" as role, (sum->>2)::"char" as tier,
          ${MEASURES.map((each, at) => `(sum->>${at + 3})::numeric as ${each}`).join(', ')}) as s`;
-
-export const HOUR_OF_DELTA = `date_trunc('hour', d.at, 'UTC')`;
 
 export interface Delta {
   readonly tenant: TenantId;

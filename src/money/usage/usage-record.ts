@@ -7,8 +7,6 @@ import type { Usage } from '../pricing/usage-price.ts';
 
 export const RECORDS_MAX = 5_000;
 export const RECORD_ID_MAX = 200;
-/** The longest room or participant, in characters: the ledger repeats both. Older records may have longer ones. */
-export const RECORD_TEXT_MAX = 200;
 export const SECONDS_MAX = 86_400;
 
 /** Stands for the name of a person who was erased. The migration `0015_people.sql` allows no other change of a name. */

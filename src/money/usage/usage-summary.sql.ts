@@ -1,9 +1,10 @@
 /** SQL that reads the sums of usage: those that are kept, and the deltas that are not added to them yet. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { DELTA_SUMS, HOUR_OF_DELTA, MEASURES } from './fold-usage.sql.ts';
+import { HOUR_OF_DELTA } from '../ledger/room-ranges.sql.ts';
+import { roleOf, tierOf } from '../pricing/role-codes.ts';
+import { DELTA_SUMS, MEASURES } from './fold-usage.sql.ts';
 import { edgesOf, type Part, shortestWay } from './period-parts.ts';
-import { roleOf, tierOf } from './record-codes.ts';
 import { findRolledUntil } from './roll-up-usage.sql.ts';
 import { DETAIL_SUMS, ROOM_SUMS } from './rolled-up-sums.ts';
 import { selectRoomSums } from './room-sums.sql.ts';

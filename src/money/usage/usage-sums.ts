@@ -1,8 +1,8 @@
 /** What the records of a posting add up to, by room, role and tier. */
 import type { UsageSum } from '../ledger/posting.ts';
 import { ROLES, TIERS } from '../pricing/role.ts';
+import { ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
 import type { ChargedRecords } from './copy-rows.ts';
-import { ROLE_CODES, TIER_CODES } from './record-codes.ts';
 import { Total } from './total.ts';
 import { ROOM, type UsageRecords } from './usage-records.ts';
 

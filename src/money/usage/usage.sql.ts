@@ -4,8 +4,8 @@ import type { Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { violatesUnique } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
 import { type Buffers, COPIED_COLUMNS, copyRows, type PostedRecords } from './copy-rows.ts';
-import { ROLE_CODES, TIER_CODES } from './record-codes.ts';
 import { ERASED, type UsageRecord } from './usage-record.ts';
 
 /** Record ids with their tenants. */

@@ -2,7 +2,7 @@
  * The types of events that tenants see, with what each tells. A type that is not listed is left out everywhere.
  */
 import type { Happening } from '../../control/streams/stream-event.ts';
-import type { WebhookPause } from '../webhooks/webhook-events.ts';
+import type { WebhookPause } from './webhook-pause.ts';
 
 /** The subject of each type, with the types of this wing. */
 export type PublicHappening = Happening | { readonly type: 'webhook_paused'; readonly subject: WebhookPause };

@@ -6,7 +6,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { readByCursor } from '../../base/db/read-by-cursor.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { decode, ROLE_CODES, TIER_CODES } from '../../money/usage/record-codes.ts';
+import { decode, ROLE_CODES, TIER_CODES } from '../../money/pricing/role-codes.ts';
 
 interface Exported {
   /** In their order. */

@@ -11,7 +11,7 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
-import { lockAccount } from '../../money/ledger/ledger.sql.ts';
+import { lockAccount } from '../../money/accounts/accounts.sql.ts';
 import { findPaymentSettings, trustTopUpKeys } from '../../money/payments/payments.sql.ts';
 import { setAutoTopUp } from '../../money/top-ups/set-auto-top-up.ts';
 import { deleteWebhook } from '../webhooks/delete-webhook.ts';

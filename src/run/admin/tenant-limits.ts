@@ -1,6 +1,6 @@
 /** `admin tenants limits` */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { changeLimits } from '../../base/tenants/change-limits.ts';
+import { changeLimits } from '../../base/limits/change-limits.ts';
 import {
   LIMIT_MAX,
   LIMIT_MIN,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { appendAudit } from '../../../src/base/audit/append-audit.sql.ts';
-import { changeLimits } from '../../../src/base/tenants/change-limits.ts';
+import { changeLimits } from '../../../src/base/limits/change-limits.ts';
 import { sweep } from '../../../src/run/sweep.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';

@@ -2,7 +2,8 @@
 
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { appendPosting, lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
+import { lockAccount } from '../../../src/money/accounts/accounts.sql.ts';
+import { appendPosting } from '../../../src/money/ledger/ledger.sql.ts';
 import { type TestService, type TestTenant, usageRecord } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { expectOk } from './support.ts';

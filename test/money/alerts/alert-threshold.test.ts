@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isCrossing } from '../../../src/money/accounts/alert-marks.ts';
 import {
   findCrossed,
-  isCrossing,
   marksOf,
   parseThresholds,
   type SetThreshold,

@@ -5,13 +5,11 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import {
   type Account,
-  appendPosting,
-  appendPostings,
   findBalance,
-  listRecentEntries,
   lockAccount,
   lockFreeAccounts,
-} from '../../../src/money/ledger/ledger.sql.ts';
+} from '../../../src/money/accounts/accounts.sql.ts';
+import { appendPosting, appendPostings, listRecentEntries } from '../../../src/money/ledger/ledger.sql.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { expectAppendOnly } from '../../support/append-only.ts';
 import { checkLedger } from '../../support/check-ledger.ts';

@@ -5,8 +5,8 @@ import { INITIAL_CARRY } from '../../../src/money/pricing/carry.ts';
 import { CURRENT_RULE, findRule, PRICING_RULES } from '../../../src/money/pricing/pricing-rule.ts';
 import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
+import { ROLE_CODES, TIER_CODES } from '../../../src/money/pricing/role-codes.ts';
 import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
-import { ROLE_CODES, TIER_CODES } from '../../../src/money/usage/record-codes.ts';
 
 const RATES: RateCard = { version: 1, ...parseRateCard(BUILT_IN_RATES) };
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openPool } from '../../../src/base/db/pool.ts';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { findAccount } from '../../../src/money/ledger/ledger.sql.ts';
+import { findAccount } from '../../../src/money/accounts/accounts.sql.ts';
 import { INITIAL_CARRY, ROUNDINGS, type Rounding } from '../../../src/money/pricing/carry.ts';
 import { BUILT_IN_RATES } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';

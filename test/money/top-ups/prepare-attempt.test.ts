@@ -1,7 +1,7 @@
 /** An attempt of unknown outcome, whose process died, is looked at again: may it still be sent? */
 import { describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
+import { lockAccount } from '../../../src/money/accounts/accounts.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { countLockWaiters } from '../../support/lock-waiters.ts';
 import type { TestTenant } from '../../support/service.ts';

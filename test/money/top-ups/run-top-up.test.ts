@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { updateStatus } from '../../../src/base/tenants/tenants.sql.ts';
-import { lockAccount } from '../../../src/money/ledger/ledger.sql.ts';
+import { lockAccount } from '../../../src/money/accounts/accounts.sql.ts';
 import { openProvider } from '../../../src/money/payments/provider.ts';
 import { applyMissedEvents } from '../../../src/money/provider-events/apply-missed-events.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';

@@ -7,10 +7,9 @@ import {
   filterEntries,
   type ListedEntry,
 } from '../../../money/ledger/list-entries.ts';
-import { ENTRY_KINDS, type EntryKind } from '../../../money/ledger/posting.ts';
+import { ENTRY_KINDS, type EntryKind, RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
 import { beginningOf, readLedgerPage } from '../../../money/ledger/walk-ledger.ts';
 import { explainCharge } from '../../../money/usage/explain-charge.ts';
-import { RECORD_TEXT_MAX } from '../../../money/usage/usage-record.ts';
 import type { Form } from '../../http/form.ts';
 import { parsePlace, renderPlace } from '../../http/ledger-place.ts';
 import { ENTRY_COLUMNS, streamLines } from '../../http/ledger-stream.ts';

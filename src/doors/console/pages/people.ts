@@ -13,7 +13,7 @@ import { getErasure } from '../../../control/people/get-erasure.ts';
 import { listErasures } from '../../../control/people/list-erasures.ts';
 import { parsePersonName } from '../../../control/people/person.ts';
 import { requestErasure } from '../../../control/people/request-erasure.ts';
-import { RECORD_TEXT_MAX } from '../../../money/usage/usage-record.ts';
+import { RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
 import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
 import { badge, type Faults, field, named, timeOf } from '../../pages/components.ts';
 import { sentence } from '../../pages/notices.ts';

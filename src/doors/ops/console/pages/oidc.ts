@@ -1,13 +1,13 @@
 /** Operators log in with the issuer: the buttons, `POST /console/login/oidc`, `POST /console/confirm/oidc`, the way back. */
 import { type Html, html } from '@boxoffice/pages/html';
 import type { Issuer } from '../../../../access/oidc/issuer.ts';
+import { LoginFault } from '../../../../access/oidc/login-fault.ts';
 import {
   addressOfOperator,
   beginOperatorLogin,
   finishOperatorLogin,
   issuerOfOperators,
-} from '../../../../access/oidc/log-in-operator.ts';
-import { LoginFault } from '../../../../access/oidc/login-fault.ts';
+} from '../../../../access/operators/log-in-with-issuer.ts';
 import { type Answer, redirect } from '../../../pages/answer.ts';
 import { named } from '../../../pages/components.ts';
 import { readCookie } from '../../../pages/cookie.ts';

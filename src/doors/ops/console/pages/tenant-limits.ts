@@ -2,7 +2,7 @@
 import { html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { parseReason, REASON_MAX } from '../../../../base/audit/reason.ts';
-import { changeLimits } from '../../../../base/tenants/change-limits.ts';
+import { changeLimits } from '../../../../base/limits/change-limits.ts';
 import { getLimits } from '../../../../base/tenants/get-tenant.ts';
 import {
   LIMIT_MAX,

@@ -10,9 +10,9 @@ import {
   type LimitedTenant,
   type LimitName,
   type LimitOverrides,
-} from './limits.ts';
-import { renderTenantId, type TenantId } from './tenant.ts';
-import { findLimits, lockTenant, updateLimits } from './tenants.sql.ts';
+} from '../tenants/limits.ts';
+import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
+import { findLimits, lockTenant, updateLimits } from '../tenants/tenants.sql.ts';
 
 export interface WantedLimits {
   readonly set: LimitOverrides;

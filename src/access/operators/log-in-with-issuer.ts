@@ -3,13 +3,13 @@ import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { parseMemberEmail } from '../members/member.ts';
-import { replaceOperatorSession } from '../operators/log-in-with-link.ts';
-import type { OperatorSession } from '../operators/operator-session.ts';
+import { type BegunLogin, beginLogin, type IssuerDeps } from '../oidc/begin-login.ts';
+import type { Issuer } from '../oidc/issuer.ts';
+import { LoginFault } from '../oidc/login-fault.ts';
+import { proveAddress } from '../oidc/prove-address.ts';
 import type { From } from '../sessions/session.ts';
-import { type BegunLogin, beginLogin, type IssuerDeps } from './begin-login.ts';
-import type { Issuer } from './issuer.ts';
-import { LoginFault } from './login-fault.ts';
-import { proveAddress } from './prove-address.ts';
+import { replaceOperatorSession } from './log-in-with-link.ts';
+import type { OperatorSession } from './operator-session.ts';
 
 /** The page that a log-in of operators begins with. */
 const NEXT = '/console';

@@ -1,7 +1,7 @@
 /** Look the charge of an attempt up at the provider: was it made, although no answer arrived? */
 import type Stripe from 'stripe';
 import type { Provider } from '../payments/provider.ts';
-import type { Attempt } from '../top-ups/attempt.ts';
+import type { Attempt } from './attempt.ts';
 
 /** The provider's clock and the database's may differ. */
 const CLOCKS_DIFFER_SECONDS_MAX = 86_400;

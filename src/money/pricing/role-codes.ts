@@ -1,5 +1,5 @@
 /** The letters that stand for roles and tiers in `usage_records` and in the sums of usage. */
-import { ROLES, type Role, TIERS, type Tier } from '../pricing/role.ts';
+import { ROLES, type Role, TIERS, type Tier } from './role.ts';
 
 export const ROLE_CODES: Readonly<Record<Role, string>> = {
   host: 'h',
