@@ -1,4 +1,4 @@
-/** The commands of docs/operations.md for two roles, and for backup and restore. */
+/** The commands of docs/operations.md for two roles, and of docs/procedures.md for backup and restore. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrate } from '../../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../../src/base/db/pool.ts';

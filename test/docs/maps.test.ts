@@ -1,6 +1,6 @@
 /** The maps of the project name what is there. */
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { WINGS } from '../support/import-rules.ts';
 
@@ -56,12 +56,32 @@ describe.each(['CONTRIBUTING.md', 'docs/architecture.md'])('%s', (document) => {
   });
 });
 
-describe.each(['CONTRIBUTING.md', 'docs/architecture.md', 'README.md'])('%s', (document) => {
-  test('links to files that exist', () => {
-    const folder = join(ROOT, document, '..');
-    const links = [...read(document).matchAll(/\]\((?!https?:|mailto:|#)([^)#]+)/g)].map(([, link]) => link!);
-    expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
+const withoutCode = (text: string) => text.replace(/```[\s\S]*?```/g, '');
+
+/** The anchors of a page: its headings, in lower case, with dashes, and numbered if they come again. */
+function anchorsOf(document: string): string[] {
+  const headings = [...withoutCode(read(document)).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/\]\([^)]*\)|[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  return headings.map((name, at) => {
+    const before = headings.slice(0, at).filter((each) => each === name).length;
+    return before === 0 ? name : `${name}-${before}`;
   });
+}
+
+const PAGES = ['*.md', 'docs/**/*.md', 'sandbox/*.md', 'sdk/{go,typescript}/README.md'];
+
+test.each(globSync(PAGES, { cwd: ROOT }))('%s links to files and headings that are there', (document) => {
+  const links = [...withoutCode(read(document)).matchAll(/\]\((?!\w+:)([^)\s#]*)(?:#([^)\s]*))?\)/g)];
+  const broken = links.filter(([, file, anchor]) => {
+    const target = file === '' ? document : posix.join(posix.dirname(document), file!);
+    if (!existsSync(join(ROOT, target))) return true;
+    return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).includes(anchor);
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
 });
 
 test('README lists every page of the documents', () => {

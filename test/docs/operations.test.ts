@@ -5,14 +5,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
 
-const TEXT = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const read = (page: string) => readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
+const TEXT = read('operations.md');
 const [unit, environment] = [...TEXT.matchAll(/```ini\n(.*?)```/gs)].map(([, code]) => code!);
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 test('systemd reads each value of the environment file as it is meant', () => {
   const lines = environment!.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   expect(lines.length).toBeGreaterThan(5);
-  const settings = new Set([...TEXT.matchAll(/^\| `([A-Z_]+)`(?:, `([A-Z_]+)`)*/gm)].flat());
+  const settings = new Set([...read('reference.md').matchAll(/^\| `([A-Z_]+)`(?:, `([A-Z_]+)`)*/gm)].flat());
   for (const line of lines) {
     // systemd takes everything after the first = as the value, a # included.
     const [, name, value] = /^([A-Z_]+)=(\S+)$/.exec(line) ?? [];

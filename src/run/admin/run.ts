@@ -51,8 +51,8 @@ const GROUPS = [
   distributionCommands,
 ];
 
-/** Run one command. Returns its exit code. */
-export async function runAdmin(args: readonly string[]): Promise<number> {
+/** All commands, which do nothing before they are parsed. */
+export function makeProgram(): Command {
   const program = new Command('admin')
     .description('What operators look at and change. Works beside a running service, and without one.')
     .addHelpText(
@@ -63,9 +63,13 @@ export async function runAdmin(args: readonly string[]): Promise<number> {
     // Subcommands inherit it, so it comes before them.
     .exitOverride();
   for (const add of GROUPS) add(program);
+  return program;
+}
 
+/** Run one command. Returns its exit code. */
+export async function runAdmin(args: readonly string[]): Promise<number> {
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await makeProgram().parseAsync(args, { from: 'user' });
     // A command that found a problem has set the exit code.
     return Number(process.exitCode ?? 0);
   } catch (error) {
