@@ -1,6 +1,6 @@
 /** Kills a service while it charges, resends everything, and checks the result. */
 import type { Db } from '../src/base/db/pool.ts';
-import { compareBalances, compareChains, compareRecords } from '../src/money/audit/verify.sql.ts';
+import { compareBalances, compareChains, compareRecords } from '../src/money/verification/verify.sql.ts';
 import type { Bench } from './benchmark.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { type BenchProcess, openProcess, type Stand } from './stand.ts';

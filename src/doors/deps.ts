@@ -7,7 +7,7 @@ import type { KeyRate } from '../access/keys/key-rate.ts';
 import type { InvitationLimit } from '../access/members/invitation-limit.ts';
 import type { OidcDeps } from '../access/oidc/log-in-member.ts';
 import type { SignupDeps } from '../access/signup/sign-up.ts';
-import type { SigningKeyDeps } from '../access/tokens/turn-signing-keys.ts';
+import type { SigningKeyDeps } from '../access/tokens/rotate-signing-keys.ts';
 import type { OnceDeps } from '../base/idempotency/once.ts';
 import type { ConnectionLimit } from '../base/limits/connection-limit.ts';
 import type { CallQueue } from '../base/tenants/call-queue.ts';

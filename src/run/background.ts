@@ -6,7 +6,7 @@
  */
 import { USES_WRITTEN_SECONDS } from '../access/keys/last-uses.ts';
 import { tellRetiringKeys } from '../access/keys/tell-retiring-keys.ts';
-import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
+import { rotateOnSchedule } from '../access/tokens/rotate-signing-keys.ts';
 import type { Pool } from '../base/db/pool.ts';
 import { repeat } from '../base/lib/repeat.ts';
 import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
@@ -21,8 +21,6 @@ import { numberLeftEvents } from '../events/number-events.ts';
 import { ListenerTurns, measureLags } from '../events/run-listeners.ts';
 import { upsertListener } from '../events/turns.sql.ts';
 import { measureBurns } from '../money/alerts/measure-burn.ts';
-import { watchLedger } from '../money/audit/watch-ledger.ts';
-import { watchProvider } from '../money/audit/watch-provider.ts';
 import { learnCards } from '../money/cards/learn-cards.ts';
 import { tellExpiringCards } from '../money/cards/tell-expiring-cards.ts';
 import { checkoutListener, expireCheckouts } from '../money/checkouts/expire-checkouts.ts';
@@ -33,6 +31,8 @@ import { measureParkedEvents } from '../money/provider-events/measure-parked-eve
 import { foldUsage } from '../money/usage/fold-usage.ts';
 import { rollUpUsage } from '../money/usage/roll-up-usage.ts';
 import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
+import { watchLedger } from '../money/verification/watch-ledger.ts';
+import { watchProvider } from '../money/verification/watch-provider.ts';
 import { mailListener } from '../outward/mail/mail-listener.ts';
 import { expireLinks, sendMails } from '../outward/mail/send-mails.ts';
 import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
@@ -104,7 +104,7 @@ function jobsOf(
     },
     { name: 'looking at webhooks', everySeconds: 1, turn: () => webhooks.lookAtAll() },
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
-    { name: 'rotating signing keys', everySeconds: 60, turn: () => turnSigningKeys(db, deps.box) },
+    { name: 'rotating signing keys', everySeconds: 60, turn: () => rotateOnSchedule(db, deps.box) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
     { name: 'rolling up usage', everySeconds: 300, turn: () => rollUpUsage(deps) },

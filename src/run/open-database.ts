@@ -1,5 +1,5 @@
 /** Opens the database, brings it up to date, and gives the role of the service its rights. */
-import { checkSealedKeys } from '../access/tokens/turn-signing-keys.ts';
+import { checkSealedKeys } from '../access/tokens/rotate-signing-keys.ts';
 import { isDistributed, readDistribution } from '../base/db/distribution.ts';
 import { type Migrating, migrate } from '../base/db/migrate.ts';
 import { openPool, type Pool } from '../base/db/pool.ts';

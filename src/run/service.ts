@@ -14,8 +14,8 @@ import { InvitationLimit } from '../access/members/invitation-limit.ts';
 import { Issuer } from '../access/oidc/issuer.ts';
 import { LoginLimit } from '../access/sessions/login-limit.ts';
 import { SignupLimit } from '../access/signup/signup-limit.ts';
+import { rotateOnSchedule } from '../access/tokens/rotate-signing-keys.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
-import { turnSigningKeys } from '../access/tokens/turn-signing-keys.ts';
 import { isDistributed } from '../base/db/distribution.ts';
 import { parseRange } from '../base/lib/address.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
@@ -193,7 +193,7 @@ async function open(
     chargeLimits,
     sendTimes: webhooks?.times,
   });
-  await turnSigningKeys(deps.db, deps.box);
+  await rotateOnSchedule(deps.db, deps.box);
   await registerListeners(deps.db);
   deps.metrics.watchPools(allOf(pools));
   const state = { stopping: false };

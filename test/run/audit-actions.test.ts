@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { TokenService } from '@boxoffice/contract/token_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { turnSigningKeys } from '../../src/access/tokens/turn-signing-keys.ts';
+import { rotateOnSchedule } from '../../src/access/tokens/rotate-signing-keys.ts';
 import { findAuditEntriesOfAll } from '../../src/base/audit/audit-entries.sql.ts';
 import type { AuditEntry } from '../../src/base/audit/audit-entry.ts';
 import { isDistributed } from '../../src/base/db/distribution.ts';
@@ -561,7 +561,7 @@ describe('a change by an operator', () => {
     expect(await entriesOf(() => admin('signing-keys', 'distrust', '--', pending))).toMatchObject([
       { action: 'signing_key_distrusted', actorKind: 'operator', after: { compromised: true } },
     ]);
-    expect(await entriesOf(() => turnSigningKeys(db(), box))).toEqual([]);
+    expect(await entriesOf(() => rotateOnSchedule(db(), box))).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@
  *
  * A rule turns one usage record into whole micros: its exact price, and the settlement of that price.
  * A version never changes. To change the pricing, append a rule here and implement it again in
- * `money/audit/audit-rules.ts`: `verify` recomputes each posting by the rule that charged it.
+ * `money/verification/recompute-rules.ts`: `verify` recomputes each posting by the rule that charged it.
  *
  * Every rule prices over PRICE_DENOMINATOR, because a tenant's carry passes from one rule to the next.
  */

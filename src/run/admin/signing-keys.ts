@@ -1,14 +1,14 @@
 /** `admin signing-keys ...` */
 import type { Command } from 'commander';
 import { listSigningKeys } from '../../access/tokens/list-signing-keys.ts';
-import type { SigningKeyRow } from '../../access/tokens/signing-key.ts';
 import {
   activateSigningKey,
   distrustSigningKey,
   removeSigningKey,
   replaceCompromisedKeys,
   rotateSigningKey,
-} from '../../access/tokens/turn-signing-keys.ts';
+} from '../../access/tokens/rotate-signing-keys.ts';
+import type { SigningKeyRow } from '../../access/tokens/signing-key.ts';
 import { SecretBox } from '../../base/lib/secret-box.ts';
 import { findSecretsKey } from '../secrets-key.ts';
 import { type JsonOption, withJson } from './arguments.ts';

@@ -1,9 +1,9 @@
 /** `admin verify`: checks everything that is stored. */
 import type { Command } from 'commander';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
-import { type Findings, findDifferences } from '../../money/audit/find-differences.ts';
-import { DIFFERENCES_MAX } from '../../money/audit/verify.sql.ts';
 import type { Provider } from '../../money/payments/provider.ts';
+import { type Findings, findDifferences } from '../../money/verification/find-differences.ts';
+import { DIFFERENCES_MAX } from '../../money/verification/verify.sql.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { type Connected, withDatabase } from './database.ts';
 import { printJson, printLine, printTable } from './output.ts';

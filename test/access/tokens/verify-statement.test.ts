@@ -2,17 +2,17 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { compactVerify, createLocalJWKSet } from 'jose';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { JwsError, signText } from '../../../src/access/tokens/jws.ts';
-import { STATEMENT_TYPE, signStatement } from '../../../src/access/tokens/sign-statement.ts';
-import { DatabaseSigner, type Signer } from '../../../src/access/tokens/signer.ts';
-import { newSigningKey, type PublicJwk } from '../../../src/access/tokens/signing-key.ts';
-import { findSigningKeys, findStatementKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
 import {
   distrustSigningKey,
   removeSigningKey,
   replaceCompromisedKeys,
+  rotateOnSchedule,
   rotateSigningKey,
-  turnSigningKeys,
-} from '../../../src/access/tokens/turn-signing-keys.ts';
+} from '../../../src/access/tokens/rotate-signing-keys.ts';
+import { STATEMENT_TYPE, signStatement } from '../../../src/access/tokens/sign-statement.ts';
+import { DatabaseSigner, type Signer } from '../../../src/access/tokens/signer.ts';
+import { newSigningKey, type PublicJwk } from '../../../src/access/tokens/signing-key.ts';
+import { findSigningKeys, findStatementKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
 import { verifyStatement } from '../../../src/access/tokens/verify-statement.ts';
 import { canonicalJson } from '../../../src/base/lib/canonical-json.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
@@ -25,7 +25,7 @@ import { OPERATOR } from '../../support/tenants.ts';
 
 const database = useDatabase();
 const box = new SecretBox(Buffer.alloc(32, 1));
-const turn = () => turnSigningKeys(database.pool, box);
+const turn = () => rotateOnSchedule(database.pool, box);
 const keys = () => findStatementKeys(database.pool);
 const signSample = () =>
   signStatement({ db: database.pool, signer: new DatabaseSigner(database.pool, box) }, SAMPLE);

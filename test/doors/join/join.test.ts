@@ -4,9 +4,9 @@ import { decodeProtectedHeader } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   replaceCompromisedKeys,
+  rotateOnSchedule,
   rotateSigningKey,
-  turnSigningKeys,
-} from '../../../src/access/tokens/turn-signing-keys.ts';
+} from '../../../src/access/tokens/rotate-signing-keys.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { moved } from '../../support/append-only.ts';
@@ -760,7 +760,7 @@ describe('the signing key', () => {
       `update signing_keys set published_at = ${moved('published_at', '-1 hour')} where kid = $1`,
       [next],
     );
-    await turnSigningKeys(db, box);
+    await rotateOnSchedule(db, box);
     expect(await kids()).toStrictEqual([next, next]);
     // The retiring key still verifies its tokens.
     expect((await app.request('GET', '/.well-known/jwks.json')).json.keys).toHaveLength(2);
@@ -783,7 +783,7 @@ describe('the signing key', () => {
         `update signing_keys set published_at = ${moved('published_at', '-1 hour')} where state = 'pending'`,
       );
       // Or another service does it first: its schedule says so.
-      await turnSigningKeys(db, box);
+      await rotateOnSchedule(db, box);
     }
     const tokens = (await Promise.all(joins)).map((answer) => expectJoined(answer).token);
     for (const token of tokens) expect((await verify(app, token)).sub).toBe('ann');

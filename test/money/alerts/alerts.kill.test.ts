@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { compareAlerts } from '../../../src/money/audit/compare-alerts.sql.ts';
+import { compareAlerts } from '../../../src/money/verification/compare-alerts.sql.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { useChildService } from '../../support/child-service.ts';
 import { useDatabase } from '../../support/database.ts';

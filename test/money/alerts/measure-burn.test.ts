@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { measureBurns } from '../../../src/money/alerts/measure-burn.ts';
-import { compareAlerts } from '../../../src/money/audit/compare-alerts.sql.ts';
+import { compareAlerts } from '../../../src/money/verification/compare-alerts.sql.ts';
 import { report } from '../../doors/rest/ledger-routes.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { eventsOf } from '../../support/events.ts';

@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AUDIT_RULES, FIRST_CARRY, HALF, PARTS, SHORTENED_BY } from '../../../src/money/audit/audit-rules.ts';
 import { INITIAL_CARRY } from '../../../src/money/pricing/carry.ts';
 import { CURRENT_RULE, findRule, PRICING_RULES } from '../../../src/money/pricing/pricing-rule.ts';
 import { BUILT_IN_RATES, parseRateCard, type RateCard } from '../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import { ROLE_CODES, TIER_CODES } from '../../../src/money/pricing/role-codes.ts';
 import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
+import {
+  FIRST_CARRY,
+  HALF,
+  PARTS,
+  RECOMPUTE_RULES,
+  SHORTENED_BY,
+} from '../../../src/money/verification/recompute-rules.ts';
 
 const RATES: RateCard = { version: 1, ...parseRateCard(BUILT_IN_RATES) };
 
@@ -27,15 +33,15 @@ it('finds a rule by its version, and none of a newer release', () => {
   expect(findRule(CURRENT_RULE.version + 1)).toBeUndefined();
 });
 
-it('has an audit rule for each version', () => {
-  expect(Object.keys(AUDIT_RULES).map(Number)).toEqual(PRICING_RULES.map(({ version }) => version));
+it('has a rule to recompute each version', () => {
+  expect(Object.keys(RECOMPUTE_RULES).map(Number)).toEqual(PRICING_RULES.map(({ version }) => version));
 });
 
 describe.each(PRICING_RULES)('version $version', ({ version, price, settle, settleEqual }) => {
   it.each(['carry', 'per_record'] as const)('charges what verify computes, with %s', (rounding) => {
     expect(PRICE_DENOMINATOR * SHORTENED_BY).toBe(PARTS);
     expect(INITIAL_CARRY).toBe(FIRST_CARRY);
-    const audit = AUDIT_RULES[version]!;
+    const audit = RECOMPUTE_RULES[version]!;
     fc.assert(
       fc.property(fc.array(anyRecord, { maxLength: 40 }), (records) => {
         let carry = INITIAL_CARRY;

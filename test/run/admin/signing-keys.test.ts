@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { turnSigningKeys } from '../../../src/access/tokens/turn-signing-keys.ts';
+import { rotateOnSchedule } from '../../../src/access/tokens/rotate-signing-keys.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { moved } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -17,7 +17,7 @@ const KID = /^[\w-]{43}$/;
 
 beforeEach(async () => {
   await database.pool.query('delete from signing_keys');
-  await turnSigningKeys(database.pool, new SecretBox(secretsKey));
+  await rotateOnSchedule(database.pool, new SecretBox(secretsKey));
 });
 
 describe('admin signing-keys', () => {

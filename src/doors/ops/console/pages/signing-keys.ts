@@ -2,14 +2,14 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { listSigningKeys } from '../../../../access/tokens/list-signing-keys.ts';
-import type { SigningKeyRow } from '../../../../access/tokens/signing-key.ts';
 import {
   activateSigningKey,
   distrustSigningKey,
   removeSigningKey,
   replaceCompromisedKeys,
   rotateSigningKey,
-} from '../../../../access/tokens/turn-signing-keys.ts';
+} from '../../../../access/tokens/rotate-signing-keys.ts';
+import type { SigningKeyRow } from '../../../../access/tokens/signing-key.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { badge, type Faults, field, timeOf } from '../../../pages/components.ts';
 import { table } from '../../../pages/table.ts';

@@ -1,8 +1,8 @@
 /** `/console/verify`: add everything up again, in the background, and see how far it is. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { listVerifications, startVerification } from '../../../../money/audit/run-verification.ts';
-import type { Verification } from '../../../../money/audit/verification.ts';
+import { listVerifications, startVerification } from '../../../../money/verification/run-verification.ts';
+import type { Verification } from '../../../../money/verification/verification.ts';
 import { type Answer, page, redirect } from '../../../pages/answer.ts';
 import { badge, emptyState, named, timeOf } from '../../../pages/components.ts';
 import { table } from '../../../pages/table.ts';

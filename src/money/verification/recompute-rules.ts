@@ -43,10 +43,10 @@ export interface AuditRule {
   ): { readonly amount: bigint; readonly after: bigint };
 }
 
-export type AuditRules = Readonly<Record<number, AuditRule>>;
+export type RecomputeRules = Readonly<Record<number, AuditRule>>;
 
 /** By version. */
-export const AUDIT_RULES: AuditRules = {
+export const RECOMPUTE_RULES: RecomputeRules = {
   1: { price: lowerOfFeeAndCeiling, charge: stepOfTotal },
 };
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compareAlerts } from '../../../src/money/audit/compare-alerts.sql.ts';
+import { compareAlerts } from '../../../src/money/verification/compare-alerts.sql.ts';
 import { useDatabase } from '../../support/database.ts';
 import { post } from '../../support/months.ts';
 import { makeTenant } from '../../support/tenants.ts';

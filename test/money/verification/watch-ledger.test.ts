@@ -4,8 +4,8 @@ import type { Repeating } from '../../../src/base/lib/repeat.ts';
 import { repeat } from '../../../src/base/lib/repeat.ts';
 import { Metrics } from '../../../src/base/telemetry/metrics.ts';
 import { newTenantId, renderTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { watchLedger } from '../../../src/money/audit/watch-ledger.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
+import { watchLedger } from '../../../src/money/verification/watch-ledger.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 

@@ -1,11 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
-import { AUDIT_RULES, type AuditRules, PARTS } from '../../../src/money/audit/audit-rules.ts';
 import type { Rounding } from '../../../src/money/pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../../../src/money/pricing/pricing-rule.ts';
 import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import {
+  PARTS,
+  RECOMPUTE_RULES,
+  type RecomputeRules,
+} from '../../../src/money/verification/recompute-rules.ts';
 import { withoutTriggers } from '../../support/append-only.ts';
 import { recomputeCharges } from '../../support/recompute.ts';
 import { useService } from '../../support/service.ts';
@@ -26,10 +30,10 @@ const RULE_2: PricingRule = {
     carry,
   }),
 };
-const RULES: AuditRules = {
-  ...AUDIT_RULES,
+const RULES: RecomputeRules = {
+  ...RECOMPUTE_RULES,
   2: {
-    price: (usage, rates) => ({ parts: 2n * AUDIT_RULES[1]!.price(usage, rates).parts, capped: false }),
+    price: (usage, rates) => ({ parts: 2n * RECOMPUTE_RULES[1]!.price(usage, rates).parts, capped: false }),
     charge: (before, parts) => ({ amount: (parts + PARTS - 1n) / PARTS, after: before }),
   },
 };
@@ -115,7 +119,7 @@ describe('a ledger charged by two pricing rules', () => {
   });
 
   it('reports postings of an unknown rule, and continues with the others', async () => {
-    expect(await findDifferences(AUDIT_RULES)).toEqual([
+    expect(await findDifferences(RECOMPUTE_RULES)).toEqual([
       { tenant, what: 'pricing rule of posting 3', expected: 'version 2', found: 'none' },
       { tenant, what: 'pricing rule of posting 4', expected: 'version 2', found: 'none' },
     ]);

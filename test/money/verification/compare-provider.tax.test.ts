@@ -1,7 +1,7 @@
 /** Payments with tax, compared with the provider. */
 import { expect, it } from 'vitest';
-import { type Comparison, compareWithProvider } from '../../../src/money/audit/compare-provider.ts';
-import { compareReversals } from '../../../src/money/audit/verify.sql.ts';
+import { type Comparison, compareWithProvider } from '../../../src/money/verification/compare-provider.ts';
+import { compareReversals } from '../../../src/money/verification/verify.sql.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 

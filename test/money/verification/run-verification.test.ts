@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { listVerifications, startVerification } from '../../../src/money/audit/run-verification.ts';
+import { listVerifications, startVerification } from '../../../src/money/verification/run-verification.ts';
 import { useDatabase } from '../../support/database.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 

@@ -37,7 +37,7 @@ export interface SigningKeyDeps {
  *
  * Fails with `StartError` if SECRETS_KEY cannot decrypt the stored keys.
  */
-export async function turnSigningKeys(db: Pool, box: SecretBox): Promise<void> {
+export async function rotateOnSchedule(db: Pool, box: SecretBox): Promise<void> {
   await inLock(db, async (tx, keys) => {
     await checkSealedKeys(tx, box);
     for (const key of keys) if (key.state === 'retiring' && key.due) await remove(tx, SCHEDULE, key);

@@ -1,16 +1,16 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { DatabaseSigner } from '../../../src/access/tokens/signer.ts';
-import type { SigningKeyState } from '../../../src/access/tokens/signing-key.ts';
-import { findPublicKeys, findSigningKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
 import {
   activateSigningKey,
   removeSigningKey,
   replaceCompromisedKeys,
+  rotateOnSchedule,
   rotateSigningKey,
-  turnSigningKeys,
-} from '../../../src/access/tokens/turn-signing-keys.ts';
+} from '../../../src/access/tokens/rotate-signing-keys.ts';
+import { DatabaseSigner } from '../../../src/access/tokens/signer.ts';
+import type { SigningKeyState } from '../../../src/access/tokens/signing-key.ts';
+import { findPublicKeys, findSigningKeys } from '../../../src/access/tokens/signing-keys.sql.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { StartError } from '../../../src/base/lib/start-error.ts';
 import { moved } from '../../support/append-only.ts';
@@ -25,7 +25,7 @@ beforeEach(async () => {
   await database.pool.query('delete from signing_keys');
 });
 
-const turn = () => turnSigningKeys(database.pool, box);
+const turn = () => rotateOnSchedule(database.pool, box);
 const keys = async () => (await findSigningKeys(database.pool)).toReversed();
 const states = async () => (await keys()).map((key) => key.state);
 const kidOf = async (state: SigningKeyState) => (await keys()).find((key) => key.state === state)!.kid;
@@ -180,13 +180,13 @@ describe('another SECRETS_KEY', () => {
     const kid = await kidOf('active');
     await pass('31 days');
     const refusal = `SECRETS_KEY is not the one that the signing key ${kid} was encrypted with`;
-    await expect(turnSigningKeys(database.pool, otherBox)).rejects.toThrow(new StartError(refusal));
+    await expect(rotateOnSchedule(database.pool, otherBox)).rejects.toThrow(new StartError(refusal));
     await expect(rotateSigningKey(database.pool, OPERATOR, otherBox)).rejects.toThrow(refusal);
     expect(await states()).toStrictEqual(['active']);
   });
 
   test('lets only one of two processes start on an empty database', async () => {
-    const outcomes = await Promise.allSettled([turn(), turnSigningKeys(database.pool, otherBox)]);
+    const outcomes = await Promise.allSettled([turn(), rotateOnSchedule(database.pool, otherBox)]);
     expect(outcomes.map((outcome) => outcome.status).sort()).toStrictEqual(['fulfilled', 'rejected']);
     expect(await states()).toStrictEqual(['active']);
   });
@@ -227,7 +227,7 @@ describe('operators', () => {
     expect(old).not.toContain(fresh);
     expect((await states()).sort()).toStrictEqual(['active', 'removed', 'removed']);
     expect(await published()).toStrictEqual([fresh]);
-    await turnSigningKeys(database.pool, otherBox);
+    await rotateOnSchedule(database.pool, otherBox);
     expect(await new DatabaseSigner(database.pool, otherBox).sign(fresh, Buffer.from('x'))).toHaveLength(64);
   });
 

@@ -2,10 +2,10 @@
 import type { Db, Pool } from '../../base/db/pool.ts';
 import { withSnapshot } from '../../base/db/snapshot.ts';
 import type { Provider } from '../payments/provider.ts';
-import { FIRST_CARRY } from './audit-rules.ts';
 import { compareAlerts } from './compare-alerts.sql.ts';
 import { compareSums } from './compare-sums.sql.ts';
 import { Recomputation } from './recompute-charges.ts';
+import { FIRST_CARRY } from './recompute-rules.ts';
 import {
   compareBalances,
   compareCarries,

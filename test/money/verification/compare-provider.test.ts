@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { describe, expect, it, vi } from 'vitest';
-import { type Comparison, compareWithProvider } from '../../../src/money/audit/compare-provider.ts';
-import type { Difference } from '../../../src/money/audit/verify.sql.ts';
+import { type Comparison, compareWithProvider } from '../../../src/money/verification/compare-provider.ts';
+import type { Difference } from '../../../src/money/verification/verify.sql.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 

@@ -1,13 +1,20 @@
 /**
  * Recomputes every charge from the reported usage, with the rate card, the pricing rule and the
- * rounding that its posting names. `audit-rules.ts` has the arithmetic.
+ * rounding that its posting names. `recompute-rules.ts` has the arithmetic.
  */
 import type { Db } from '../../base/db/pool.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { parseRateCard, type RateCard } from '../pricing/rate-card.ts';
 import { findRateCard } from '../pricing/rate-cards.sql.ts';
-import { AUDIT_RULES, type AuditRule, type AuditRules, HALF, PARTS, SHORTENED_BY } from './audit-rules.ts';
+import {
+  type AuditRule,
+  HALF,
+  PARTS,
+  RECOMPUTE_RULES,
+  type RecomputeRules,
+  SHORTENED_BY,
+} from './recompute-rules.ts';
 import type { ChargedRecord, Difference } from './verify.sql.ts';
 
 /** By the letter in the posting. If the rounding is unknown, a posting passes if either one explains it. */
@@ -43,13 +50,13 @@ interface Posting {
 /** Takes records in the order of charging, and reports at most one fault per posting. */
 export class Recomputation {
   readonly #db: Db;
-  readonly #rules: AuditRules;
+  readonly #rules: RecomputeRules;
   readonly #rates = new Map<number, RateCard | undefined>();
   #posting: Posting | undefined;
   /** The carry after the tenant's newest charge so far, in parts. */
   #carry = HALF;
 
-  constructor(db: Db, rules = AUDIT_RULES) {
+  constructor(db: Db, rules = RECOMPUTE_RULES) {
     this.#db = db;
     this.#rules = rules;
   }

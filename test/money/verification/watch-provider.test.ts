@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import type { Sandbox } from '../../../sandbox/server.ts';
 import { Metrics } from '../../../src/base/telemetry/metrics.ts';
 import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
-import { watchProvider } from '../../../src/money/audit/watch-provider.ts';
+import { watchProvider } from '../../../src/money/verification/watch-provider.ts';
 import { chargeSaved, clientOf, start } from '../../sandbox/support.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
