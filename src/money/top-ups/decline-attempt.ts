@@ -3,7 +3,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
 import { findPaymentSettings } from '../payments/payments.sql.ts';
 import type { Attempt } from './attempt.ts';
-import { backOffCard } from './card-backoff.ts';
+import { backOffCard } from './card-breaker.ts';
 import { type DeclineReport, readDecline } from './decline.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
 import { finishAttempt } from './top-up-attempts.sql.ts';

@@ -8,7 +8,7 @@ import { PROVIDER_ERROR } from '../payments/payment-settings.ts';
 import { endTopUpTrouble, findAutoTopUpTime, findPaymentSettings } from '../payments/payments.sql.ts';
 import type { Attempt } from './attempt.ts';
 import { closeAsCanceled } from './cancel-attempt.ts';
-import { findCardHold } from './card-backoff.ts';
+import { findCardHold } from './card-breaker.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
 import { requestTopUpIfBelow } from './request-top-up.ts';
 import { findAttempt, markResent, markSent, postpone } from './top-up-attempts.sql.ts';

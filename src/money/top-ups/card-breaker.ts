@@ -1,5 +1,5 @@
 /**
- * The back-off of declined cards.
+ * The breaker of declined cards, which holds charges back.
  *
  * Successive declines back off the card for 1, 2 and 4 hours, then suspend it. A card that must not be
  * tried again is suspended at once. The back-off ends when the card pays or when the tenant turns the
