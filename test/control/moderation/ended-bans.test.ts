@@ -1,6 +1,7 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
+import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
 import { useControl } from '../../support/grpc.ts';
@@ -22,14 +23,15 @@ test('bans that expired are marked as lifted, some at a time, and those of ended
   for (const value of ['expired', 'expired-too']) await ban(value, { ttl: { seconds: 3600n } });
   await ban('outside', { room: 'over' });
   await of.call(RoomService.method.endRoom, { room: 'over' });
-  await inTransaction(db, (tx) =>
-    tx.query(
+  // In one transaction, because the service of this file also lifts bans.
+  await inTransaction(db, async (tx) => {
+    await tx.query(
       `update bans set created_at = now() - interval '2 hours', expires_at = now() - interval '1 hour'
         where value like 'expired%'`,
-    ),
-  );
-  expect(await liftEndedBans(db, 1)).toBe(1);
-  expect(await liftEndedBans(db, 10)).toBe(1);
+    );
+    expect(await liftEndedBans(tx, 1)).toBe(1);
+    expect(await liftEndedBans(tx, 10)).toBe(1);
+  });
   const { rows } = await db.query('select value from bans where lifted_at is null order by value');
   expect(rows.map(({ value }) => value)).toStrictEqual(['inside', 'later', 'outside', 'stays']);
 });
@@ -37,14 +39,16 @@ test('bans that expired are marked as lifted, some at a time, and those of ended
 test('bans that stand, of many tenants, keep none from being lifted', async () => {
   const { db } = app.service.deps;
   const tenants = await makeTenants(db, 120);
-  const ban = (id: string, lifetime: string, banned: readonly bigint[]) =>
-    db.query(
+  const ban = (tx: Tx, id: string, lifetime: string, banned: readonly bigint[]) =>
+    tx.query(
       `insert into bans (tenant_id, id, kind, value, rank, created_at, expires_at)
        select tenant, $2, 'user', $2, 0, t.now - interval '1 day', t.now + $3::interval
          from unnest($1::bigint[]) as tenant, (select now() as now) as t`,
       [banned, id, lifetime],
     );
-  await ban('stands', '1 day', tenants);
-  await ban('ended', '-1 hour', tenants.slice(0, 20));
-  expect(await liftEndedBans(db, 100)).toBe(20);
+  await inTransaction(db, async (tx) => {
+    await ban(tx, 'stands', '1 day', tenants);
+    await ban(tx, 'ended', '-1 hour', tenants.slice(0, 20));
+    expect(await liftEndedBans(tx, 100)).toBe(20);
+  });
 });
