@@ -1,6 +1,6 @@
 /**
  * Every picture of the two consoles. A new page is one entry here, and a run of `npm run screenshots`; a test compares the
- * entries with the tables of routes, with the files in docs/images/console and with docs/console.md.
+ * entries with the tables of routes, with the files in docs/images/console and with docs/console-pictures.md.
  */
 
 /** What the addresses of pages contain, once the stage is set. */
@@ -25,7 +25,7 @@ export interface Picture {
   readonly route: string;
   /** The name of the files: `<name>-light.png`. */
   readonly name: string;
-  /** The heading over it in docs/console.md, where pictures of one group stand together. */
+  /** The heading over it in docs/console-pictures.md, where pictures of one group stand together. */
   readonly group: string;
   /** What it shows, for readers who do not see it. */
   readonly shows: string;

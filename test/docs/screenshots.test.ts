@@ -1,4 +1,4 @@
-/** Every page of both consoles has its pictures, and docs/console.md shows them. `npm run screenshots` takes them. */
+/** Every page of both consoles has its pictures, and docs/console-pictures.md shows them. `npm run screenshots` takes them. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
@@ -27,8 +27,8 @@ describe.each(CONSOLES)('the console of $name', ({ routes, pictures, noPages }) 
     expect([...new Set(pictures.map(({ route }) => route)), ...noPages].sort()).toEqual([...pages].sort());
   });
 
-  test('is shown in docs/console.md, page by page and in both looks', () => {
-    const text = readFileSync(new URL('docs/console.md', ROOT), 'utf8');
+  test('is shown in docs/console-pictures.md, page by page and in both looks', () => {
+    const text = readFileSync(new URL('docs/console-pictures.md', ROOT), 'utf8');
     for (const { name, shows, route } of pictures) {
       for (const look of LOOKS) expect(text).toContain(`="images/console/${name}-${look}.png"`);
       expect(text).toContain(`${shows}: \`${route}\``);
