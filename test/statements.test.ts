@@ -11,6 +11,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/base/db/migrate.ts': 'runs once',
   'src/base/db/opening-tx.ts': 'begin and commit have no plan',
   'src/base/db/pipeline.ts': 'sends statements, each of which has a name',
+  'src/base/db/pool.ts': 'settings have no plan',
   'src/base/db/read-by-cursor.ts': 'a cursor is planned once, when it is declared',
   'src/base/db/snapshot.ts': 'for operators',
   'src/base/db/transaction.ts': 'begin, commit and rollback have no plan',

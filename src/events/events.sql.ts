@@ -1,7 +1,7 @@
 /** SQL of `events` and `event_streams`: positions in the log. `append-events.sql.ts` writes it. */
 import { isDistributed } from '../base/db/distribution.ts';
 import type { Db } from '../base/db/pool.ts';
-import { countInShares, type Share } from '../base/tenants/shares.ts';
+import { changeInShares } from '../base/tenants/shares.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import type { Place } from './event.ts';
 
@@ -84,27 +84,23 @@ async function notifyFromHere(
  * A tenant's events are deleted from the oldest on, without a gap, even if the clock was turned back. So
  * concurrent deletions leave no hole, and a reader that finds an event finds all later ones.
  */
-export async function deleteOldEvents(db: Db, options: { days: number; limit: number }): Promise<number> {
-  const old = { table: 'events', where: IS_OLD, values: [options.days] };
-  return countInShares(db, old, (share) => deleteInShare(db, share, options));
-}
-
-const IS_OLD = 'at < now() - make_interval(days => $1)';
-
-async function deleteInShare(
+export function deleteOldEvents(
   db: Db,
-  share: Share,
-  options: { days: number; limit: number },
+  { days, limit }: { readonly days: number; readonly limit: number },
 ): Promise<number> {
-  const { rowCount } = await db.query({
-    name: share.name('delete-old-events'),
-    text: `delete from events e
+  return changeInShares(db, {
+    name: 'delete-old-events',
+    text: (share) => `delete from events e
             using (select tenant_id, max(seq) as seq
                      from (select tenant_id, seq from events
                             where ${IS_OLD} ${share.and('tenant_id', 3)} order by at limit $2) old
                     group by tenant_id) gone
             where e.tenant_id = gone.tenant_id and e.seq <= gone.seq ${share.and('e.tenant_id', 3)}`,
-    values: [options.days, options.limit, ...share.values],
+    table: 'events',
+    where: IS_OLD,
+    values: [days],
+    limit,
   });
-  return rowCount ?? 0;
 }
+
+const IS_OLD = 'at < now() - make_interval(days => $1)';

@@ -6,9 +6,9 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { isDistributed } from './distribution.ts';
-import { type Db, directConfig, type Pool } from './pool.ts';
+import { connectForLong, type Db, type Pool } from './pool.ts';
 
 const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
 /** Any fixed number that nothing else locks. */
@@ -38,18 +38,8 @@ export async function migrate(
   { application, beforeEach = async () => {}, folder = MIGRATIONS }: Migrating = {},
 ): Promise<number> {
   const migrations = await readMigrations(folder);
-  // A connection outside the pool: waiting for another process or changing a large table takes longer
-  // than the statement timeout of the pool.
-  const client = new pg.Client({
-    ...directConfig(pool),
-    query_timeout: 0,
-    statement_timeout: 0,
-    lock_timeout: 0,
-  });
-  client.on('error', () => {});
-  await client.connect();
+  const client = await connectForLong(pool);
   try {
-    await client.query('set statement_timeout = 0; set lock_timeout = 0');
     // Changes of tables that refer to one another go over one connection to each worker.
     if (isDistributed()) await client.query(`set citus.multi_shard_modify_mode = 'sequential'`);
     await client.query('select pg_advisory_lock($1)', [LOCK]);

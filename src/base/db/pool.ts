@@ -81,6 +81,21 @@ export function directConfig({ options }: Pool): pg.ClientConfig {
   return (options as PoolConfig).direct ?? options;
 }
 
+/** A connection outside the pool, without its time limits: for work that may take longer, or wait for another process. */
+export async function connectForLong(pool: Pool): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...directConfig(pool),
+    query_timeout: 0,
+    statement_timeout: 0,
+    lock_timeout: 0,
+  });
+  client.on('error', () => {});
+  await client.connect();
+  // A pooler may not hand the settings on.
+  await client.query('set statement_timeout = 0; set lock_timeout = 0');
+  return client;
+}
+
 /** The time limits of a session, in ms. A pooler does not hand them on: there, the role has to have them. */
 export const SESSION_LIMITS = {
   statement_timeout: 10_000,

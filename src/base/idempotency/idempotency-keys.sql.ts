@@ -1,7 +1,7 @@
 /** SQL of `idempotency_keys`. */
 import type { Statement } from '../db/pipeline.ts';
 import type { Db, Tx } from '../db/pool.ts';
-import { countInShares, type Share } from '../tenants/shares.ts';
+import { changeInShares } from '../tenants/shares.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 
 export interface KeptAnswer {
@@ -66,24 +66,20 @@ export async function deleteKey(tx: Tx, tenant: TenantId, key: string): Promise<
 }
 
 /** Delete up to `limit` keys that are older than `hours`. Returns how many were deleted. */
-export async function deleteOldKeys(db: Db, options: { hours: number; limit: number }): Promise<number> {
-  const old = { table: 'idempotency_keys', where: IS_OLD, values: [options.hours] };
-  return countInShares(db, old, (share) => deleteInShare(db, share, options));
+export function deleteOldKeys(
+  db: Db,
+  { hours, limit }: { readonly hours: number; readonly limit: number },
+): Promise<number> {
+  return changeInShares(db, {
+    name: 'delete-old-keys',
+    text: (share) => `delete from idempotency_keys where (tenant_id, key) in (
+             select tenant_id, key from idempotency_keys
+              where ${IS_OLD} ${share.and('tenant_id', 3)} limit $2 for update skip locked) ${share.and('tenant_id', 3)}`,
+    table: 'idempotency_keys',
+    where: IS_OLD,
+    values: [hours],
+    limit,
+  });
 }
 
 const IS_OLD = 'created_at < now() - make_interval(hours => $1)';
-
-async function deleteInShare(
-  db: Db,
-  share: Share,
-  options: { hours: number; limit: number },
-): Promise<number> {
-  const { rowCount } = await db.query({
-    name: share.name('delete-old-keys'),
-    text: `delete from idempotency_keys where (tenant_id, key) in (
-             select tenant_id, key from idempotency_keys
-              where ${IS_OLD} ${share.and('tenant_id', 3)} limit $2 for update skip locked) ${share.and('tenant_id', 3)}`,
-    values: [options.hours, options.limit, ...share.values],
-  });
-  return rowCount ?? 0;
-}

@@ -62,6 +62,23 @@ export async function countInShares(
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
+export interface Change extends Concerned {
+  readonly name: string;
+  /** Of rows, or about. */
+  readonly limit: number;
+  /** Parameters: `values`, then `limit`, then those of the share. */
+  readonly text: (share: Share) => string;
+}
+
+/** Delete or change some rows of a table. Returns how many. */
+export function changeInShares(db: Db, { name, limit, text, ...concerned }: Change): Promise<number> {
+  return countInShares(db, concerned, async (share) => {
+    const values = [...(concerned.values ?? []), limit, ...share.values];
+    const { rowCount } = await db.query({ name: share.name(name), text: text(share), values });
+    return rowCount ?? 0;
+  });
+}
+
 async function findConcerned(db: Db, { table, where, values = [] }: Concerned): Promise<readonly TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
     text: (tenants) => `select distinct tenant_id as tenant from ${table}

@@ -3,7 +3,7 @@ import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
-import { countInShares, type Share } from '../../base/tenants/shares.ts';
+import { changeInShares } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { isOfDevice } from '../rooms/participants.sql.ts';
 import type { Ban } from './ban.ts';
@@ -224,26 +224,22 @@ export async function findBans(db: Db, tenant: TenantId, filter: BanFilter): Pro
   return rows;
 }
 
-/** The tenants that have something to do, and no others: those with bans that stand would keep the rest out. */
-const ENDED_BANS = { table: 'bans', where: 'lifted_at is null and expires_at <= now()' };
+const HAS_ENDED = 'lifted_at is null and expires_at <= now()';
 
-/** Mark some bans as lifted that have expired. Returns how many. */
-export async function liftEndedBans(db: Db, limit: number): Promise<number> {
-  return countInShares(db, ENDED_BANS, (share) => liftInShare(db, share, limit));
-}
-
-async function liftInShare(db: Db, share: Share, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
-    name: share.name('lift-ended-bans'),
-    text: `with expired as (
-             select tenant_id, id from bans where lifted_at is null and expires_at <= now() ${share.and('tenant_id', 2)}
+/** Mark some bans as lifted that have expired. Returns how many. Bans that stand keep none from it. */
+export function liftEndedBans(db: Db, limit: number): Promise<number> {
+  return changeInShares(db, {
+    name: 'lift-ended-bans',
+    text: (share) => `with expired as (
+             select tenant_id, id from bans where ${HAS_ENDED} ${share.and('tenant_id', 2)}
               limit $1 for update skip locked
            )
            update bans set lifted_at = now()
             where (tenant_id, id) in (select * from expired) ${share.and('tenant_id', 2)}`,
-    values: [limit, ...share.values],
+    table: 'bans',
+    where: HAS_ENDED,
+    limit,
   });
-  return rowCount ?? 0;
 }
 
 const BANS_AT_ONCE = 1_000;

@@ -1,7 +1,7 @@
 /** SQL of `webhook_deliveries`: the log of attempts. */
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
-import { countInShares, type Share } from '../../base/tenants/shares.ts';
+import { changeInShares } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 
@@ -66,24 +66,20 @@ export async function findNowMs(db: Db): Promise<number> {
 }
 
 /** Up to `limit` that are older than `days`. Returns how many were deleted. */
-export async function deleteOldDeliveries(db: Db, options: { days: number; limit: number }): Promise<number> {
-  const old = { table: 'webhook_deliveries', where: IS_OLD, values: [options.days] };
-  return countInShares(db, old, (share) => deleteInShare(db, share, options));
+export function deleteOldDeliveries(
+  db: Db,
+  { days, limit }: { readonly days: number; readonly limit: number },
+): Promise<number> {
+  return changeInShares(db, {
+    name: 'delete-old-webhook-deliveries',
+    text: (share) => `delete from webhook_deliveries where (tenant_id, webhook_id, id) in (
+             select tenant_id, webhook_id, id from webhook_deliveries
+              where ${IS_OLD} ${share.and('tenant_id', 3)} order by at limit $2) ${share.and('tenant_id', 3)}`,
+    table: 'webhook_deliveries',
+    where: IS_OLD,
+    values: [days],
+    limit,
+  });
 }
 
 const IS_OLD = 'at < now() - make_interval(days => $1)';
-
-async function deleteInShare(
-  db: Db,
-  share: Share,
-  options: { days: number; limit: number },
-): Promise<number> {
-  const { rowCount } = await db.query({
-    name: share.name('delete-old-webhook-deliveries'),
-    text: `delete from webhook_deliveries where (tenant_id, webhook_id, id) in (
-             select tenant_id, webhook_id, id from webhook_deliveries
-              where ${IS_OLD} ${share.and('tenant_id', 3)} order by at limit $2) ${share.and('tenant_id', 3)}`,
-    values: [options.days, options.limit, ...share.values],
-  });
-  return rowCount ?? 0;
-}

@@ -7,7 +7,7 @@
  * did is done by rights of the role (`grant_application_rights()`) and by statements of the service.
  */
 import pg from 'pg';
-import { directConfig, type Pool } from '../../base/db/pool.ts';
+import { connectForLong, type Pool } from '../../base/db/pool.ts';
 import { misplaced, readState } from './distribution-state.ts';
 import { PLACEMENTS, type Placement } from './placements.ts';
 
@@ -24,15 +24,7 @@ const LOCK = 7_302_771_402;
 /** Move the tables that are not in their place. `progress` gets the name of each table before it is moved. */
 export async function distribute(db: Pool, progress: (table: string) => void): Promise<void> {
   if (misplaced(await readState(db)).length === 0) return;
-  // A large table takes longer than the time limits of the pool allow.
-  const client = new pg.Client({
-    ...directConfig(db),
-    query_timeout: 0,
-    statement_timeout: 0,
-    lock_timeout: 0,
-  });
-  client.on('error', () => {});
-  await client.connect();
+  const client = await connectForLong(db);
   try {
     await client.query('begin');
     await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`);
