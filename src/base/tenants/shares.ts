@@ -64,7 +64,7 @@ export async function countInShares(
 
 export interface Change extends Concerned {
   readonly name: string;
-  /** Of rows, or about. */
+  /** At most so many rows, or about so many. */
   readonly limit: number;
   /** Parameters: `values`, then `limit`, then those of the share. */
   readonly text: (share: Share) => string;
