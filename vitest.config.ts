@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
-import { CHROMIUM_PATH } from './test/support/browser-path.ts';
+import { CHROMIUM_PATH } from './scripts/browser-path.ts';
 import { RunReporter } from './test/support/run-reporter.ts';
 import { SlowestFirst } from './test/support/slowest-first.ts';
 

@@ -1,8 +1,8 @@
 /** Takes pictures in the Chromium of the machine, as small PNGs. */
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { CHROMIUM_PATH } from '../browser-path.ts';
 import type { Person } from './person.ts';
 import { LOOKS, type Picture, type Stage } from './pictures.ts';
 import { OPS_URL, type OwnService, PUBLIC_URL } from './service.ts';
@@ -13,8 +13,6 @@ const PHONE = { width: 390, height: 780 };
 /** A page that is shorter leaves the rest of the picture away. */
 const HEIGHT_MIN = 320;
 
-const PATHS = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
-
 /** Who looks at the pages, and the cookie of their console. */
 export interface Viewer {
   readonly url: string;
@@ -23,12 +21,11 @@ export interface Viewer {
 }
 
 export async function openCamera({ service }: OwnService): Promise<Camera> {
-  const executablePath = PATHS.find((path) => path !== undefined && existsSync(path));
-  if (executablePath === undefined) throw new Error('there is no Chromium: set CHROMIUM_PATH');
+  if (CHROMIUM_PATH === undefined) throw new Error('there is no Chromium: set CHROMIUM_PATH');
   const [host, opsHost] = [new URL(PUBLIC_URL).host, new URL(OPS_URL).host];
   const rules = `MAP ${opsHost} 127.0.0.1:${service.opsPort},MAP ${host} 127.0.0.1:${service.port}`;
   const browser = await chromium.launch({
-    executablePath,
+    executablePath: CHROMIUM_PATH,
     args: [
       '--no-sandbox',
       '--disable-background-networking',

@@ -1,7 +1,7 @@
 /** A real browser for tests of pages: the Chromium of the machine, driven by Playwright. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { CHROMIUM_PATH } from './browser-path.ts';
+import { CHROMIUM_PATH } from '../../scripts/browser-path.ts';
 import type { TestService } from './service.ts';
 
 /** Restricts the browser to the pages under test. */
@@ -57,7 +57,13 @@ export function useBrowser(app: TestService): TestBrowser {
 
   return {
     open: async ({ colorScheme, width }, options = {}) => {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, ...options });
+      const context = await browser.newContext({
+        colorScheme,
+        viewport: { width, height: 800 },
+        // A colour that is still changing is in no look.
+        reducedMotion: 'reduce',
+        ...options,
+      });
       // Pages that stay open go on taking time.
       onTestFinished(() => context.close());
       // As with tests: a busy machine is no fault.

@@ -1,8 +1,8 @@
 /** What a run leaves out because this machine lacks it, and how to run it. */
+import { CHROMIUM_PATH } from '../../scripts/browser-path.ts';
 import { findTool } from '../../scripts/toolchains.ts';
 import { findMissingCitus } from '../deploy/citus-cluster.ts';
 import { findMissingProgram } from '../deploy/ha-cluster.ts';
-import { CHROMIUM_PATH } from './browser-path.ts';
 
 interface Need {
   /** "the tests of ..." */

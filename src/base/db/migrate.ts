@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { isDistributed } from './distribution.ts';
-import { connectForLong, type Db, type Pool } from './pool.ts';
+import { type Db, onLongConnection, type Pool } from './pool.ts';
 
 const MIGRATIONS = new URL('../../../migrations/', import.meta.url);
 /** Any fixed number that nothing else locks. */
@@ -38,18 +38,14 @@ export async function migrate(
   { application, beforeEach = async () => {}, folder = MIGRATIONS }: Migrating = {},
 ): Promise<number> {
   const migrations = await readMigrations(folder);
-  const client = await connectForLong(pool);
-  try {
+  return onLongConnection(pool, async (client) => {
     // Changes of tables that refer to one another go over one connection to each worker.
     if (isDistributed()) await client.query(`set citus.multi_shard_modify_mode = 'sequential'`);
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     const run = await runMissing(client, migrations, beforeEach);
     if (application !== undefined) await client.query('select grant_application_rights($1)', [application]);
     return run;
-  } finally {
-    // Ending the session always releases the lock.
-    await client.end();
-  }
+  });
 }
 
 /** In one line, why the database is not of this version; `undefined`: it is. */

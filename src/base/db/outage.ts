@@ -1,5 +1,4 @@
 /** Errors that mean the database was unavailable or too slow, whatever the request. */
-
 import { codeOf } from '../lib/error-code.ts';
 import { isDistributed } from './distribution.ts';
 

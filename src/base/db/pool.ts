@@ -81,8 +81,11 @@ export function directConfig({ options }: Pool): pg.ClientConfig {
   return (options as PoolConfig).direct ?? options;
 }
 
-/** A connection outside the pool, without its time limits: for work that may take longer, or wait for another process. */
-export async function connectForLong(pool: Pool): Promise<pg.Client> {
+/**
+ * Work on a connection outside the pool, without its time limits: the work may take longer, or wait for another process. The
+ * connection ends with it, which releases its locks.
+ */
+export async function onLongConnection<T>(pool: Pool, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     ...directConfig(pool),
     query_timeout: 0,
@@ -91,9 +94,13 @@ export async function connectForLong(pool: Pool): Promise<pg.Client> {
   });
   client.on('error', () => {});
   await client.connect();
-  // A pooler may not hand the settings on.
-  await client.query('set statement_timeout = 0; set lock_timeout = 0');
-  return client;
+  try {
+    // A pooler may not hand the settings on.
+    await client.query('set statement_timeout = 0; set lock_timeout = 0');
+    return await work(client);
+  } finally {
+    await client.end();
+  }
 }
 
 /** The time limits of a session, in ms. A pooler does not hand them on: there, the role has to have them. */

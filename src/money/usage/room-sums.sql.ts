@@ -1,5 +1,4 @@
 /** SQL of the sums by room of a period, from as few rows as there may be. */
-
 import { HOUR_OF_DELTA } from '../ledger/room-ranges.sql.ts';
 import { DELTA_SUMS } from './fold-usage.sql.ts';
 import type { Part } from './period-parts.ts';

@@ -8,10 +8,10 @@ import type { Rounding } from '../pricing/carry.ts';
 import { parseRateCard, type RateCard } from '../pricing/rate-card.ts';
 import { findRateCard } from '../pricing/rate-cards.sql.ts';
 import {
-  type AuditRule,
   HALF,
   PARTS,
   RECOMPUTE_RULES,
+  type RecomputeRule,
   type RecomputeRules,
   SHORTENED_BY,
 } from './recompute-rules.ts';
@@ -37,7 +37,7 @@ interface Attempt {
 interface Posting {
   readonly first: ChargedRecord;
   readonly rates: RateCard | undefined;
-  readonly rule: AuditRule | undefined;
+  readonly rule: RecomputeRule | undefined;
   /** One for each rounding that may have been used. */
   readonly attempts: readonly Attempt[];
   lines: number;

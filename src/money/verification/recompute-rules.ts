@@ -29,7 +29,7 @@ export interface ReportedUsage {
   readonly egressBytes: bigint;
 }
 
-export interface AuditRule {
+export interface RecomputeRule {
   /** The exact price in parts, and whether the ceiling lowered it. */
   price(usage: ReportedUsage, rates: RateCard): { readonly parts: bigint; readonly capped: boolean };
   /**
@@ -43,7 +43,7 @@ export interface AuditRule {
   ): { readonly amount: bigint; readonly after: bigint };
 }
 
-export type RecomputeRules = Readonly<Record<number, AuditRule>>;
+export type RecomputeRules = Readonly<Record<number, RecomputeRule>>;
 
 /** By version. */
 export const RECOMPUTE_RULES: RecomputeRules = {

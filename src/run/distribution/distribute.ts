@@ -7,7 +7,7 @@
  * did is done by rights of the role (`grant_application_rights()`) and by statements of the service.
  */
 import pg from 'pg';
-import { connectForLong, type Pool } from '../../base/db/pool.ts';
+import { onLongConnection, type Pool } from '../../base/db/pool.ts';
 import { misplaced, readState } from './distribution-state.ts';
 import { PLACEMENTS, type Placement } from './placements.ts';
 
@@ -24,8 +24,8 @@ const LOCK = 7_302_771_402;
 /** Move the tables that are not in their place. `progress` gets the name of each table before it is moved. */
 export async function distribute(db: Pool, progress: (table: string) => void): Promise<void> {
   if (misplaced(await readState(db)).length === 0) return;
-  const client = await connectForLong(db);
-  try {
+  // A transaction that fails is rolled back when the connection ends.
+  await onLongConnection(db, async (client) => {
     await client.query('begin');
     await client.query(`set local citus.multi_shard_modify_mode = 'sequential'`);
     await client.query('select pg_advisory_xact_lock($1)', [LOCK]);
@@ -33,12 +33,7 @@ export async function distribute(db: Pool, progress: (table: string) => void): P
     const tables = misplaced(await readState(client));
     if (tables.length > 0) await moveAll(client, tables, progress);
     await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => {});
-    throw error;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /**

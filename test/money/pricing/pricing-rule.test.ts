@@ -41,7 +41,7 @@ describe.each(PRICING_RULES)('version $version', ({ version, price, settle, sett
   it.each(['carry', 'per_record'] as const)('charges what verify computes, with %s', (rounding) => {
     expect(PRICE_DENOMINATOR * SHORTENED_BY).toBe(PARTS);
     expect(INITIAL_CARRY).toBe(FIRST_CARRY);
-    const audit = RECOMPUTE_RULES[version]!;
+    const again = RECOMPUTE_RULES[version]!;
     fc.assert(
       fc.property(fc.array(anyRecord, { maxLength: 40 }), (records) => {
         let carry = INITIAL_CARRY;
@@ -50,8 +50,8 @@ describe.each(PRICING_RULES)('version $version', ({ version, price, settle, sett
           const priced = price(record, RATES);
           const settled = settle(priced.numerator, carry, rounding);
           const stored = { ...record, role: ROLE_CODES[record.role], tier: TIER_CODES[record.tier] };
-          const { parts, capped } = audit.price(stored, RATES);
-          const { amount, after } = audit.charge(total, parts, rounding);
+          const { parts, capped } = again.price(stored, RATES);
+          const { amount, after } = again.charge(total, parts, rounding);
           expect(settled.amount).toBe(amount);
           expect(priced.capped).toBe(capped);
           expect(settled.carry).toBe((after % PARTS) / SHORTENED_BY);

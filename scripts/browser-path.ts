@@ -1,5 +1,5 @@
 /**
- * The path of the machine's browser; undefined if there is none, and then page tests are skipped. The shell is first: it draws the
+ * The path of the machine's browser, for tests and pictures of pages; `undefined`: there is none. The shell is first: it draws the
  * same pages for half the time of a processor.
  */
 import { existsSync } from 'node:fs';
