@@ -6,6 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type ErrorTable, type Kind, nameOf, readTable, rowsOf, SERVICES, stagesOf } from './error-table.ts';
+import { markdownTable } from './markdown.ts';
 
 const DOCS_URL = new URL('../docs/control-plane-errors.md', import.meta.url);
 
@@ -36,19 +37,19 @@ UNAVAILABLE \`RetryInfo\`. Programs go by code and reason; messages are for peop
 
 The first line that fits. SDKs tell more reasons apart by name.
 
-${markdown(
+${markdownTable(
   ['Code', 'Reason', 'TypeScript', 'Go', 'Rust', 'Retry'],
   table.kinds.map(({ code, reason, ...kind }) => [code, reason ?? 'any', ...namesOf(kind), kind.retry]),
 )}
 The REST interface is mapped to the same kinds, by status:
 
-${markdown(
+${markdownTable(
   ['Status', 'TypeScript', 'Go', 'Rust', 'Retry'],
   table.statuses.map(({ status, ...kind }) => [`${status}`, ...namesOf(kind), kind.retry]),
 )}
 Calls that reach no method end, too; without a reason, it is gRPC itself that answers, and there are no details:
 
-${markdown(
+${markdownTable(
   ['Code', 'Reason', 'When', 'Retry'],
   table.native.map(({ code, reason, when, retry }) => [code, reason ?? '', when, retry]),
 )}
@@ -65,10 +66,10 @@ Only what belongs to the API key's tenant is ever looked up: what is another ten
 
 Conditions of the methods whose requests have the field in the second column.
 
-${markdown(['When', 'Requests with', 'Code', 'Reason', 'Field'], common)}
+${markdownTable(['When', 'Requests with', 'Code', 'Reason', 'Field'], common)}
 At any moment:
 
-${markdown(
+${markdownTable(
   ['When', 'Code', 'Reason'],
   table.anytime.map(({ when, code, reason }) => [when, code, reason]),
 )}
@@ -91,12 +92,7 @@ function methodSection(table: ErrorTable, method: DescMethod): string {
     reason,
     field ? `\`${field}\`` : '',
   ]);
-  return `## ${nameOf(method)}\n\n${markdown(['When', 'Code', 'Reason', 'Field'], cells)}`;
-}
-
-function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('');
+  return `## ${nameOf(method)}\n\n${markdownTable(['When', 'Code', 'Reason', 'Field'], cells)}`;
 }
 
 if (import.meta.main) writeFileSync(DOCS_URL, makeDocs(readTable()));

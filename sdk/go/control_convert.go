@@ -203,6 +203,22 @@ func fromReset(m *controlv1.Reset) *Reset {
 	return &Reset{}
 }
 
+func fromMintedToken(m *controlv1.MintClientTokenResponse) *MintedToken {
+	if m == nil {
+		return nil
+	}
+	return &MintedToken{
+		Token:                m.GetToken(),
+		ExpireTime:           timeOf(m.GetExpireTime()),
+		Room:                 m.GetRoom(),
+		Username:             m.GetUsername(),
+		KeyID:                m.GetKeyId(),
+		DeviceThumbprint:     m.GetDeviceThumbprint(),
+		RoomUID:              m.GetRoomUid(),
+		WithheldCapabilities: m.GetWithheldCapabilities(),
+	}
+}
+
 func fromCreditChange(m *controlv1.CreditChange) *CreditChange {
 	if m == nil {
 		return nil
@@ -379,22 +395,6 @@ func fromWebhookPause(m *controlv1.WebhookPause) *WebhookPause {
 		Attempts:    m.GetAttempts(),
 		Status:      m.GetStatus(),
 		Error:       m.GetError(),
-	}
-}
-
-func fromMintedToken(m *controlv1.MintClientTokenResponse) *MintedToken {
-	if m == nil {
-		return nil
-	}
-	return &MintedToken{
-		Token:                m.GetToken(),
-		ExpireTime:           timeOf(m.GetExpireTime()),
-		Room:                 m.GetRoom(),
-		Username:             m.GetUsername(),
-		KeyID:                m.GetKeyId(),
-		DeviceThumbprint:     m.GetDeviceThumbprint(),
-		RoomUID:              m.GetRoomUid(),
-		WithheldCapabilities: m.GetWithheldCapabilities(),
 	}
 }
 

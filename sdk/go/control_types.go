@@ -516,6 +516,26 @@ type Bookmark struct {
 type Reset struct {
 }
 
+// MintedToken is the token.
+type MintedToken struct {
+	// For the device and its relay. Treat it as opaque.
+	Token string `json:"token"`
+	// When it expires. Renew it before then.
+	ExpireTime time.Time `json:"expire_time,omitzero"`
+	// The room.
+	Room string `json:"room"`
+	// The user, after normalisation.
+	Username string `json:"username"`
+	// The key that signed it.
+	KeyID string `json:"key_id"`
+	// The device.
+	DeviceThumbprint string `json:"device_thumbprint"`
+	// The incarnation of the room.
+	RoomUID string `json:"room_uid"`
+	// Capabilities that the token lacks because a moderator revoked them.
+	WithheldCapabilities []string `json:"withheld_capabilities,omitzero"`
+}
+
 // CreditChange says that the balance reached zero, or rose above it.
 type CreditChange struct {
 	// Millionths of a US dollar: the balance after the change.
@@ -719,26 +739,6 @@ type WebhookPause struct {
 	Status int32 `json:"status"`
 	// Why there was no answer; empty if there was one.
 	Error string `json:"error"`
-}
-
-// MintedToken is the token.
-type MintedToken struct {
-	// For the device and its relay. Treat it as opaque.
-	Token string `json:"token"`
-	// When it expires. Renew it before then.
-	ExpireTime time.Time `json:"expire_time,omitzero"`
-	// The room.
-	Room string `json:"room"`
-	// The user, after normalisation.
-	Username string `json:"username"`
-	// The key that signed it.
-	KeyID string `json:"key_id"`
-	// The device.
-	DeviceThumbprint string `json:"device_thumbprint"`
-	// The incarnation of the room.
-	RoomUID string `json:"room_uid"`
-	// Capabilities that the token lacks because a moderator revoked them.
-	WithheldCapabilities []string `json:"withheld_capabilities,omitzero"`
 }
 
 // Actor is the participant on whose behalf a call is made. The actor must be a participant of the room in

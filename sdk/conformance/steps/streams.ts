@@ -11,8 +11,21 @@ const isBookmark = ({ type }: Json) => type === 'bookmark';
 
 const SOME_TIME = new Date('2026-11-24T11:37:17.995Z');
 
-/** What a tenant is alerted of. Each has members that the others leave out. */
-const ALERT_EVENTS: readonly PublicHappening[] = [
+/** Events of money and of what else alerts a tenant. Each has members that the others leave out. */
+const ACCOUNT_EVENTS: readonly PublicHappening[] = [
+  { type: 'credit_restored', subject: { balance: '20000000', admitted: true } },
+  {
+    type: 'top_up_failed',
+    subject: { automatic: true, amount: '20000000', paymentId: 'pi_1', error: 'card_declined' },
+  },
+  {
+    type: 'payment_reversed',
+    subject: { paymentId: 'pi_1', kind: 'refund', reference: 're_1', amount: '-3000000' },
+  },
+  {
+    type: 'tenant_status_changed',
+    subject: { from: 'pending', to: 'active', exempt: false, admitted: true },
+  },
   { type: 'balance_low', subject: { balance: '-5', below: '5000000' } },
   { type: 'balance_recovered', subject: { balance: '5000001', below: '5000000' } },
   {
@@ -234,18 +247,41 @@ export const STREAMS: readonly Step[] = [
     ],
   },
   {
-    name: 'a stream has the events that alert the tenant',
+    name: 'a stream has the events of money and of what else alerts the tenant',
     run: async (at) => {
       const { client, tenant } = await at.house();
       const watch = client.watch('rooms.watch', {});
       await watch.until(isBookmark);
-      const events = ALERT_EVENTS.map((alert) => ({ ...alert, roomUid: null }));
+      const events = ACCOUNT_EVENTS.map((each) => ({ ...each, roomUid: null }));
       await appendEvents(at.world.db, tenant, events);
       const seen = await watch.until(({ type }) => type === 'webhook_paused');
       await watch.end();
       return seen.filter((event) => !isBookmark(event));
     },
     expect: [
+      { type: 'credit_restored', credit: { balance_micros: 20_000_000, admitted: true } },
+      {
+        type: 'top_up_failed',
+        top_up: {
+          automatic: true,
+          amount_micros: 20_000_000,
+          payment_id: '<payment_id>',
+          error: 'card_declined',
+        },
+      },
+      {
+        type: 'payment_reversed',
+        payment_reversal: {
+          payment_id: '<payment_id>',
+          kind: 'refund',
+          reference: 're_1',
+          amount_micros: -3_000_000,
+        },
+      },
+      {
+        type: 'tenant_status_changed',
+        tenant_status: { from: 'pending', to: 'active', admitted: true },
+      },
       { type: 'balance_low', balance_alert: { balance_micros: -5, below_micros: 5_000_000 } },
       { type: 'balance_recovered', balance_alert: { balance_micros: 5_000_001 } },
       {

@@ -2,6 +2,12 @@
 import type { NewEvent } from '../../events/event.ts';
 import type { DeviceCredential } from './device-credential.ts';
 
+export const DEVICE_CREDENTIAL_EVENTS = {
+  device_credential_created: 'A device credential was created.',
+  device_credential_rotated: 'A device credential was replaced.',
+  device_credential_revoked: 'A device credential was revoked.',
+} as const;
+
 /**
  * The subject of `device_credential_created`, `device_credential_rotated` and `device_credential_revoked`.
  */
@@ -29,6 +35,6 @@ export function deviceCredentialRevoked(credential: DeviceCredential): NewEvent 
   return event('device_credential_revoked', { credential, replacedId: null, replacedRetiresAt: null });
 }
 
-function event(type: string, subject: DeviceCredentialChange): NewEvent {
+function event(type: keyof typeof DEVICE_CREDENTIAL_EVENTS, subject: DeviceCredentialChange): NewEvent {
   return { type, roomUid: null, subject };
 }

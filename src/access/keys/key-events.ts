@@ -2,6 +2,16 @@
 import type { NewEvent } from '../../events/event.ts';
 import type { ApiKey, KeyKind } from './api-key.ts';
 
+export const KEY_EVENTS = {
+  key_created: 'An API key was created.',
+  key_rotated: 'An API key was replaced.',
+  key_revoked: 'An API key was revoked.',
+} as const;
+
+export const KEY_RETIREMENT_EVENTS = {
+  key_retiring: 'A replaced API key or device credential soon stops working.',
+} as const;
+
 /** The subject of `key_created`, `key_rotated` and `key_revoked`. */
 export interface ApiKeyChange {
   /** For a rotation, the new key. */
@@ -38,6 +48,6 @@ export function keyRetiring({ keyId, name, kind, retiresAt }: KeyRetirement): Ne
   return { type: 'key_retiring', roomUid: null, subject };
 }
 
-function keyEvent(type: string, subject: ApiKeyChange): NewEvent {
+function keyEvent(type: keyof typeof KEY_EVENTS, subject: ApiKeyChange): NewEvent {
   return { type, roomUid: null, subject };
 }

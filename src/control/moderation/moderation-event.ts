@@ -1,6 +1,10 @@
 /** Records of what moderators did. They are kept and never change. */
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 
+export const MODERATION_EVENTS = {
+  moderation: 'A moderator acted: a kick, a ban, a mute, and the like.',
+} as const;
+
 export const MODERATION_ACTIONS = [
   'kick',
   'ban',

@@ -3,6 +3,18 @@ import type { NewEvent } from '../../events/event.ts';
 import type { Participant } from './participant.ts';
 import type { Room } from './room.ts';
 
+export const ROOM_EVENTS = {
+  room_created: 'A room was created.',
+  room_updated: 'The policy or the metadata of a room changed.',
+  room_ended: 'A room ended.',
+} as const;
+
+export const PARTICIPANT_EVENTS = {
+  participant_entered: 'A user entered a room.',
+  participant_updated: 'The role, the rank, the capabilities or the devices of a user in a room changed.',
+  participant_left: 'A user left a room.',
+} as const;
+
 export function roomUpdated(room: Room): NewEvent {
   return { type: 'room_updated', roomUid: room.uid, subject: room };
 }

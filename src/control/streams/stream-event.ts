@@ -1,51 +1,90 @@
 /** Events as streams send them, with the subject of each type. The wing `outward` adds its own types. */
-
-import type { DeviceCredentialChange } from '../../access/devices/device-credential-events.ts';
-import type { ApiKeyChange, KeyRetirement } from '../../access/keys/key-events.ts';
+import {
+  DEVICE_CREDENTIAL_EVENTS,
+  type DeviceCredentialChange,
+} from '../../access/devices/device-credential-events.ts';
+import {
+  type ApiKeyChange,
+  KEY_EVENTS,
+  KEY_RETIREMENT_EVENTS,
+  type KeyRetirement,
+} from '../../access/keys/key-events.ts';
 import type { Place } from '../../events/event.ts';
-import type { BalanceAlert, RunwayAlert } from '../../money/alerts/alert-events.ts';
-import type { CreditChange } from '../../money/ledger/credit-events.ts';
-import type {
-  CardExpiry,
-  PaymentDispute,
-  PaymentDisputeEnd,
-  PaymentReversal,
-  TopUp,
+import {
+  BALANCE_EVENTS,
+  type BalanceAlert,
+  RUNWAY_EVENTS,
+  type RunwayAlert,
+} from '../../money/alerts/alert-events.ts';
+import { CREDIT_EVENTS, type CreditChange } from '../../money/ledger/credit-events.ts';
+import {
+  CARD_EVENTS,
+  type CardExpiry,
+  DISPUTE_END_EVENTS,
+  DISPUTE_EVENTS,
+  type PaymentDispute,
+  type PaymentDisputeEnd,
+  type PaymentReversal,
+  REVERSAL_EVENTS,
+  TOP_UP_EVENTS,
+  type TopUp,
 } from '../../money/payments/payment-events.ts';
-import type { StatusChange } from '../../money/tenant-status/status-events.ts';
-import type { ConflictingDuplicates } from '../../money/usage/conflict-events.ts';
-import type { ModerationEvent } from '../moderation/moderation-event.ts';
+import { STATUS_EVENTS, type StatusChange } from '../../money/tenant-status/status-events.ts';
+import { CONFLICT_EVENTS, type ConflictingDuplicates } from '../../money/usage/conflict-events.ts';
+import { MODERATION_EVENTS, type ModerationEvent } from '../moderation/moderation-event.ts';
 import type { Participant } from '../rooms/participant.ts';
 import type { Room } from '../rooms/room.ts';
+import { PARTICIPANT_EVENTS, ROOM_EVENTS } from '../rooms/room-events.ts';
 import type { Watchdog } from '../watchdogs/watchdog.ts';
-import type { WatchdogEventType } from '../watchdogs/watchdog-events.ts';
+import { WATCHDOG_EVENTS } from '../watchdogs/watchdog-events.ts';
 
-/** The subject of each type of event. */
-export type Happening =
-  | { readonly type: 'room_created' | 'room_updated' | 'room_ended'; readonly subject: Room }
-  | {
-      readonly type: 'participant_entered' | 'participant_updated' | 'participant_left';
-      readonly subject: Participant;
-    }
-  // Its id is the number of the event.
-  | { readonly type: 'moderation'; readonly subject: Omit<ModerationEvent, 'id'> }
-  | { readonly type: WatchdogEventType; readonly subject: Watchdog }
-  | { readonly type: 'credit_spent' | 'credit_restored'; readonly subject: CreditChange }
-  | { readonly type: 'balance_low' | 'balance_recovered'; readonly subject: BalanceAlert }
-  | { readonly type: 'runway_low' | 'runway_recovered'; readonly subject: RunwayAlert }
-  | { readonly type: 'top_up_succeeded' | 'top_up_failed'; readonly subject: TopUp }
-  | { readonly type: 'payment_reversed'; readonly subject: PaymentReversal }
-  | { readonly type: 'payment_disputed'; readonly subject: PaymentDispute }
-  | { readonly type: 'payment_dispute_closed'; readonly subject: PaymentDisputeEnd }
-  | { readonly type: 'card_expiring'; readonly subject: CardExpiry }
-  | { readonly type: 'conflicting_duplicates'; readonly subject: ConflictingDuplicates }
-  | { readonly type: 'tenant_status_changed'; readonly subject: StatusChange }
-  | { readonly type: 'key_created' | 'key_rotated' | 'key_revoked'; readonly subject: ApiKeyChange }
-  | { readonly type: 'key_retiring'; readonly subject: KeyRetirement }
-  | {
-      readonly type: 'device_credential_created' | 'device_credential_rotated' | 'device_credential_revoked';
-      readonly subject: DeviceCredentialChange;
-    };
+/** What events are about. The names are those of the fields of `Event` in `event.proto`. */
+export interface Subjects {
+  readonly room: Room;
+  readonly participant: Participant;
+  /** Its id is the number of the event. */
+  readonly moderation: Omit<ModerationEvent, 'id'>;
+  readonly watchdog: Watchdog;
+  readonly credit: CreditChange;
+  readonly balanceAlert: BalanceAlert;
+  readonly runwayAlert: RunwayAlert;
+  readonly topUp: TopUp;
+  readonly paymentReversal: PaymentReversal;
+  readonly paymentDispute: PaymentDispute;
+  readonly paymentDisputeEnd: PaymentDisputeEnd;
+  readonly cardExpiry: CardExpiry;
+  readonly conflictingDuplicates: ConflictingDuplicates;
+  readonly tenantStatus: StatusChange;
+  readonly apiKey: ApiKeyChange;
+  readonly keyRetirement: KeyRetirement;
+  readonly deviceCredential: DeviceCredentialChange;
+}
+
+/** The types of the events about each subject, with what they tell. */
+export const EVENTS_OF = {
+  room: ROOM_EVENTS,
+  participant: PARTICIPANT_EVENTS,
+  moderation: MODERATION_EVENTS,
+  watchdog: WATCHDOG_EVENTS,
+  credit: CREDIT_EVENTS,
+  balanceAlert: BALANCE_EVENTS,
+  runwayAlert: RUNWAY_EVENTS,
+  topUp: TOP_UP_EVENTS,
+  paymentReversal: REVERSAL_EVENTS,
+  paymentDispute: DISPUTE_EVENTS,
+  paymentDisputeEnd: DISPUTE_END_EVENTS,
+  cardExpiry: CARD_EVENTS,
+  conflictingDuplicates: CONFLICT_EVENTS,
+  tenantStatus: STATUS_EVENTS,
+  apiKey: KEY_EVENTS,
+  keyRetirement: KEY_RETIREMENT_EVENTS,
+  deviceCredential: DEVICE_CREDENTIAL_EVENTS,
+} as const satisfies { readonly [S in keyof Subjects]: Readonly<Record<string, string>> };
+
+/** A type of event, with its subject. */
+export type Happening = {
+  [S in keyof Subjects]: { readonly type: keyof (typeof EVENTS_OF)[S]; readonly subject: Subjects[S] };
+}[keyof Subjects];
 
 export type EventType = Happening['type'];
 

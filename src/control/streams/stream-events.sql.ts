@@ -3,26 +3,15 @@ import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Place } from '../../events/event.ts';
-import type { Event, EventFilter, EventType, Happening } from './stream-event.ts';
+import { EVENTS_OF, type Event, type EventFilter, type Happening } from './stream-event.ts';
 
-const PARTICIPANT_EVENTS: readonly EventType[] = [
-  'participant_entered',
-  'participant_updated',
-  'participant_left',
-];
+const { room, participant, moderation, watchdog } = EVENTS_OF;
 
-const ROOM_EVENTS: readonly EventType[] = [
-  'room_created',
-  'room_updated',
-  'room_ended',
-  ...PARTICIPANT_EVENTS,
-  'moderation',
-  'watchdog_warned',
-  'watchdog_rearmed',
-  'watchdog_fired',
-];
-
-const TYPES = { participants: PARTICIPANT_EVENTS, rooms: ROOM_EVENTS } as const;
+/** The types of events that a stream may be limited to. */
+const TYPES = {
+  participants: Object.keys(participant),
+  rooms: Object.keys({ ...room, ...participant, ...moderation, ...watchdog }),
+} as const;
 
 /** How many events one query scans, even if few of them match. */
 const EVENTS_SCANNED_MAX = 10_000;
@@ -100,7 +89,7 @@ export async function findRecentRoomEvents(
 ): Promise<Event[]> {
   const { name, where, values } = filtered(
     'find-recent-room-events',
-    [tenant, upTo, limit, EVENTS_SCANNED_MAX, ROOM_EVENTS],
+    [tenant, upTo, limit, EVENTS_SCANNED_MAX, TYPES.rooms],
     { room: room && ['room_uid in (select uid from rooms where tenant_id = $1 and name = ?)', room] },
   );
   const { rows } = await db.query<Event>({

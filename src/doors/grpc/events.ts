@@ -2,20 +2,15 @@
 import { type EventSchema, Event_Type as Type } from '@boxoffice/contract/event';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type DurationSchema, timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { DeviceCredentialChange } from '../../access/devices/device-credential-events.ts';
-import type { ApiKeyChange, KeyRetirement } from '../../access/keys/key-events.ts';
+import type { ApiKeyChange } from '../../access/keys/key-events.ts';
 import { invalidField } from '../../base/failure.ts';
-import type { Participant } from '../../control/rooms/participant.ts';
-import type { Room } from '../../control/rooms/room.ts';
 import type { Event, StreamItem } from '../../control/streams/stream-event.ts';
-import type { Watchdog } from '../../control/watchdogs/watchdog.ts';
 import type { Place } from '../../events/event.ts';
-import type { BalanceAlert, RunwayAlert } from '../../money/alerts/alert-events.ts';
-import type { CreditChange } from '../../money/ledger/credit-events.ts';
-import type { PaymentDispute, TopUp } from '../../money/payments/payment-events.ts';
-import type { ConflictingDuplicates } from '../../money/usage/conflict-events.ts';
-import type { PublicEventType, PublicHappening } from '../../outward/events/event-catalogue.ts';
-import type { WebhookPause } from '../../outward/events/webhook-pause.ts';
+import {
+  type PublicEventType,
+  type PublicSubjects,
+  subjectOf,
+} from '../../outward/events/event-catalogue.ts';
 import { parseToken, renderToken } from './fields.ts';
 import {
   renderApiKey,
@@ -74,124 +69,68 @@ export const RESET: WireEvent = { type: Type.RESET, kind: { case: 'reset', value
 const DURATION_SECONDS_MAX = 315_576_000_000;
 
 type Kind = NonNullable<WireEvent['kind']>;
-type SubjectOf<T extends PublicEventType> = Extract<PublicHappening, { readonly type: T }>['subject'];
+/** The message of a subject, as `create()` takes it. */
+type Message<S extends keyof PublicSubjects> = Extract<Kind, { readonly case: S }>['value'];
 
-/** The renderer of each event type. */
-export const EVENT_RENDERERS: {
-  readonly [T in PublicEventType]: readonly [Type, (subject: SubjectOf<T>, seq: bigint) => Kind];
+export const SUBJECT_RENDERERS: {
+  readonly [S in keyof PublicSubjects]: (subject: PublicSubjects[S], seq: bigint) => Message<S>;
 } = {
-  room_created: [Type.ROOM_CREATED, room],
-  room_updated: [Type.ROOM_UPDATED, room],
-  room_ended: [Type.ROOM_ENDED, room],
-  participant_entered: [Type.PARTICIPANT_ENTERED, participant],
-  participant_updated: [Type.PARTICIPANT_UPDATED, participant],
-  participant_left: [Type.PARTICIPANT_LEFT, participant],
-  moderation: [
-    Type.MODERATION,
-    (subject, id) => ({ case: 'moderation', value: renderModerationEvent({ ...subject, id }) }),
-  ],
-  watchdog_warned: [Type.WATCHDOG_WARNED, watchdog],
-  watchdog_rearmed: [Type.WATCHDOG_REARMED, watchdog],
-  watchdog_fired: [Type.WATCHDOG_FIRED, watchdog],
-  credit_spent: [Type.CREDIT_SPENT, credit],
-  credit_restored: [Type.CREDIT_RESTORED, credit],
-  balance_low: [Type.BALANCE_LOW, balanceAlert],
-  balance_recovered: [Type.BALANCE_RECOVERED, balanceAlert],
-  runway_low: [Type.RUNWAY_LOW, runwayAlert],
-  runway_recovered: [Type.RUNWAY_RECOVERED, runwayAlert],
-  top_up_succeeded: [Type.TOP_UP_SUCCEEDED, topUp],
-  top_up_failed: [Type.TOP_UP_FAILED, topUp],
-  payment_reversed: [
-    Type.PAYMENT_REVERSED,
-    ({ amount, ...reversal }) => ({
-      case: 'paymentReversal',
-      value: { ...reversal, amountMicros: BigInt(amount) },
-    }),
-  ],
-  payment_disputed: [Type.PAYMENT_DISPUTED, paymentDispute],
-  payment_dispute_closed: [Type.PAYMENT_DISPUTE_CLOSED, (value) => ({ case: 'paymentDisputeEnd', value })],
-  card_expiring: [Type.CARD_EXPIRING, (value) => ({ case: 'cardExpiry', value })],
-  conflicting_duplicates: [Type.CONFLICTING_DUPLICATES, conflictingDuplicates],
-  tenant_status_changed: [Type.TENANT_STATUS_CHANGED, (value) => ({ case: 'tenantStatus', value })],
-  key_created: [Type.KEY_CREATED, apiKey],
-  key_rotated: [Type.KEY_ROTATED, apiKey],
-  key_revoked: [Type.KEY_REVOKED, apiKey],
-  key_retiring: [Type.KEY_RETIRING, keyRetirement],
-  device_credential_created: [Type.DEVICE_CREDENTIAL_CREATED, deviceCredential],
-  device_credential_rotated: [Type.DEVICE_CREDENTIAL_ROTATED, deviceCredential],
-  device_credential_revoked: [Type.DEVICE_CREDENTIAL_REVOKED, deviceCredential],
-  webhook_paused: [Type.WEBHOOK_PAUSED, webhookPause],
+  room: renderRoom,
+  participant: renderParticipant,
+  moderation: (subject, id) => renderModerationEvent({ ...subject, id }),
+  watchdog: renderWatchdog,
+  credit: ({ balance, admitted }) => ({ balanceMicros: BigInt(balance), admitted }),
+  balanceAlert: ({ balance, below }) => ({ balanceMicros: BigInt(balance), belowMicros: BigInt(below) }),
+  runwayAlert: ({ balance, belowHours, burnPerHour, runwayHours, emptyAt }) => ({
+    balanceMicros: BigInt(balance),
+    below: renderHours(belowHours),
+    burnPerHourMicros: BigInt(burnPerHour),
+    ...(runwayHours !== null && { runway: renderHours(runwayHours) }),
+    ...(emptyAt && { emptyTime: timestampFromDate(emptyAt) }),
+  }),
+  topUp: ({ automatic, amount, paymentId, error }) => ({
+    automatic,
+    amountMicros: BigInt(amount),
+    paymentId: paymentId ?? '',
+    error: error ?? '',
+  }),
+  paymentReversal: ({ amount, ...reversal }) => ({ ...reversal, amountMicros: BigInt(amount) }),
+  paymentDispute: ({ amount, reason, ...dispute }) => ({
+    ...dispute,
+    amountMicros: BigInt(amount),
+    reason: reason ?? '',
+  }),
+  paymentDisputeEnd: (end) => end,
+  cardExpiry: (expiry) => expiry,
+  conflictingDuplicates: ({ count, ids, firstAt }) => ({
+    count: BigInt(count),
+    ids: [...ids],
+    firstTime: timestampFromDate(firstAt),
+  }),
+  tenantStatus: (change) => change,
+  apiKey: ({ key, ...replaced }) => ({ key: renderApiKey(key), ...renderReplaced(replaced) }),
+  keyRetirement: ({ keyId, name, kind, retiresAt }) => ({
+    keyId,
+    name,
+    kind,
+    retireTime: timestampFromDate(retiresAt),
+  }),
+  deviceCredential: ({ credential, ...replaced }) => ({
+    credential: renderDeviceCredential(credential),
+    ...renderReplaced(replaced),
+  }),
+  webhookPause: ({ description, seq, status, error, ...pause }) => ({
+    ...pause,
+    description: description ?? '',
+    seq: BigInt(seq),
+    status: status ?? 0,
+    error: error ?? '',
+  }),
 };
-
-function room(subject: Room): Kind {
-  return { case: 'room', value: renderRoom(subject) };
-}
-
-function participant(subject: Participant): Kind {
-  return { case: 'participant', value: renderParticipant(subject) };
-}
-
-function watchdog(subject: Watchdog): Kind {
-  return { case: 'watchdog', value: renderWatchdog(subject) };
-}
-
-function credit({ balance, admitted }: CreditChange): Kind {
-  return { case: 'credit', value: { balanceMicros: BigInt(balance), admitted } };
-}
-
-function balanceAlert({ balance, below }: BalanceAlert): Kind {
-  return { case: 'balanceAlert', value: { balanceMicros: BigInt(balance), belowMicros: BigInt(below) } };
-}
-
-function runwayAlert({ balance, belowHours, burnPerHour, runwayHours, emptyAt }: RunwayAlert): Kind {
-  return {
-    case: 'runwayAlert',
-    value: {
-      balanceMicros: BigInt(balance),
-      below: renderHours(belowHours),
-      burnPerHourMicros: BigInt(burnPerHour),
-      ...(runwayHours !== null && { runway: renderHours(runwayHours) }),
-      ...(emptyAt && { emptyTime: timestampFromDate(emptyAt) }),
-    },
-  };
-}
 
 /** A hundredth of an hour is 36 seconds. */
 function renderHours(hours: number): MessageInitShape<typeof DurationSchema> {
   return { seconds: BigInt(Math.min(Math.round(hours * 3600), DURATION_SECONDS_MAX)) };
-}
-
-function topUp({ automatic, amount, paymentId, error }: TopUp): Kind {
-  const amountMicros = BigInt(amount);
-  return {
-    case: 'topUp',
-    value: { automatic, amountMicros, paymentId: paymentId ?? '', error: error ?? '' },
-  };
-}
-
-function paymentDispute({ amount, reason, ...dispute }: PaymentDispute): Kind {
-  return {
-    case: 'paymentDispute',
-    value: { ...dispute, amountMicros: BigInt(amount), reason: reason ?? '' },
-  };
-}
-
-function conflictingDuplicates({ count, ids, firstAt }: ConflictingDuplicates): Kind {
-  const value = { count: BigInt(count), ids: [...ids], firstTime: timestampFromDate(firstAt) };
-  return { case: 'conflictingDuplicates', value };
-}
-
-function apiKey({ key, ...replaced }: ApiKeyChange): Kind {
-  return { case: 'apiKey', value: { key: renderApiKey(key), ...renderReplaced(replaced) } };
-}
-
-function keyRetirement({ keyId, name, kind, retiresAt }: KeyRetirement): Kind {
-  return { case: 'keyRetirement', value: { keyId, name, kind, retireTime: timestampFromDate(retiresAt) } };
-}
-
-function deviceCredential({ credential, ...replaced }: DeviceCredentialChange): Kind {
-  const value = { credential: renderDeviceCredential(credential), ...renderReplaced(replaced) };
-  return { case: 'deviceCredential', value };
 }
 
 /** What a rotation has replaced: the id, and when it retires. */
@@ -205,32 +144,22 @@ function renderReplaced({
   };
 }
 
-function webhookPause({ description, seq, status, error, ...pause }: WebhookPause): Kind {
-  return {
-    case: 'webhookPause',
-    value: {
-      ...pause,
-      description: description ?? '',
-      seq: BigInt(seq),
-      status: status ?? 0,
-      error: error ?? '',
-    },
-  };
+/** The name of the type in the contract. It does not compile without one for each type. */
+function typeOf(type: PublicEventType): Type {
+  return Type[type.toUpperCase() as Uppercase<PublicEventType>];
 }
 
 /** An event type that a newer version has stored is rendered as UNSPECIFIED. */
 export function renderEvent(event: Event): WireEvent {
-  const [type, render] = EVENT_RENDERERS[event.type as PublicEventType] ?? [
-    Type.UNSPECIFIED,
-    () => ({ case: undefined }),
-  ];
+  const about = subjectOf(event.type);
+  // The table maps each subject to its renderer.
+  const render = about && (SUBJECT_RENDERERS[about] as (subject: unknown, seq: bigint) => unknown);
   return {
     seq: event.seq,
     time: timestampFromDate(event.at),
     roomUid: event.roomUid ?? '',
-    // The table maps each type to the renderer of its own subject.
-    kind: (render as (subject: unknown, seq: bigint) => Kind)(event.subject, event.seq),
-    type,
+    kind: (render ? { case: about, value: render(event.subject, event.seq) } : { case: undefined }) as Kind,
+    type: about ? typeOf(event.type) : Type.UNSPECIFIED,
   };
 }
 

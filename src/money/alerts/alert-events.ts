@@ -3,6 +3,16 @@ import type { NewEvent } from '../../events/event.ts';
 import { leftOf } from '../runway/runway.ts';
 import type { SetThreshold } from './alert-threshold.ts';
 
+export const BALANCE_EVENTS = {
+  balance_low: 'The balance fell below a threshold.',
+  balance_recovered: 'The balance is at a threshold or above it again.',
+} as const;
+
+export const RUNWAY_EVENTS = {
+  runway_low: 'At the present rate, the balance will last for less time than a threshold.',
+  runway_recovered: 'At the present rate, the balance will last for longer than a threshold again.',
+} as const;
+
 /** The subject of `balance_low` and `balance_recovered`. */
 export interface BalanceAlert {
   /** After the change that crossed the threshold. */

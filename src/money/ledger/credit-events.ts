@@ -2,6 +2,11 @@
 import { admits, type Tenant } from '../../base/tenants/tenant.ts';
 import type { NewEvent } from '../../events/event.ts';
 
+export const CREDIT_EVENTS = {
+  credit_spent: 'The balance fell to zero or below.',
+  credit_restored: 'The balance rose above zero again.',
+} as const;
+
 /** The subject of `credit_spent` and `credit_restored`. */
 export interface CreditChange {
   /** Micros, as a decimal string: the balance after the change. */

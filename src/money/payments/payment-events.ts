@@ -2,6 +2,21 @@
 import type { NewEvent } from '../../events/event.ts';
 import type { DisputeOutcome } from '../reversals/reversal.ts';
 
+export const TOP_UP_EVENTS = {
+  top_up_succeeded: 'A payment was credited.',
+  top_up_failed: 'A payment failed.',
+} as const;
+
+export const REVERSAL_EVENTS = {
+  payment_reversed: 'A refund or a dispute took credit back, or gave it back.',
+} as const;
+
+export const DISPUTE_EVENTS = { payment_disputed: 'A payment is disputed.' } as const;
+
+export const DISPUTE_END_EVENTS = { payment_dispute_closed: 'A dispute ended.' } as const;
+
+export const CARD_EVENTS = { card_expiring: 'The saved card expires soon.' } as const;
+
 /** The subject of `top_up_succeeded` and `top_up_failed`. */
 export interface TopUp {
   /** True if the saved card was charged, false for a checkout. */

@@ -2,6 +2,10 @@
 import type { TenantStatus } from '../../base/tenants/tenant.ts';
 import type { NewEvent } from '../../events/event.ts';
 
+export const STATUS_EVENTS = {
+  tenant_status_changed: 'The status of the tenant, or its exemption from charging, changed.',
+} as const;
+
 /** The subject of `tenant_status_changed`. */
 export interface StatusChange {
   readonly from: TenantStatus;

@@ -1,6 +1,10 @@
 /** The event `conflicting_duplicates`. */
 import type { NewEvent } from '../../events/event.ts';
 
+export const CONFLICT_EVENTS = {
+  conflicting_duplicates: 'Relays report ids of usage records again with other values.',
+} as const;
+
 /** At most this many ids are in one event. */
 export const CONFLICT_IDS_MAX = 10;
 

@@ -10,24 +10,22 @@ import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { withhold } from '../../control/rooms/participant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { type PublicSubjects, subjectOf } from './event-catalogue.ts';
 
-/** Amounts in subjects: decimal strings of micros. */
-const AMOUNTS: ReadonlySet<string> = new Set(['amount', 'balance', 'below', 'burnPerHour']);
+/** Members of subjects that are amounts: decimal strings of micros. */
+export const AMOUNTS: ReadonlySet<string> = new Set(['amount', 'balance', 'below', 'burnPerHour']);
 const MICROS = /^-?\d+$/;
 const TIME = /^(at|deadline|.+At)$/;
 
 type Subject = Readonly<Record<string, unknown>>;
 
-/** What the public form of some types adds to the subject, or takes from it. */
-const CHANGES: Readonly<Record<string, (subject: Subject, event: LoggedEvent) => Subject>> = {
-  room_created: inLowerCase,
-  room_updated: inLowerCase,
-  room_ended: inLowerCase,
-  participant_entered: grantedOnly,
-  participant_updated: grantedOnly,
-  participant_left: grantedOnly,
-  moderation: (subject, { seq }) => ({ id: seq, ...subject }),
-};
+/** What the public form adds to some subjects, or takes from them. */
+const CHANGES: { readonly [S in keyof PublicSubjects]?: (subject: Subject, event: LoggedEvent) => Subject } =
+  {
+    room: inLowerCase,
+    participant: grantedOnly,
+    moderation: (subject, { seq }) => ({ id: seq, ...subject }),
+  };
 
 /**
  * The event as JSON: `id`, `seq`, `type`, `timestamp` and `data`. `skipped` events before it were deleted before they
@@ -35,13 +33,14 @@ const CHANGES: Readonly<Record<string, (subject: Subject, event: LoggedEvent) =>
  */
 export function renderPublicEvent(tenant: TenantId, event: LoggedEvent, skipped = 0n): string {
   const subject = event.subject as Subject;
+  const about = subjectOf(event.type);
   return exactJson({
     id: publicEventId(tenant, event),
     seq: event.seq,
     type: event.type,
     timestamp: event.at.toISOString(),
     ...(skipped > 0n && { skipped }),
-    data: renderMembers(CHANGES[event.type]?.(subject, event) ?? subject),
+    data: renderMembers((about && CHANGES[about]?.(subject, event)) ?? subject),
   });
 }
 

@@ -1,3 +1,7 @@
+export const WEBHOOK_EVENTS = {
+  webhook_paused: 'A webhook was paused, because its deliveries failed.',
+} as const;
+
 /** The subject of `webhook_paused`. The address may hold a secret of its receiver, so only its host is told. */
 export interface WebhookPause {
   readonly webhookId: string;
