@@ -336,3 +336,55 @@ test('an admission that PostgreSQL aborts to resolve a deadlock is repeated', as
   });
   expect(await read(app, await minted.coming)).toMatchObject({ ep: 1 });
 });
+
+describe('an entry', () => {
+  const db = () => app.service.deps.db;
+  const devicesOfEntries = async () =>
+    (await eventsSince(app, stage.tenant))
+      .filter(({ type }) => type === 'participant_entered')
+      .map(({ subject }) => (subject as { devices: unknown[] }).devices);
+
+  test('makes the room due when its token expires', async () => {
+    await enterAlone(db(), admissionOf('ann'));
+    const { rows } = await db().query(
+      `select due_at = expires_at as is from room_lapses join participants using (tenant_id, room_uid)
+        where tenant_id = $1`,
+      [tenant],
+    );
+    expect(rows).toStrictEqual([{ is: true }]);
+  });
+
+  test('at the very moment when the last token expires is a second entry', async () => {
+    await inTransaction(db(), async (tx) => {
+      await enterIn(tx, admissionOf('ann'));
+      for (const table of ['participants', 'admissions']) {
+        await tx.query(`update ${table} set expires_at = (select now()) where tenant_id = $1`, [tenant]);
+      }
+      expect(await enterIn(tx, admissionOf('ann'))).toMatchObject({ eventful: true });
+    });
+    const told = (await eventsSince(app, stage.tenant)).map(({ type }) => type);
+    expect(told.filter((type) => type.startsWith('participant'))).toStrictEqual([
+      'participant_entered',
+      'participant_left',
+      'participant_entered',
+    ]);
+  });
+
+  test('is refused if several devices have a higher rank', async () => {
+    for (const device of ['one', 'two']) {
+      await enterAlone(db(), { ...admissionOf('ann'), rank: 80, thumbprint: deviceOf(device) });
+    }
+    const lower = { ...admissionOf('ann'), thumbprint: deviceOf('three'), mayLower: false };
+    expect(await enterAlone(db(), lower)).toBe('username_taken');
+  });
+
+  test('tells its own device, not those of other users and rooms', async () => {
+    const { room: other } = await stage.control.call(RoomService.method.createRoom, { room: 'other' });
+    const shared = { thumbprint: deviceOf('kiosk') };
+    await enterAlone(db(), { ...admissionOf('bob'), ...shared });
+    await enterAlone(db(), { ...admissionOf('ann'), ...shared, roomUid: other!.uid });
+    await enterAlone(db(), { ...admissionOf('ann'), ...shared });
+    const kiosk = expect.objectContaining({ thumbprint: deviceOf('kiosk') });
+    expect(await devicesOfEntries()).toStrictEqual([[kiosk], [kiosk], [kiosk]]);
+  });
+});
