@@ -82,6 +82,11 @@ export async function runTests(runner: Runner, files: readonly string[]): Promis
     : { outcome: 'broken', output: stripVTControlCharacters(output).trim() };
 }
 
+/** One line for `readline`, which takes these two characters for ends of lines. */
+export function renderMessage(message: Message): string {
+  return JSON.stringify(message).replace(/[\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16)}`);
+}
+
 export function parseMessage(line: string): Message | undefined {
   if (!line.startsWith('{"file":')) return undefined;
   const message: Message = JSON.parse(line);

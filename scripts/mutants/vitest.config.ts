@@ -11,7 +11,7 @@ import {
   type TestSpecification,
 } from 'vitest/node';
 import base from '../../vitest.config.ts';
-import type { Message } from './run-tests.ts';
+import { type Message, renderMessage } from './run-tests.ts';
 
 const files: readonly string[] = JSON.parse(process.env.MUTANT_TESTS ?? '[]');
 
@@ -45,7 +45,7 @@ class LineReporter implements Reporter {
 }
 
 function tell(message: Message): void {
-  writeSync(1, `${JSON.stringify(message)}\n`);
+  writeSync(1, `${renderMessage(message)}\n`);
 }
 
 const { reporters: _reporters, projects = [], ...test } = base.test ?? {};
