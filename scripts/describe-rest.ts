@@ -11,8 +11,53 @@ import type { Deps } from '../src/doors/deps.ts';
 import { JOIN_DESCRIPTION } from '../src/doors/join/join.ts';
 import { buildRest } from '../src/doors/rest/server.ts';
 
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+}
+
+export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+export interface Operation {
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
+
+export interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+/** The JSON that an operation answers if it succeeds; `undefined`: nothing. */
+export function answerOf({ responses }: Operation): Schema | undefined {
+  const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2'))!;
+  return answer.content?.['application/json']?.schema;
+}
+
 /** What `/openapi.json` serves. The routes are not called, so they need nothing to work with. */
-export async function describeRest(): Promise<unknown> {
+export async function describeRest(): Promise<Description> {
   const deps = {
     log: pino({ enabled: false }),
     metrics: new Metrics(),

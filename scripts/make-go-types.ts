@@ -19,8 +19,8 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import { readComment, wrap } from './contract-comments.ts';
-import { pathWith } from './toolchains.ts';
+import { readComment } from './contract-comments.ts';
+import { comment, gofmt, goName } from './go-text.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const PACKAGE = 'boxoffice.control.v1.';
@@ -225,11 +225,6 @@ function answerName(message: string): string {
   return ANSWERS[message] ?? message.replace(/^Api/, 'API');
 }
 
-function gofmt(text: string): string {
-  const env = { ...process.env, PATH: pathWith('go') };
-  return execFileSync('gofmt', [], { input: text, encoding: 'utf8', maxBuffer: 2 ** 26, env });
-}
-
 /** Comments of the contract, with Go's names of fields. */
 class Docs {
   readonly #renamed: ReadonlyMap<string, string>;
@@ -271,35 +266,11 @@ class Docs {
   }
 }
 
-function comment(text: string): string {
-  return wrap(text, 105)
-    .map((line) => `// ${line}\n`)
-    .join('');
-}
-
 /** Names of fields with more than one word, in the contract and in Go. */
 function namesOf(desc: DescMessage): (readonly [string, string])[] {
   return desc.fields
     .filter(({ name }) => name.includes('_'))
     .map(({ name }) => [name, goName(name)] as const);
-}
-
-const INITIALISMS: Readonly<Record<string, string>> = {
-  api: 'API',
-  cidr: 'CIDR',
-  e2ee: 'E2EE',
-  hd: 'HD',
-  id: 'ID',
-  ids: 'IDs',
-  ttl: 'TTL',
-  uid: 'UID',
-};
-
-function goName(name: string): string {
-  return name
-    .split('_')
-    .map((word) => INITIALISMS[word] ?? word[0]!.toUpperCase() + word.slice(1))
-    .join('');
 }
 
 /** As protoc-gen-go names a field of the contract. */

@@ -23,7 +23,7 @@ import {
 } from '../src/doors/rest/statement-schema.ts';
 import { DeliverySchema, WebhookSchema } from '../src/doors/rest/webhook-schema.ts';
 import { PUBLIC_EVENT_TYPES } from '../src/outward/events/event-catalogue.ts';
-import { describeRest } from './describe-rest.ts';
+import { answerOf, type Description, describeRest, type Operation, type Schema } from './describe-rest.ts';
 
 const TYPES_URL = new URL('../sdk/typescript/src/backend/rest-types.ts', import.meta.url);
 
@@ -52,40 +52,9 @@ const NAMED_WORDS = {
   WebhookEventType: words(PUBLIC_EVENT_TYPES, { description: 'What happened' }),
 };
 
-interface Schema {
-  readonly type?: string | readonly string[];
-  readonly format?: string;
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
-}
-
-interface Operation {
-  readonly summary: string;
-  readonly tags: readonly string[];
-  readonly parameters?: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly required?: boolean;
-    readonly description?: string;
-    readonly schema: Schema;
-  }[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
-}
-
-type Content = Readonly<Record<string, { readonly schema: Schema }>>;
-
-interface Description {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-}
-
 /** The text of `rest-types.ts`. */
 export async function makeTypes(): Promise<string> {
-  return new Writer().write((await describeRest()) as Description);
+  return new Writer().write(await describeRest());
 }
 
 class Writer {
@@ -138,12 +107,12 @@ class Writer {
     for (const each of Object.values(value)) this.#collectWords(each);
   }
 
-  #operation(name: string, { summary, parameters = [], requestBody, responses }: Operation): string {
+  #operation(name: string, operation: Operation): string {
+    const { summary, parameters = [], requestBody } = operation;
     const placed = (place: string) => parameters.filter((parameter) => parameter.in === place);
     const [path, query] = [placed('path'), placed('query')];
     const body = requestBody?.content['application/json']?.schema;
-    const [, answer] = Object.entries(responses).find(([status]) => status.startsWith('2'))!;
-    const schema = answer.content?.['application/json']?.schema;
+    const schema = answerOf(operation);
     const fields = [
       path.length > 0 && `/** In the path. */\n    path: ${this.#parameters(path)};`,
       query.length > 0 && `/** In the query. */\n    query?: ${this.#parameters(query)};`,

@@ -1,47 +1,10 @@
 package boxoffice
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Alerts are the thresholds below which the tenant is alerted.
 type Alerts struct {
 	rest *rest
-}
-
-// ThresholdKind is what a threshold compares.
-type ThresholdKind string
-
-// Kinds of thresholds.
-const (
-	// ThresholdBalance is an amount of credit.
-	ThresholdBalance ThresholdKind = "balance"
-	// ThresholdRunway is how many hours the credit lasts.
-	ThresholdRunway ThresholdKind = "runway"
-)
-
-// Threshold is a floor under the credit.
-type Threshold struct {
-	// What it compares.
-	Kind ThresholdKind `json:"kind"`
-	// For [ThresholdBalance]: the amount, 0 or more.
-	BelowMicros *Micros `json:"below_micros,omitzero"`
-	// For [ThresholdRunway]: 1 to 8760 hours.
-	BelowHours int64 `json:"below_hours,omitzero"`
-}
-
-// ThresholdStatus is a threshold that was set, and whether the balance is below it.
-type ThresholdStatus struct {
-	Threshold
-	// Since when the balance is below it. Zero: it is not.
-	RaisedAt time.Time `json:"raised_at,omitzero"`
-}
-
-// SetAlerts is the request of [Alerts.Set]: all thresholds.
-type SetAlerts struct {
-	// At most ten, each once. None turns alerts off.
-	Thresholds []Threshold `json:"thresholds"`
 }
 
 // Get reads the thresholds: those of [ThresholdBalance] first, then the largest first. There are none until they are

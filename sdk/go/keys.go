@@ -3,78 +3,11 @@ package boxoffice
 import (
 	"context"
 	"net/url"
-	"time"
 )
 
 // Keys are the API keys of the tenant.
 type Keys struct {
 	rest *rest
-}
-
-// KeyKind is what a key is for.
-type KeyKind string
-
-// Kinds of keys.
-const (
-	// KeyBackend may do everything of the tenant.
-	KeyBackend KeyKind = "backend"
-	// KeyRelay reports usage.
-	KeyRelay KeyKind = "relay"
-)
-
-// Key is an API key, without its secret.
-type Key struct {
-	// The second part of the plaintext.
-	ID string `json:"id"`
-	// As given when it was created.
-	Name string `json:"name"`
-	// What it is for.
-	Kind KeyKind `json:"kind"`
-	// When it was created.
-	CreatedAt time.Time `json:"created_at,omitzero"`
-	// Until when it works beside its replacement. Zero: it was not rotated.
-	RetiresAt time.Time `json:"retires_at,omitzero"`
-	// When it was revoked or retired. Zero: it was not.
-	RevokedAt time.Time `json:"revoked_at,omitzero"`
-}
-
-// CreateKey is the request of [Keys.Create]: the key to create.
-type CreateKey struct {
-	// For your own lists: where it is used; 1 to 100 characters.
-	Name string `json:"name"`
-	// What it is for; empty: [KeyBackend].
-	Kind KeyKind `json:"kind,omitzero"`
-}
-
-// CreatedKey is a new key, and its plaintext.
-type CreatedKey struct {
-	// The key without its secret.
-	Key Key `json:"key"`
-	// The plaintext, shown once.
-	APIKey string `json:"api_key"`
-}
-
-// RotateKey is the request of [Keys.Rotate]: the key to replace.
-type RotateKey struct {
-	// Id of the key.
-	ID string `json:"id"`
-	// How long the old one still works, in whole seconds; nil: a day; at most a week.
-	OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
-}
-
-// RotatedKey is the replacement of a key.
-type RotatedKey struct {
-	CreatedKey
-	// Until when the old key works.
-	OldKeyRetires time.Time `json:"old_key_retires,omitzero"`
-}
-
-// RevokeKey is the request of [Keys.Revoke]: the key to revoke.
-type RevokeKey struct {
-	// Id of the key.
-	ID string `json:"id"`
-	// [StopService]: also if it is the last working key of its kind.
-	Confirm string `json:"confirm,omitzero"`
 }
 
 // StopService confirms that the last working key of its kind is revoked.

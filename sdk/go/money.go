@@ -21,25 +21,3 @@ type Amount struct {
 	// The same for people, such as -$0.000009.
 	Display string `json:"display"`
 }
-
-// Role is what a participant is in a room.
-type Role string
-
-// Roles.
-const (
-	RoleHost              Role = "host"
-	RoleAudience          Role = "audience"
-	RoleBroadcastAudience Role = "broadcast_audience"
-)
-
-// Tier is the sum of all video that a participant receives at once.
-type Tier string
-
-// Tiers.
-const (
-	TierAudio  Tier = "audio"
-	TierHD     Tier = "hd"
-	TierFullHD Tier = "full_hd"
-	Tier2K     Tier = "2k"
-	Tier2KPlus Tier = "2k_plus"
-)

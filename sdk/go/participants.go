@@ -3,7 +3,6 @@ package boxoffice
 import (
 	"context"
 	"iter"
-	"time"
 
 	controlv1 "boxoffice.example/boxoffice/sdk/go/internal/gen/boxoffice/control/v1"
 )
@@ -13,41 +12,6 @@ type Participants struct {
 	control *control
 	rest    *rest
 }
-
-// EraseParticipant is the request of [Participants.Erase]: a person.
-type EraseParticipant struct {
-	// The name, as usage records and tokens have it: 1 to 200 characters.
-	Participant string `json:"participant"`
-}
-
-// GetErasure is the request of [Participants.Erasure]: which erasure.
-type GetErasure struct {
-	// The id of the erasure.
-	ID string `json:"id"`
-}
-
-// Erasure is how far the erasure of a person is.
-type Erasure struct {
-	// The id of the erasure.
-	ID string `json:"id"`
-	// Done: nothing that is stored shows the name any more.
-	State ErasureState `json:"state"`
-	// Usage records that have lost the name so far.
-	Records int64 `json:"records"`
-	// When it was asked for.
-	CreatedAt time.Time `json:"created_at,omitzero"`
-	// When it was done. Zero: it is pending.
-	FinishedAt time.Time `json:"finished_at,omitzero"`
-}
-
-// ErasureState is whether an erasure is done.
-type ErasureState string
-
-// States of erasures.
-const (
-	ErasurePending ErasureState = "pending"
-	ErasureDone    ErasureState = "done"
-)
 
 // Get reads a user of a room, present or not.
 func (p *Participants) Get(ctx context.Context, request GetParticipant, options ...CallOption) (*Participant, error) {

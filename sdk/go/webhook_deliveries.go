@@ -9,63 +9,6 @@ import (
 // EventWebhookTest is the type of the event that [Webhooks.Test] sends. It is not in the log of events.
 const EventWebhookTest EventType = "webhook_test"
 
-// WebhookDelivery is an attempt to send an event to a webhook.
-type WebhookDelivery struct {
-	// The id of the attempt.
-	ID string `json:"id"`
-	// Why it was sent.
-	Kind DeliveryKind `json:"kind"`
-	// The id of the event, which is the header webhook-id.
-	EventID string `json:"event_id"`
-	// The number of the event. 0: a test.
-	Seq uint64 `json:"seq,omitzero"`
-	// The type of the event, or [EventWebhookTest].
-	Type EventType `json:"type"`
-	// Counts the attempts to deliver the event in a row, from 1.
-	Attempt int64 `json:"attempt"`
-	// The answer had a status from 200 to 299.
-	Delivered bool `json:"delivered"`
-	// The status of the answer. 0: there was none.
-	Status int64 `json:"status,omitzero"`
-	// Why there was no answer. Empty: there was one.
-	Error string `json:"error,omitzero"`
-	// The first 1024 characters of the answer.
-	Answer string `json:"answer,omitzero"`
-	// Milliseconds from the start of the request to its outcome.
-	LatencyMS int64 `json:"latency_ms"`
-	// When the outcome was known.
-	At time.Time `json:"at,omitzero"`
-}
-
-// DeliveryKind is why an event was sent.
-type DeliveryKind string
-
-// Kinds of deliveries.
-const (
-	// DeliveryEvent is an event in order.
-	DeliveryEvent DeliveryKind = "event"
-	// DeliveryTest is the test event.
-	DeliveryTest DeliveryKind = "test"
-	// DeliveryResend is an event that was asked for again.
-	DeliveryResend DeliveryKind = "resend"
-)
-
-// TestWebhook is the request of [Webhooks.Test]: which webhook.
-type TestWebhook struct {
-	// Id of the webhook.
-	ID string `json:"id"`
-}
-
-// ListDeliveries is the request of [Webhooks.Deliveries]: of which webhook.
-type ListDeliveries struct {
-	// Id of the webhook.
-	ID string `json:"id"`
-	// 1 to 500; 0 is 100.
-	PageSize int32 `json:"page_size,omitzero"`
-	// NextPageToken of the previous page; empty: the first page.
-	PageToken string `json:"page_token,omitzero"`
-}
-
 // ResendEvent is the request of [Webhooks.Resend]: which event.
 type ResendEvent struct {
 	// Id of the webhook.

@@ -2,50 +2,10 @@ package boxoffice
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"strconv"
 	"time"
 )
-
-// WebhookEvent is an event in the form that webhooks and [Webhooks.PullEvents] have. The control plane has another
-// one: [Event].
-type WebhookEvent struct {
-	// The same wherever the event appears. Use it to drop repetitions.
-	ID string `json:"id"`
-	// Events of a tenant are numbered from 1, without a gap. 0: the test event of a webhook.
-	Seq uint64 `json:"seq"`
-	// What happened. Expect types that you do not know.
-	Type EventType `json:"type"`
-	// When it happened.
-	Timestamp time.Time `json:"timestamp,omitzero"`
-	// In webhooks only: so many events before this one were deleted before they could be delivered.
-	Skipped uint64 `json:"skipped,omitzero"`
-	// An object: what it happened to, as it was right after. It depends on the type.
-	Data json.RawMessage `json:"data"`
-}
-
-// PullEvents is the request of [Webhooks.PullEvents]: which events.
-type PullEvents struct {
-	// Only events after the one with this number. Nil: from the oldest event that is kept.
-	After *uint64 `json:"after,omitzero"`
-	// Only these types. None: all.
-	Types []EventType `json:"types,omitzero"`
-	// 1 to 1000; 0 is 100.
-	Limit int32 `json:"limit,omitzero"`
-	// How many seconds to wait for an event if there is none: at most 20.
-	WaitSeconds int32 `json:"wait_seconds,omitzero"`
-}
-
-// PulledEvents are the next events. There may be none.
-type PulledEvents struct {
-	// The events, in order.
-	Events []*WebhookEvent `json:"events"`
-	// After of the next request.
-	After uint64 `json:"after"`
-	// There are more, or may be: ask again at once.
-	More bool `json:"more"`
-}
 
 // FollowEvents is the request of [Webhooks.FollowEvents]: which events.
 type FollowEvents struct {

@@ -4,25 +4,32 @@
  * The rest of the service receives plain values from here. A value that is not understood stops the
  * start with one line that names the variable and what it accepts.
  */
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { OidcConfig } from '../access/oidc/oidc-config.ts';
 import type { ConfusableUsernames } from '../access/usernames/username.ts';
-import { parseRange } from '../base/lib/address.ts';
-import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
-import { isMailAddress } from '../base/tenants/mail-address.ts';
 import type { Tls } from '../doors/grpc/tls.ts';
 import type { CheckoutOptions } from '../money/checkouts/checkout-options.ts';
 import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/top-ups/top-up-amount.ts';
-import { parseMailSender } from '../outward/mail/mail-sender.ts';
 import type { MailConfig } from '../outward/mail/mailer.ts';
-import { parseSmtpUrl } from '../outward/mail/smtp-server.ts';
-import { ConfigError, type Env, wrong } from './config-error.ts';
-import { budgetConnections, type ConnectionBudget } from './connection-budget.ts';
+import { type Env, wrong } from './config-error.ts';
+import type { ConnectionBudget } from './connection-budget.ts';
+import { readConnectionBudget, readFurtherDatabaseUrl, readServiceDatabaseUrl } from './read-database.ts';
+import { type ListenerAddress, readJoinAddress, readOrigins, readTls, urlOf } from './read-listeners.ts';
+import { readMail, readSupportEmail } from './read-mail.ts';
 import { readOidc } from './read-oidc.ts';
-
-export type PaymentsMode = 'stripe' | 'sandbox' | 'none';
+import { type PaymentsMode, readPayments, readStripeKey, readWebhookSecrets } from './read-payments.ts';
+import { readSecretsKey } from './read-secrets-key.ts';
+import {
+  readChoice,
+  readFlag,
+  readHost,
+  readHosts,
+  readInteger,
+  readNetworks,
+  readPort,
+  readUrl,
+} from './read-values.ts';
 
 export interface Config {
   readonly host: string;
@@ -34,7 +41,7 @@ export interface Config {
   /** Number of serving processes. With 1, the initial process serves by itself. */
   readonly workers: number;
   /** Separate address of `/join`; `undefined`: on the REST interface's address. */
-  readonly joinAddress: { readonly host: string; readonly port: number } | undefined;
+  readonly joinAddress: ListenerAddress | undefined;
   /** Origins of the web pages that may join; `*` allows all. */
   readonly joinOrigins: readonly string[];
   readonly joinCreatesRooms: boolean;
@@ -165,209 +172,6 @@ export function readConfig(env: Env): Config {
   });
 }
 
-function readInteger(env: Env, name: string, fallback: number, min: number, max: number): number {
-  const text = env[name];
-  if (!text) return fallback;
-  const value = Number(text);
-  if (!/^[0-9]+$/.test(text) || value < min || value > max) {
-    throw wrong(name, `a whole number from ${min} to ${max}`, text);
-  }
-  return value;
-}
-
-function readHost(env: Env, name: string, fallback: string): string {
-  const host = env[name] || fallback;
-  if (isIP(host) === 0 && !/^[A-Za-z0-9.-]+$/.test(host))
-    throw wrong(name, 'an address or a host name', host);
-  return host;
-}
-
-/** Without ports. An IPv6 address may have brackets. */
-function readHosts(env: Env, name: string): readonly string[] {
-  return readList(env, name).map((each) => {
-    const host = each.toLowerCase().replace(/^\[(.*)\]$/, '$1');
-    if (isIP(host) === 0 && !/^[a-z0-9.-]+$/.test(host))
-      throw wrong(name, 'a list of addresses or host names without ports', each);
-    return host;
-  });
-}
-
-/** 0 asks the operating system for a free port. */
-function readPort(env: Env, name: string, fallback: number): number {
-  return readInteger(env, name, fallback, 0, 65_535);
-}
-
-function readChoice<T extends string>(env: Env, name: string, choices: readonly T[], fallback: T): T {
-  const text = env[name];
-  if (!text) return fallback;
-  const choice = choices.find((each) => each === text);
-  if (choice === undefined) throw wrong(name, `one of ${choices.join(', ')}`, text);
-  return choice;
-}
-
-function readFlag(env: Env, name: string, fallback: boolean): boolean {
-  return readChoice(env, name, ['true', 'false'], `${fallback}`) === 'true';
-}
-
-function readTls(env: Env): Tls | undefined {
-  const { TLS_CERT: certificateFile, TLS_KEY: keyFile } = env;
-  if (!certificateFile && !keyFile) return undefined;
-  if (!certificateFile) throw new ConfigError('TLS_CERT must be set when TLS_KEY is');
-  if (!keyFile) throw new ConfigError('TLS_KEY must be set when TLS_CERT is');
-  return { certificateFile: resolve(certificateFile), keyFile: resolve(keyFile) };
-}
-
-/** Either variable enables the separate address. The other one then has a default. */
-function readJoinAddress(env: Env, host: string): Config['joinAddress'] {
-  if (!env.JOIN_HOST && !env.JOIN_PORT) return undefined;
-  return { host: readHost(env, 'JOIN_HOST', host), port: readPort(env, 'JOIN_PORT', 8084) };
-}
-
-function readOrigins(env: Env): readonly string[] {
-  const origins = readList(env, 'JOIN_ORIGINS');
-  for (const each of origins) {
-    const isOrigin = /^https?:[^*]+$/.test(each) && URL.parse(each)?.origin === each;
-    if (!isOrigin && (each !== '*' || origins.length > 1)) {
-      throw wrong('JOIN_ORIGINS', 'a list of origins, such as https://example.com, or *', each);
-    }
-  }
-  return origins;
-}
-
-/** Decodes a base64 key of 32 bytes; `undefined` for anything else. */
-export function parseSecretsKey(text: string): Buffer | undefined {
-  const key = Buffer.from(text, 'base64');
-  return key.length === SECRETS_KEY_BYTES && key.toString('base64') === text ? key : undefined;
-}
-
-function readSecretsKey(env: Env): Buffer | undefined {
-  if (!env.SECRETS_KEY) return undefined;
-  const key = parseSecretsKey(env.SECRETS_KEY);
-  // The value is a secret, so it is not repeated.
-  if (!key)
-    throw new ConfigError('SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` prints');
-  return key;
-}
-
-function readList(env: Env, name: string): readonly string[] {
-  return (env[name] ?? '')
-    .split(',')
-    .map((each) => each.trim())
-    .filter(Boolean);
-}
-
-/** The address of a listener on this machine. */
-function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-function readUrl(env: Env, name: string): string | undefined {
-  const text = env[name];
-  if (!text) return undefined;
-  const url = URL.parse(text);
-  if (url?.username || url?.password) {
-    throw new ConfigError(`${name} may not hold a user name or a password`);
-  }
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search || url.hash) {
-    throw wrong(name, 'an http or https address', text);
-  }
-  return text.replace(/\/+$/, '');
-}
-
-/** `undefined`: the embedded PostgreSQL, which production has to ask for. */
-function readServiceDatabaseUrl(env: Env, production: boolean): string | undefined {
-  const url = readDatabaseUrl(env, 'DATABASE_URL');
-  const fallback = url || production ? 'false' : 'true';
-  const embedded = readChoice(env, 'EMBEDDED_DATABASE', ['true', 'false'], fallback) === 'true';
-  if (embedded && url) throw new ConfigError('EMBEDDED_DATABASE may not be true when DATABASE_URL is set');
-  if (url || embedded) return url;
-  const when = env.EMBEDDED_DATABASE ? 'EMBEDDED_DATABASE is false' : 'NODE_ENV is production';
-  throw new ConfigError(
-    `DATABASE_URL must be set when ${when}; EMBEDDED_DATABASE=true asks for the embedded one`,
-  );
-}
-
-function readDatabaseUrl(env: Env, name: string): string | undefined {
-  const text = env[name];
-  if (!text) return undefined;
-  const url = URL.parse(text);
-  // The value may hold a password, so it is not repeated.
-  // Several hosts with ports are no URL.
-  if (/^postgres(ql)?:\/\/([^/?]*@)?[^/?@]*,[^/?@]*([/?]|$)/.test(text)) {
-    throw new ConfigError(`${name} must name one host: set it to a proxy that knows the primary`);
-  }
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
-    throw new ConfigError(`${name} must be a postgres:// address`);
-  }
-  return text;
-}
-
-/** Another way to the database of DATABASE_URL. */
-function readFurtherDatabaseUrl(env: Env, name: string): string | undefined {
-  const url = readDatabaseUrl(env, name);
-  if (url && !env.DATABASE_URL) throw new ConfigError(`DATABASE_URL must be set when ${name} is`);
-  return url;
-}
-
-function readConnectionBudget(env: Env, workers: number): ConnectionBudget {
-  const name = 'DATABASE_CONNECTIONS_MAX';
-  return budgetConnections(workers, env[name] ? readInteger(env, name, 0, 1, 100_000) : undefined);
-}
-
-function readPayments(env: Env, production: boolean): PaymentsMode {
-  const fallback = env.STRIPE_SECRET_KEY ? 'stripe' : production ? 'none' : 'sandbox';
-  const payments = readChoice(env, 'PAYMENTS', ['stripe', 'sandbox', 'none'], fallback);
-  if (payments === 'sandbox' && production) {
-    throw new ConfigError('PAYMENTS must be stripe or none when NODE_ENV is production, not "sandbox"');
-  }
-  return payments;
-}
-
-function readStripeKey(env: Env, payments: PaymentsMode): string | undefined {
-  if (payments !== 'stripe') return undefined;
-  if (!env.STRIPE_SECRET_KEY) throw new ConfigError('STRIPE_SECRET_KEY must be set when PAYMENTS is stripe');
-  return env.STRIPE_SECRET_KEY;
-}
-
-/** Whether payments go to Stripe's test mode, in which no money moves. */
-export function isTestMode({ payments, stripeSecretKey }: Config): boolean {
-  return payments === 'stripe' && /^[rs]k_test_/.test(stripeSecretKey ?? '');
-}
-
-function readWebhookSecrets(env: Env, payments: PaymentsMode): readonly string[] {
-  if (payments !== 'stripe') return [];
-  const secrets = readList(env, 'STRIPE_WEBHOOK_SECRET');
-  if (secrets.length === 0) {
-    throw new ConfigError(
-      'STRIPE_WEBHOOK_SECRET must be set when PAYMENTS is stripe: credit comes by webhook',
-    );
-  }
-  return secrets;
-}
-
-function readMail(env: Env): MailConfig | undefined {
-  if (!env.SMTP_URL) return undefined;
-  const server = parseSmtpUrl(env.SMTP_URL);
-  // The value may hold a password, so it is not repeated.
-  if (!server) {
-    throw new ConfigError(
-      'SMTP_URL must be smtp://user:password@host:587 or smtps://user:password@host:465, ' +
-        'with the user and password percent-encoded, or without both',
-    );
-  }
-  if (!env.MAIL_FROM) throw new ConfigError('MAIL_FROM must be set when SMTP_URL is');
-  const from = parseMailSender(env.MAIL_FROM);
-  if (!from) throw wrong('MAIL_FROM', 'an address, or Name <address>', env.MAIL_FROM);
-  return { server, from };
-}
-
-function readSupportEmail(env: Env): string | undefined {
-  const text = env.SUPPORT_EMAIL;
-  if (!text) return undefined;
-  if (!isMailAddress(text)) throw wrong('SUPPORT_EMAIL', 'a mail address', text);
-  return text;
-}
-
 function readKeyPrefix(env: Env): string {
   const text = env.KEY_PREFIX;
   if (!text) return 'svc';
@@ -383,14 +187,4 @@ const LOOPBACK = ['127.0.0.0/8', '::1'];
 function readWebhookNetworks(env: Env, payments: PaymentsMode): readonly string[] {
   if (!env.WEBHOOK_NETWORKS) return payments === 'sandbox' ? LOOPBACK : [];
   return env.WEBHOOK_NETWORKS === 'none' ? [] : readNetworks(env, 'WEBHOOK_NETWORKS');
-}
-
-function readNetworks(env: Env, name: string): readonly string[] {
-  const list = readList(env, name);
-  for (const each of list) {
-    if (!parseRange(each)) {
-      throw wrong(name, 'a list of addresses or CIDRs, such as 10.0.0.0/8', each);
-    }
-  }
-  return list;
 }

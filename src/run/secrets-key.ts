@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { keepFile } from '../base/lib/keep-file.ts';
 import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
 import { StartError } from '../base/lib/start-error.ts';
-import { type Config, parseSecretsKey } from './config.ts';
+import type { Config } from './config.ts';
+import { parseSecretsKey } from './read-secrets-key.ts';
 
 const FILE = 'secrets.key';
 

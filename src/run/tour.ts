@@ -1,5 +1,6 @@
 /** What is printed when the service has started: its addresses, and a few commands to paste. */
-import { type Config, isTestMode } from './config.ts';
+import type { Config } from './config.ts';
+import { isTestMode } from './read-payments.ts';
 
 export interface Addresses {
   readonly service: string;

@@ -1,11 +1,13 @@
 /** The tables of docs/reference.md have what the code has. `test/base/telemetry/metrics.test.ts` compares the metrics. */
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { makeProgram } from '../../src/run/admin/run.ts';
 import { readConfig } from '../../src/run/config.ts';
 
-const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const ROOT = new URL('../../', import.meta.url);
+
+const read = (file: string) => readFileSync(new URL(file, ROOT), 'utf8');
 
 /** The first cells of the table of a section. */
 const rowsOf = (heading: string) => cellsOf(heading).map(([first]) => first!);
@@ -31,9 +33,7 @@ function pathsOf(command: Command, path: readonly string[] = []): string[] {
   return command.commands.flatMap((each) => pathsOf(each, [...path, each.name()]));
 }
 
-const READERS = ['config', 'read-oidc', 'connection-budget', 'secrets-key'].map(
-  (name) => `src/run/${name}.ts`,
-);
+const READERS = globSync('src/run/{config,read-*,connection-budget,secrets-key}.ts', { cwd: ROOT });
 
 test('each setting that is read is told, and no other', () => {
   const text = READERS.map(read).join('\n');

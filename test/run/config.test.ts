@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isTestMode, readConfig } from '../../src/run/config.ts';
+import { readConfig } from '../../src/run/config.ts';
 import { ConfigError } from '../../src/run/config-error.ts';
+import { isTestMode } from '../../src/run/read-payments.ts';
 
 const refusal = (env: Record<string, string>) => {
   try {

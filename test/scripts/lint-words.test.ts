@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findLongSubjects, lintDocument, lintProgram } from '../../scripts/lint-words.ts';
+import { lintDocument, lintProgram } from '../../scripts/lint-words.ts';
 
 const linesOf = (findings: ReturnType<typeof lintProgram>) => findings.map(({ line }) => line);
 
@@ -22,8 +22,4 @@ describe('a program', () => {
 
 test('a document, but not its blocks of code', () => {
   expect(linesOf(lintDocument('Nobody\n```\nnobody\n```\nwhoever'))).toEqual([1, 5]);
-});
-
-test('a subject of a commit of more than 72 characters', () => {
-  expect(findLongSubjects(['é'.repeat(72), 'a'.repeat(73)])).toEqual(['a'.repeat(73)]);
 });

@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { makeGoTypes } from '../../scripts/make-go-types.ts';
+import { makeRestStructs } from '../../scripts/make-rest-structs.ts';
 import { BUILD_MS_MAX, findTool, runTool } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';
@@ -57,6 +58,11 @@ describe.skipIf(!hasGo)('the SDK for Go', { timeout: BUILD_MS_MAX }, () => {
     for (const [path, text] of Object.entries(makeGoTypes())) {
       expect(readFileSync(join(ROOT, path), 'utf8'), path).toBe(text);
     }
+  });
+
+  test('has types that are made from the description of the REST interface', async () => {
+    const [path, text] = await makeRestStructs('go');
+    expect(readFileSync(join(ROOT, path), 'utf8')).toBe(text);
   });
 
   test('has messages and clients that are generated from the contract', async () => {

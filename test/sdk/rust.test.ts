@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { makeRestStructs } from '../../scripts/make-rest-structs.ts';
 import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../scripts/toolchains.ts';
 import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
@@ -103,11 +104,18 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => 
       await cargo('build --locked --manifest-path generate/Cargo.toml');
       await run('sh', ['-c', `"${join(RUST_TARGET, 'debug/boxoffice-generate')}" "${made}" < "${image}"`]);
       await rm(image);
-      const { 'mod.rs': _written, ...committed } = await textsOf(join(SDK, 'src/gen'));
+      const { 'mod.rs': _written, 'rest.rs': _rest, ...committed } = await textsOf(join(SDK, 'src/gen'));
       expect(await textsOf(made)).toEqual(committed);
     } finally {
       await rm(made, { recursive: true });
     }
+  });
+});
+
+describe.skipIf(!hasCargo)('the types of the REST interface in Rust', () => {
+  test('are made from its description', async () => {
+    const [path, text] = await makeRestStructs('rust');
+    expect(await readFile(join(ROOT, path), 'utf8')).toBe(text);
   });
 });
 

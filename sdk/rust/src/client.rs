@@ -10,10 +10,10 @@ use tokio::sync::OnceCell;
 use crate::calls::{Call, Limits};
 use crate::control::Control;
 use crate::error::Error;
+use crate::generated::rest::{SignUp, SignedUp};
 use crate::http::{Http, read_url, tls};
 use crate::inner::Inner;
 use crate::rest::Rest;
-use crate::rest_types::{SignUp, SignedUp};
 use crate::services::{
     Alerts, Audit, Billing, DeviceCredentials, Keys, Mail, Moderation, Participants, Rates, Rooms,
     Tokens, Usage, Watchdogs, Webhooks,

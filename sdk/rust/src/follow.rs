@@ -12,8 +12,8 @@ use tokio::time::sleep;
 use crate::calls::{BoxFuture, wait_after};
 use crate::error::Error;
 use crate::error_kinds::Kind;
+use crate::generated::rest::{PulledEvents, WebhookEvent};
 use crate::rest::is_transient;
-use crate::webhook_types::{PulledEvents, WebhookEvent};
 
 type Pull = Arc<dyn Fn(Option<u64>) -> BoxFuture<Result<PulledEvents, Error>> + Send + Sync>;
 

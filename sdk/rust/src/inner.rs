@@ -9,9 +9,9 @@ use crate::calls::{Call, CallOptions, Limits, Mutation, attempt_in_time, random_
 use crate::control::{self, Control, Keyed, OfTenant, is_transient};
 use crate::error::{Code, Error};
 use crate::error_kinds::Kind;
+use crate::generated::rest::BillingState;
 use crate::listing::{Listing, Page};
 use crate::rest::Rest;
-use crate::rest_types::BillingState;
 
 pub(crate) struct Inner {
     pub(crate) control: Control,

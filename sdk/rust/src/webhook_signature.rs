@@ -10,8 +10,8 @@ use ring::hmac;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::generated::rest::WebhookEvent;
 use crate::plain;
-use crate::webhook_types::WebhookEvent;
 
 /// Timestamps that differ more from the present are refused.
 const SECONDS_MAX: u64 = 300;

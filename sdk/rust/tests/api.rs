@@ -1,10 +1,10 @@
 //! The public interface is the one in `api.txt`. After a change of it:
 //! `WRITE_API=1 cargo test --features relay api`.
 //!
-//! The list is every item that is `pub` in `src`, without bodies, attributes and what is private, file by
-//! file. `lib.rs` says which of them users can name.
+//! The list is every item that is `pub` in `src`, without bodies, attributes and what is private, by name: it
+//! does not tell which file an item is in. `lib.rs` says which of them users can name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -143,12 +143,53 @@ fn public(mut item: Item, names: &BTreeSet<String>) -> Option<Item> {
                 return None;
             }
         }
-        Item::Macro(item) if item.mac.path.is_ident("text_words") => item.attrs.clear(),
-        Item::Macro(item) if item.mac.path.is_ident("service") => item.attrs.clear(),
-        Item::Macro(item) if item.mac.path.is_ident("refusals") => item.attrs.clear(),
+        Item::Macro(item) if MACROS.iter().any(|name| item.mac.path.is_ident(name)) => {}
         _ => return None,
     }
     Some(item)
+}
+
+/// Macros that make public items.
+const MACROS: [&str; 3] = ["text_words", "service", "refusals"];
+
+/// The items of a file, without comments: those in macros would be listed.
+fn parse(path: &Path) -> syn::File {
+    let text = fs::read_to_string(path).unwrap();
+    let lines = text.lines().filter(|line| !line.trim().starts_with("///"));
+    syn::parse_file(&lines.collect::<Vec<_>>().join("\n")).unwrap()
+}
+
+/// What an item is about, by which the list is sorted.
+fn subject(item: &Item) -> String {
+    match item {
+        Item::Struct(item) => item.ident.to_string(),
+        Item::Enum(item) => item.ident.to_string(),
+        Item::Fn(item) => item.sig.ident.to_string(),
+        Item::Const(item) => item.ident.to_string(),
+        Item::Type(item) => item.ident.to_string(),
+        Item::Trait(item) => item.ident.to_string(),
+        Item::Mod(item) => item.ident.to_string(),
+        Item::Impl(item) => quoted(&*item.self_ty),
+        Item::Macro(item) => {
+            let tokens = item.mac.tokens.to_string();
+            let name = tokens
+                .split_once("enum ")
+                .map_or(&*tokens, |(_, rest)| rest);
+            name.split([' ', '{', '<'])
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+fn rank(item: &Item) -> u8 {
+    match item {
+        Item::Impl(item) if item.trait_.is_some() => 2,
+        Item::Impl(_) => 1,
+        _ => 0,
+    }
 }
 
 fn quoted(part: &impl quote::ToTokens) -> String {
@@ -161,30 +202,32 @@ fn render() -> String {
     let hidden = ["gen/wire.rs", "gen/rpc.rs", "gen/methods.rs"];
     let read = |path: &PathBuf| {
         let name = path.strip_prefix(&src).unwrap().display().to_string();
-        (
-            name,
-            syn::parse_file(&fs::read_to_string(path).unwrap()).unwrap(),
-        )
+        (name, parse(path))
     };
     let files: Vec<_> = sources(&src).iter().map(read).collect();
     let names = names(&files);
-    for (name, file) in files
-        .into_iter()
-        .filter(|(name, _)| !hidden.contains(&name.as_str()))
-    {
-        let items: Vec<Item> = file
-            .items
-            .into_iter()
-            .filter_map(|item| public(item, &names))
-            .collect();
-        if !items.is_empty() {
-            let file = syn::File {
-                shebang: None,
-                attrs: vec![],
-                items,
-            };
-            text += &format!("\n// src/{name}\n{}", prettyplease::unparse(&file));
+    let mut groups: BTreeMap<&str, Vec<(String, Item)>> = BTreeMap::new();
+    for (name, file) in files {
+        if hidden.contains(&name.as_str()) {
+            continue;
         }
+        let is_relay = name.starts_with("relay/");
+        let group = groups.entry(if is_relay { "src/relay" } else { "src" });
+        let items = file.items.into_iter();
+        let listed = items.filter_map(|item| public(item, &names));
+        group
+            .or_default()
+            .extend(listed.map(|item| (subject(&item), item)));
+    }
+    for (group, mut items) in groups {
+        // A type, what it does, and which traits it has. Those of one kind keep their order.
+        items.sort_by_key(|(subject, item)| (subject.clone(), rank(item)));
+        let file = syn::File {
+            shebang: None,
+            attrs: vec![],
+            items: items.into_iter().map(|(_, item)| item).collect(),
+        };
+        text += &format!("\n// {group}\n{}", prettyplease::unparse(&file));
     }
     text
 }

@@ -50,7 +50,10 @@ export const ledgerRoute = plain(
         }),
       ),
       room: Type.Optional(
-        Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only usage of this room' }),
+        Type.String({
+          maxLength: RECORD_TEXT_MAX,
+          description: 'Only usage of this room; empty: only usage without one',
+        }),
       ),
       participant: Type.Optional(
         Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only usage of this participant' }),

@@ -58,7 +58,12 @@ export const usageRecordsRoute = plain(
       'Newest charge first. With a filter, a page may have fewer records than `limit`, or none, and a ' +
       '`next_cursor` all the same.',
     query: Type.Object({
-      room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this room' })),
+      room: Type.Optional(
+        Type.String({
+          maxLength: RECORD_TEXT_MAX,
+          description: 'Only this room; empty: only records without one',
+        }),
+      ),
       participant: Type.Optional(
         Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this participant' }),
       ),

@@ -75,7 +75,12 @@ export const usageSummaryRoute = plain(
         }),
       ),
       ...periodFields,
-      room: Type.Optional(Type.String({ maxLength: RECORD_TEXT_MAX, description: 'Only this room' })),
+      room: Type.Optional(
+        Type.String({
+          maxLength: RECORD_TEXT_MAX,
+          description: 'Only this room; empty: only records without one',
+        }),
+      ),
       limit: limitField(SUMMARY_ROWS_MAX, ROWS_USUAL),
       ...CursorSchema.properties,
     }),

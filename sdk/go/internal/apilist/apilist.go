@@ -87,7 +87,8 @@ func receiverOf(expression ast.Expr) string {
 	return ""
 }
 
-// textOf prints a declaration as gofmt does, without the empty lines between its parts.
+// textOf prints a declaration as gofmt does, without the empty lines between its parts. Words have one space between
+// them, because comments, which are not listed, decide what gofmt aligns.
 func textOf(t *testing.T, files *token.FileSet, declaration ast.Decl) string {
 	t.Helper()
 	var text strings.Builder
@@ -95,5 +96,6 @@ func textOf(t *testing.T, files *token.FileSet, declaration ast.Decl) string {
 	if err := config.Fprint(&text, files, declaration); err != nil {
 		t.Fatal(err)
 	}
-	return regexp.MustCompile(`\n\s*\n`).ReplaceAllString(text.String(), "\n")
+	dense := regexp.MustCompile(`\n\s*\n`).ReplaceAllString(text.String(), "\n")
+	return regexp.MustCompile(`(\S) {2,}`).ReplaceAllString(dense, "$1 ")
 }

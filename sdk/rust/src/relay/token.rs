@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::jws::{JsonObject, What, has_exactly, read, read_verified, whole};
 use super::refusal::RefusalCode;
 use super::signing_keys::SigningKeys;
-use crate::rest_types::Role;
+use crate::generated::rest::Role;
 
 const LIFETIME_SECONDS_MAX: u64 = 900;
 /// How far the service's clock may be ahead of ours. Expiry has no such leeway.

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::service;
-use crate::alert_types::{AlertThreshold, SetAlertThreshold};
 use crate::calls::{Call, Mutation};
+use crate::generated::rest::{AlertThreshold, SetAlertThreshold};
 use crate::rest::Query;
 
 const PATH: &str = "/v1/alerts";

@@ -1,7 +1,7 @@
 //! The audit trail.
 
 use super::service;
-use crate::audit_types::{AuditEntry, ListAudit};
+use crate::generated::rest::{AuditEntry, ListAudit};
 use crate::listing::Listing;
 use crate::rest::{Query, list};
 

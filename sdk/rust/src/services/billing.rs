@@ -5,15 +5,15 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::service;
-use crate::account_types::{ListPayments, ListedStatement, Payment, Receipt, SignedStatement};
-use crate::alert_types::{GetRunway, Runway, RunwayWindow};
 use crate::calls::{Call, Mutation};
-use crate::charge_types::ListLedger;
-use crate::listing::Listing;
-use crate::rest::{Query, list, segment};
-use crate::rest_types::{
+use crate::generated::rest::ListLedger;
+use crate::generated::rest::{
     BillingState, Checkout, LedgerEntry, LedgerKind, Portal, SetAutoTopUp, Tenant,
 };
+use crate::generated::rest::{GetRunway, Runway, RunwayWindow};
+use crate::generated::rest::{ListPayments, ListedStatement, Payment, Receipt, SignedStatement};
+use crate::listing::Listing;
+use crate::rest::{Query, list, segment};
 
 #[derive(Deserialize)]
 struct Statements {

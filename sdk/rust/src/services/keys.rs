@@ -5,9 +5,9 @@ use serde::Deserialize;
 
 use super::service;
 use crate::calls::{Call, Mutation};
+use crate::generated::rest::{ApiKey, CreateKey, CreatedKey, RevokeKey, RotateKey, RotatedKey};
 use crate::http::encode;
 use crate::rest::segment;
-use crate::rest_types::{ApiKey, CreateKey, CreatedKey, RevokeKey, RotateKey, RotatedKey};
 
 #[derive(Deserialize)]
 struct KeysPage {

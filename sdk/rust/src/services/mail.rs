@@ -3,8 +3,8 @@
 use http::Method;
 
 use super::service;
-use crate::alert_types::{MailSettings, SetMail};
 use crate::calls::{Call, Mutation};
+use crate::generated::rest::{MailSettings, SetMail};
 use crate::rest::Query;
 
 const PATH: &str = "/v1/mail";

@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::service;
-use crate::account_types::Erasure;
 use crate::calls::{Call, Mutation};
 use crate::generated::methods;
+use crate::generated::rest::Erasure;
 use crate::generated::types::{GetParticipant, ListParticipants, Participant, WatchParticipants};
 use crate::generated::wire;
 use crate::inner::{list, query, required};

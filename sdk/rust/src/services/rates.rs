@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::service;
 use crate::calls::Call;
-use crate::charge_types::{SimulatedParticipants, Simulation};
-use crate::rest_types::RateCard;
+use crate::generated::rest::RateCard;
+use crate::generated::rest::{SimulatedParticipants, Simulation};
 
 service! {
     /// Prices.

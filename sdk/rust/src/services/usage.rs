@@ -6,13 +6,13 @@ use serde_json::json;
 
 use super::service;
 use crate::calls::Call;
-use crate::charge_types::{
+use crate::generated::rest::{
     ChargedRecord, ExplainedUsage, ListUsageConflicts, ListUsageRecords, LookedUpRecord,
     SummarizeUsage, UsageConflict, UsageGrouping, UsageSummary,
 };
+use crate::generated::rest::{Role, Tier, UsageRecord, UsageReport};
 use crate::listing::Listing;
 use crate::rest::{Query, list, segment};
-use crate::rest_types::{Role, Tier, UsageRecord, UsageReport};
 
 #[derive(Deserialize)]
 struct LookedUp {

@@ -12,14 +12,14 @@ use super::service;
 use crate::calls::{Call, CallOptions, Mutation};
 use crate::error::Error;
 use crate::follow::FollowedEvents;
+use crate::generated::rest::{
+    ChangeWebhook, CreateWebhook, CreatedWebhook, Delivery, ListDeliveries, PullEvents,
+    PulledEvents, RotateWebhookSecret, RotatedWebhookSecret, Webhook,
+};
 use crate::inner::Inner;
 use crate::listing::Listing;
 use crate::plain;
 use crate::rest::{Query, list_at, segment};
-use crate::webhook_types::{
-    ChangeWebhook, CreateWebhook, CreatedWebhook, Delivery, ListDeliveries, PullEvents,
-    PulledEvents, RotateWebhookSecret, RotatedWebhookSecret, Webhook,
-};
 
 const PATH: &str = "/v1/webhooks";
 /// The service answers within 35 seconds when it waits for an event, and sooner when it sends one.

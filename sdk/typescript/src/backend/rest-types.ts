@@ -971,7 +971,7 @@ export interface Operations {
       from?: string | undefined;
       /** End of the period; what happened at that time is not in it. */
       to?: string | undefined;
-      /** Only this room. */
+      /** Only this room; empty: only records without one. */
       room?: string | undefined;
       /** How many at once: at most 1000, 100 if it is left out. */
       limit?: string | undefined;
@@ -1032,7 +1032,7 @@ export interface Operations {
   'GET /v1/usage/records': {
     /** In the query. */
     query?: {
-      /** Only this room. */
+      /** Only this room; empty: only records without one. */
       room?: string | undefined;
       /** Only this participant. */
       participant?: string | undefined;
@@ -1248,7 +1248,7 @@ export interface Operations {
     query?: {
       /** Only these kinds, of `usage`, `top_up`, `auto_top_up`, `refund`, `dispute`, `adjustment`, separated by commas. */
       kind?: string | undefined;
-      /** Only usage of this room. */
+      /** Only usage of this room; empty: only usage without one. */
       room?: string | undefined;
       /** Only usage of this participant. */
       participant?: string | undefined;

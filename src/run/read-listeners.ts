@@ -1,0 +1,40 @@
+/** Where the doors listen, and what they answer to. */
+import { resolve } from 'node:path';
+import type { Tls } from '../doors/grpc/tls.ts';
+import { ConfigError, type Env, wrong } from './config-error.ts';
+import { readHost, readList, readPort } from './read-values.ts';
+
+export interface ListenerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export function readTls(env: Env): Tls | undefined {
+  const { TLS_CERT: certificateFile, TLS_KEY: keyFile } = env;
+  if (!certificateFile && !keyFile) return undefined;
+  if (!certificateFile) throw new ConfigError('TLS_CERT must be set when TLS_KEY is');
+  if (!keyFile) throw new ConfigError('TLS_KEY must be set when TLS_CERT is');
+  return { certificateFile: resolve(certificateFile), keyFile: resolve(keyFile) };
+}
+
+/** Either variable enables the separate address. The other one then has a default. */
+export function readJoinAddress(env: Env, host: string): ListenerAddress | undefined {
+  if (!env.JOIN_HOST && !env.JOIN_PORT) return undefined;
+  return { host: readHost(env, 'JOIN_HOST', host), port: readPort(env, 'JOIN_PORT', 8084) };
+}
+
+export function readOrigins(env: Env): readonly string[] {
+  const origins = readList(env, 'JOIN_ORIGINS');
+  for (const each of origins) {
+    const isOrigin = /^https?:[^*]+$/.test(each) && URL.parse(each)?.origin === each;
+    if (!isOrigin && (each !== '*' || origins.length > 1)) {
+      throw wrong('JOIN_ORIGINS', 'a list of origins, such as https://example.com, or *', each);
+    }
+  }
+  return origins;
+}
+
+/** The address of a listener on this machine. */
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
