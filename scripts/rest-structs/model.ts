@@ -7,7 +7,7 @@ export type Kind =
   | { readonly is: 'text' | 'event type' | 'secret' | 'time' | 'boolean' | 'number' | 'micros' | 'object' }
   /** `huge` has no upper limit. */
   | { readonly is: 'integer'; readonly size: 'usual' | '64 bits' | 'huge'; readonly isUnsigned: boolean }
-  /** Of requests: a length of time in whole seconds, and what chooses a page of a list. */
+  /** A request has a length of time in whole seconds, and what chooses a page of a list. */
   | { readonly is: 'seconds' | 'page size' | 'page token' }
   | { readonly is: 'words' | 'struct'; readonly name: string }
   | { readonly is: 'list'; readonly of: Kind };
