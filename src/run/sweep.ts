@@ -16,7 +16,7 @@ import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
 import { KEPT_HOURS } from '../base/idempotency/once.ts';
 import { deleteEndedWindows } from '../base/limits/rate-limits.sql.ts';
 import { deleteGone } from '../base/processes/processes.sql.ts';
-import { liftEndedBans } from '../control/moderation/bans.sql.ts';
+import { liftEndedBans } from '../control/bans/bans.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../control/rooms/old-participants.sql.ts';
 import { PARTICIPANT_DAYS } from '../control/rooms/participant.ts';
 import { EVENT_DAYS } from '../events/event.ts';

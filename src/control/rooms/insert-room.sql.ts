@@ -6,7 +6,7 @@ import { limitOf } from '../../base/tenants/limits.ts';
 import { type LimitHolder, takeFreePlace } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { HAS_BANNED_RANGES } from '../moderation/bans.sql.ts';
+import { HAS_BANNED_RANGES } from '../bans/bans.sql.ts';
 import type { Room } from './room.ts';
 import { NEW_ROOM, ROOM_CREATED } from './rooms.sql.ts';
 

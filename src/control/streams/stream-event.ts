@@ -4,15 +4,15 @@ import type { DeviceCredentialChange } from '../../access/devices/device-credent
 import type { ApiKeyChange, KeyRetirement } from '../../access/keys/key-events.ts';
 import type { Place } from '../../events/event.ts';
 import type { BalanceAlert, RunwayAlert } from '../../money/alerts/alert-events.ts';
+import type { CardExpiry } from '../../money/cards/card-events.ts';
 import type { CreditChange } from '../../money/ledger/credit-events.ts';
 import type {
-  CardExpiry,
   PaymentDispute,
   PaymentDisputeEnd,
   PaymentReversal,
-  TopUp,
-} from '../../money/payments/payment-events.ts';
+} from '../../money/reversals/reversal-events.ts';
 import type { StatusChange } from '../../money/tenant-status/status-events.ts';
+import type { TopUp } from '../../money/top-ups/top-up-events.ts';
 import type { ConflictingDuplicates } from '../../money/usage/conflict-events.ts';
 import type { ModerationEvent } from '../moderation/moderation-event.ts';
 import type { Participant } from '../rooms/participant.ts';

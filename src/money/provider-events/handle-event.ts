@@ -15,17 +15,18 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
 import { forgetCardDetails } from '../cards/saved-cards.sql.ts';
 import type { CheckoutState } from '../checkouts/checkout.ts';
+import { advanceCheckout } from '../checkouts/checkouts.sql.ts';
 import { findTax } from '../checkouts/find-tax.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
-import { topUpFailed } from '../payments/payment-events.ts';
-import {
-  advanceCheckout,
-  findPayment,
-  forgetCard,
-  forgetCustomer,
-  updateCardFingerprint,
-} from '../payments/payments.sql.ts';
+import { findPayment, forgetCard, forgetCustomer, updateCardFingerprint } from '../payments/payments.sql.ts';
 import { findAtProvider, type Provider } from '../payments/provider.ts';
+import { freeze, unfreeze } from '../payments/top-up-stops.sql.ts';
+import { applyReversals } from '../reversals/apply-reversals.ts';
+import { idOf, readDispute, readFraudWarning, readRefund } from '../reversals/reversal.ts';
+import { insertFraudWarning, upsertDispute, upsertRefund } from '../reversals/reversals.sql.ts';
+import { tellDisputes } from '../reversals/tell-disputes.ts';
+import { cancelAttempt, PAYMENT_CANCELED } from '../top-ups/cancel-attempt.ts';
+import { declineAttempt } from '../top-ups/decline-attempt.ts';
 import {
   fetchPayment,
   type Handled,
@@ -33,16 +34,10 @@ import {
   type ProviderPayment,
   parked,
   settlePayment,
-} from '../payments/settle-payment.ts';
-import { applyReversals } from '../reversals/apply-reversals.ts';
-import { idOf, readDispute, readFraudWarning, readRefund } from '../reversals/reversal.ts';
-import { insertFraudWarning, upsertDispute, upsertRefund } from '../reversals/reversals.sql.ts';
-import { tellDisputes } from '../reversals/tell-disputes.ts';
-import { cancelAttempt, PAYMENT_CANCELED } from '../top-ups/cancel-attempt.ts';
-import { declineAttempt } from '../top-ups/decline-attempt.ts';
+} from '../top-ups/settle-payment.ts';
 import { findAttempt } from '../top-ups/top-up-attempts.sql.ts';
+import { topUpFailed } from '../top-ups/top-up-events.ts';
 import { countTopUp } from '../top-ups/top-up-outcome.ts';
-import { freeze, unfreeze } from '../top-ups/top-up-stops.sql.ts';
 import { findShapeFault, readEnvelope } from './event-shape.ts';
 import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
 

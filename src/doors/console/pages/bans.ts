@@ -3,7 +3,7 @@ import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/members/member.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
 import { readPage } from '../../../base/lib/page.ts';
-import type { Ban } from '../../../control/moderation/ban.ts';
+import type { Ban } from '../../../control/bans/ban.ts';
 import { banSubject } from '../../../control/moderation/ban-subject.ts';
 import { listBans } from '../../../control/moderation/list-bans.ts';
 import { unbanSubject } from '../../../control/moderation/unban-subject.ts';

@@ -1,6 +1,6 @@
 /** Shows how many provider events are parked, or fail and are tried again. */
 import type { BaseDeps } from '../../base/deps.ts';
-import { countOpenEvents } from './provider-events.sql.ts';
+import { countOpenEvents } from './parked-events.sql.ts';
 
 export async function measureParkedEvents({ db, metrics }: Pick<BaseDeps, 'db' | 'metrics'>): Promise<void> {
   const { parked, failing } = await countOpenEvents(db);

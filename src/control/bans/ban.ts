@@ -1,5 +1,13 @@
 /** Bans of users, devices and address ranges from a room, or from all rooms of a tenant. */
-import type { Subject } from './moderation-event.ts';
+export const SUBJECT_KINDS = ['user', 'device', 'cidr'] as const;
+
+export type SubjectKind = (typeof SUBJECT_KINDS)[number];
+
+/** A username, a thumbprint, or an address range in canonical form. */
+export interface Subject {
+  readonly kind: SubjectKind;
+  readonly value: string;
+}
 
 /** Ten years. A longer ban must be permanent. */
 export const BAN_MS_MAX = 3_650 * 86_400_000;

@@ -18,21 +18,18 @@ import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { isCheckoutId } from '../checkouts/checkout.ts';
+import { restoreCheckout } from '../checkouts/checkouts.sql.ts';
 import { taxOf } from '../checkouts/find-tax.ts';
-import { restoreCheckout } from '../payments/payments.sql.ts';
+import { getParked } from '../parked/list-parked.ts';
+import { releaseParkedEvents } from '../parked/parked-events.sql.ts';
 import { findAtProvider, type Provider } from '../payments/provider.ts';
-import { settlePayment } from '../payments/settle-payment.ts';
-import { handleEvent } from '../provider-events/handle-event.ts';
-import {
-  insertEvent,
-  releaseParkedEvents,
-  updateEventOutcome,
-} from '../provider-events/provider-events.sql.ts';
+import { endHold } from '../payments/top-up-stops.sql.ts';
 import { isAttemptId } from '../top-ups/attempt.ts';
+import { settlePayment } from '../top-ups/settle-payment.ts';
 import { restoreAttempt } from '../top-ups/top-up-attempts.sql.ts';
 import { countTopUp } from '../top-ups/top-up-outcome.ts';
-import { endHold } from '../top-ups/top-up-stops.sql.ts';
-import { getParked } from './list-parked.ts';
+import { handleEvent } from './handle-event.ts';
+import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
 
 /** What was credited; without it, the event was applied and credited nothing. */
 export interface SettledParked {
