@@ -13,9 +13,9 @@ import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
 import type { KeyDeps } from './authenticate.ts';
 import { createdEntry } from './key-audit.ts';
 import { keyCreated } from './key-events.ts';
+import { countInUse } from './key-life.sql.ts';
 import { insertKey } from './keys.sql.ts';
 import type { KeyChanger } from './lock-key.ts';
-import { countInUse } from './working-key.sql.ts';
 
 export interface CreatedKey {
   readonly key: ApiKey;

@@ -9,11 +9,11 @@ import type { KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { rotatedEntry } from './key-audit.ts';
 import { keyRotated } from './key-events.ts';
+import { markRetiring } from './key-life.sql.ts';
 import { insertKey } from './keys.sql.ts';
 import { type KeyChanger, lockKey } from './lock-key.ts';
 import { assertOverlap, refuseManyRetiring } from './rotation-overlap.ts';
 import { noticeSecondsOf } from './tell-retiring-keys.ts';
-import { markRetiring } from './working-key.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
   readonly oldKeyRetires: Date;

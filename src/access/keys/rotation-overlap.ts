@@ -7,7 +7,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import { assertBelowLimit, limitOf } from '../../base/tenants/limits.ts';
 import type { LimitHolder } from '../../base/tenants/places.sql.ts';
-import { countRetiring } from './working-key.sql.ts';
+import { countRetiring } from './key-life.sql.ts';
 
 export const OVERLAP_SECONDS_DEFAULT = 86_400;
 export const OVERLAP_SECONDS_MAX = 604_800;

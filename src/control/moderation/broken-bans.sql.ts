@@ -1,4 +1,4 @@
-/** SQL that finds bans that cover a user who is present: the ban and the user came at the same time. */
+/** SQL that finds bans which a user who is present breaks. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Ban } from '../bans/ban.ts';

@@ -1,6 +1,6 @@
 /** `/console/rooms/at/:room/person`: one participant: kick, mute, ban. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { PUBLISH_RIGHTS, type PublishRight } from '../../../access/rights/publish-rights.ts';
 import type { Tx } from '../../../base/db/pool.ts';
 import type { Ban } from '../../../control/bans/ban.ts';
