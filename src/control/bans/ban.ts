@@ -1,4 +1,12 @@
 /** Bans of users, devices and address ranges from a room, or from all rooms of a tenant. */
+import type { TenantLimit } from '../../base/tenants/limits.ts';
+
+export const BANS_LIMIT = {
+  name: 'bans',
+  pending: 1_000,
+  active: 10_000,
+  unit: 'active bans',
+} as const satisfies TenantLimit;
 export const SUBJECT_KINDS = ['user', 'device', 'cidr'] as const;
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number];

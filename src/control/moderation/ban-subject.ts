@@ -12,7 +12,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { Subject } from '../bans/ban.ts';
-import { ADDRESS_BANS_MAX, type Ban } from '../bans/ban.ts';
+import { ADDRESS_BANS_MAX, BANS_LIMIT, type Ban } from '../bans/ban.ts';
 import {
   countActiveBans,
   countAddressBans,
@@ -103,6 +103,6 @@ async function setBan(
   }
   if (isOfAddresses && (await countAddressBans(tx, tenant)) > ADDRESS_BANS_MAX)
     throw new Failure('too_many_bans');
-  await takePlace(tx, limitHolderOf(caller), 'bans', (most) => countActiveBans(tx, tenant, most));
+  await takePlace(tx, limitHolderOf(caller), BANS_LIMIT, (most) => countActiveBans(tx, tenant, most));
   return { ban, isChanged: true };
 }

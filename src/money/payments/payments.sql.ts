@@ -6,6 +6,9 @@ import type { Payment } from './payment.ts';
 import type { PaymentSettings } from './payment-settings.ts';
 import type { SavedCard } from './saved-card.ts';
 
+/** The payment settings of a new tenant, as part of `insertTenant()`. */
+export const INSERT_PAYMENT_SETTINGS = 'insert into payment_settings (tenant_id) select id from tenant';
+
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
   card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
   top_up_below as "topUpBelow", top_up_amount as "topUpAmount", top_up_paused_until as "topUpPausedUntil",
