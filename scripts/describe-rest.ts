@@ -6,16 +6,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pino from 'pino';
-import { Metrics } from '../src/base/telemetry/metrics.ts';
 import type { Deps } from '../src/doors/deps.ts';
 import { JOIN_DESCRIPTION } from '../src/doors/join/join.ts';
+import { makeMetrics } from '../src/doors/metrics.ts';
 import { buildRest } from '../src/doors/rest/server.ts';
 
 /** What `/openapi.json` serves. The routes are not called, so they need nothing to work with. */
 export async function describeRest(): Promise<unknown> {
   const deps = {
     log: pino({ enabled: false }),
-    metrics: new Metrics(),
+    metrics: makeMetrics(),
     config: { publicUrl: 'https://boxoffice.example.org' },
   };
   const door = { trustProxy: [], alsoDescribed: [JOIN_DESCRIPTION] };

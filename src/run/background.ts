@@ -42,7 +42,7 @@ import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
-const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener, mailListener];
+const LISTENERS: readonly Listener<Deps>[] = [watchdogListener, checkoutListener, mailListener];
 
 /**
  * Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a
@@ -73,7 +73,7 @@ interface Job {
 /** What reacts to events. */
 interface Reacting {
   readonly process: OwnProcess;
-  readonly listeners: readonly ListenerTurns[];
+  readonly listeners: readonly ListenerTurns<Deps>[];
   readonly webhooks: WebhookWorker;
 }
 

@@ -5,7 +5,7 @@
  * of one tenant (`npm run admin -- tenants limits`). Documented in `docs/limits.md`.
  */
 import { Failure, type FailureKind } from '../failure.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { BaseMetrics } from '../telemetry/metrics.ts';
 import type { TenantStatus } from './tenant.ts';
 
 /** A limit, as its feature declares it beside its noun. `src/doors/tenant-limits.ts` lists all of them. */
@@ -83,7 +83,7 @@ export function beyondLimit(
 }
 
 /** Count a request that failed because of a limit. Such a failure names it in its metadata. */
-export function countLimitRefusal(metrics: Metrics, error: unknown): void {
+export function countLimitRefusal(metrics: BaseMetrics, error: unknown): void {
   const limit = error instanceof Failure ? error.metadata.limit : undefined;
   if (limit !== undefined) metrics.limitRefusals.inc({ limit });
 }

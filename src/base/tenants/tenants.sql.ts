@@ -16,13 +16,11 @@ export async function insertTenant(
   rows: readonly [string, ...string[]],
 ): Promise<void> {
   await lockReferenceTables(tx);
-  const [last, ...others] = rows;
-  const parts = ['tenant as (insert into tenants (id, name, email) values ($1, $2, $3) returning id)'].concat(
-    others.map((row, at) => `row_${at} as (${row})`),
-  );
+  const tables = rows.slice(0, -1).map((row, at) => `, row_${at} as (${row})`);
   await tx.query({
     name: 'insert-tenant',
-    text: `with ${parts.join(', ')} ${last}`,
+    text: `with tenant as (insert into tenants (id, name, email) values ($1, $2, $3) returning id) ${tables.join('')}
+           ${rows.at(-1)}`,
     values: [tenant.id, tenant.name, tenant.email],
   });
 }

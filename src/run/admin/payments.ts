@@ -121,8 +121,8 @@ async function idsOfParked({ db }: Connected): Promise<string[]> {
 async function settleEach(connected: Connected, command: Command, ids: readonly string[]): Promise<Result[]> {
   const provider = await requireProviderOf(connected.config, command);
   const { settleParked } = await import('../../money/provider-events/settle-parked.ts');
-  const { Metrics } = await import('../../base/telemetry/metrics.ts');
-  const deps = { db: connected.db, log: pino({ level: 'silent' }), metrics: new Metrics() };
+  const { makeMetrics } = await import('../../doors/metrics.ts');
+  const deps = { db: connected.db, log: pino({ level: 'silent' }), metrics: makeMetrics() };
   const results: Result[] = [];
   for (const id of ids) {
     try {

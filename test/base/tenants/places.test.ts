@@ -118,9 +118,9 @@ describe('takePlace', () => {
     await create(holderWith(1));
     const other = await makeTenant(database.pool);
     await inTransaction(database.pool, async (tx) => {
-      await takePlace(tx, { ...holderWith(1), id: other }, 'rooms', async () => 1);
+      await takePlace(tx, { ...holderWith(1), id: other }, LIMIT, async () => 1);
       const bans = { ...holderWith(1), limits: { bans: 1 } };
-      await takePlace(tx, bans, 'bans', async () => 1);
+      await takePlace(tx, bans, { ...LIMIT, name: 'bans' }, async () => 1);
     });
     await expect(create(holderWith(1))).rejects.toMatchObject({ kind: 'quota_exceeded' });
   });
