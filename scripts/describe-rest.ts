@@ -6,9 +6,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pino from 'pino';
-import { Metrics } from '../src/base/telemetry/metrics.ts';
 import type { Deps } from '../src/doors/deps.ts';
 import { JOIN_DESCRIPTION } from '../src/doors/join/join.ts';
+import { makeMetrics } from '../src/doors/metrics.ts';
 import { buildRest } from '../src/doors/rest/server.ts';
 
 export interface Schema {
@@ -60,7 +60,7 @@ export function answerOf({ responses }: Operation): Schema | undefined {
 export async function describeRest(): Promise<Description> {
   const deps = {
     log: pino({ enabled: false }),
-    metrics: new Metrics(),
+    metrics: makeMetrics(),
     config: { publicUrl: 'https://boxoffice.example.org' },
   };
   const door = { trustProxy: [], alsoDescribed: [JOIN_DESCRIPTION] };

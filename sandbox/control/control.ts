@@ -36,6 +36,7 @@ import { invalidRequest } from '../http/errors.ts';
 import { findInstrument, type Instrument } from '../objects/cards.ts';
 import { renderCheckoutSession } from '../objects/checkout-session.ts';
 import { renderCustomer } from '../objects/customer.ts';
+import type { Delivery } from '../objects/delivery.ts';
 import { renderDispute } from '../objects/dispute.ts';
 import { renderFraudWarning } from '../objects/fraud-warning.ts';
 import { type PaymentIntent, renderPaymentIntent } from '../objects/payment-intent.ts';
@@ -43,7 +44,6 @@ import { renderPaymentMethod } from '../objects/payment-method.ts';
 import { renderPayout } from '../objects/payout.ts';
 import { renderRefund } from '../objects/refund.ts';
 import { type Provider, perform } from '../provider.ts';
-import type { Delivery } from '../webhooks/delivery.ts';
 
 /** New details of a saved card; `card` is another test card number. */
 export interface CardChange {

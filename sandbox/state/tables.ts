@@ -3,6 +3,7 @@ import type { BalanceTransaction } from '../objects/balance-transaction.ts';
 import type { Charge } from '../objects/charge.ts';
 import type { CheckoutSession } from '../objects/checkout-session.ts';
 import type { Customer } from '../objects/customer.ts';
+import type { Delivery } from '../objects/delivery.ts';
 import type { Dispute } from '../objects/dispute.ts';
 import type { Event } from '../objects/event.ts';
 import type { FraudWarning } from '../objects/fraud-warning.ts';
@@ -13,7 +14,6 @@ import type { Payout } from '../objects/payout.ts';
 import type { PortalSession } from '../objects/portal-session.ts';
 import type { Refund } from '../objects/refund.ts';
 import type { WebhookEndpoint } from '../objects/webhook-endpoint.ts';
-import type { Delivery } from '../webhooks/delivery.ts';
 import type { StoredReply } from './stored-reply.ts';
 
 interface Tables {

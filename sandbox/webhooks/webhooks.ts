@@ -5,10 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Faults } from '../faults.ts';
 import type { Ids } from '../ids.ts';
+import type { Attempt, Delivery } from '../objects/delivery.ts';
 import { API_VERSION, type Event, renderEvent } from '../objects/event.ts';
 import { type WebhookEndpoint, wantsEvent } from '../objects/webhook-endpoint.ts';
 import type { State } from '../state/state.ts';
-import type { Attempt, Delivery } from './delivery.ts';
 import { signatureHeader } from './signature.ts';
 
 export interface WebhooksOptions {

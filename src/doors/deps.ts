@@ -25,6 +25,8 @@ import type { MailDeps } from '../outward/mail/mail-deps.ts';
 import type { WebhookDeps } from '../outward/webhooks/send-event.ts';
 import type { WebhookSender } from '../outward/webhooks/send-request.ts';
 
+import type { Metrics } from './metrics.ts';
+
 export interface Deps
   extends OnceDeps,
     ChargeDeps,
@@ -37,6 +39,7 @@ export interface Deps
     StreamDeps,
     MailDeps,
     WebhookDeps {
+  readonly metrics: Metrics;
   readonly joinLimit: JoinLimit;
   readonly invitationLimit: InvitationLimit;
   readonly connections: ConnectionLimit;

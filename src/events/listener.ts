@@ -9,7 +9,8 @@ import type { BaseDeps } from '../base/deps.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import type { LoggedEvent } from './event.ts';
 
-export interface Listener {
+/** `Deps`: what it logs and counts with. */
+export interface Listener<Deps = BaseDeps> {
   /** Its cursors are stored under this name, which must never change. */
   readonly name: string;
   /** The types of events that it handles. */
@@ -18,5 +19,5 @@ export interface Listener {
    * Handle the next events of one tenant, in order. The same transaction moves the cursor; if it fails,
    * the same events come again. `deps` is for logs and metrics: what it does belongs into the transaction.
    */
-  handle(tx: Tx, tenant: TenantId, events: readonly LoggedEvent[], deps: BaseDeps): Promise<void>;
+  handle(tx: Tx, tenant: TenantId, events: readonly LoggedEvent[], deps: Deps): Promise<void>;
 }

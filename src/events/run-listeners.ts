@@ -10,6 +10,7 @@ import { inTransaction } from '../base/db/transaction.ts';
 import type { BaseDeps } from '../base/deps.ts';
 import { renderTenantId, type TenantId } from '../base/tenants/tenant.ts';
 import type { Listener } from './listener.ts';
+import type { ListenerMetrics } from './listener-metrics.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
 import { findTurns, finishTurn, listLags, listNextEvents, lockCursor, noteFailure } from './turns.sql.ts';
 
@@ -32,14 +33,14 @@ const LOOK_AT_ALL_MS = 900;
  *
  * A look at all tenants asks every server of a distributed database. So a wake-up looks at the tenants that it names.
  */
-export class ListenerTurns {
-  readonly #deps: BaseDeps;
-  readonly #listener: Listener;
+export class ListenerTurns<Deps extends BaseDeps> {
+  readonly #deps: Deps;
+  readonly #listener: Listener<Deps>;
   readonly #woken = new Set<TenantId>();
   /** When all tenants were looked at, in ms of `performance.now()`. */
   #lookedAtAll = Number.NEGATIVE_INFINITY;
 
-  constructor(deps: BaseDeps, listener: Listener) {
+  constructor(deps: Deps, listener: Listener<Deps>) {
     this.#deps = deps;
     this.#listener = listener;
   }
@@ -69,7 +70,11 @@ export class ListenerTurns {
 }
 
 /** Take the turns that wait for this listener now, of all tenants or of these. */
-export async function takeTurns(deps: BaseDeps, listener: Listener, of?: readonly TenantId[]): Promise<void> {
+export async function takeTurns<Deps extends BaseDeps>(
+  deps: Deps,
+  listener: Listener<Deps>,
+  of?: readonly TenantId[],
+): Promise<void> {
   for (;;) {
     const tenants = await findTurns(deps.db, listener.name, { limit: TURNS_AT_ONCE, of });
     const waiting = tenants.values();
@@ -84,7 +89,11 @@ export async function takeTurns(deps: BaseDeps, listener: Listener, of?: readonl
 }
 
 /** Returns whether the cursor has moved. */
-async function takeTurn(deps: BaseDeps, listener: Listener, tenant: TenantId): Promise<boolean> {
+async function takeTurn<Deps extends BaseDeps>(
+  deps: Deps,
+  listener: Listener<Deps>,
+  tenant: TenantId,
+): Promise<boolean> {
   const { name } = listener;
   try {
     return await inTransaction(deps.db, async (tx) => {
@@ -109,7 +118,10 @@ async function takeTurn(deps: BaseDeps, listener: Listener, tenant: TenantId): P
 }
 
 /** Export the lag of each listener. */
-export async function measureLags({ db, metrics }: BaseDeps): Promise<void> {
+export async function measureLags({
+  db,
+  metrics,
+}: Pick<BaseDeps, 'db'> & { readonly metrics: ListenerMetrics }): Promise<void> {
   for (const { listener, events, seconds } of await listLags(db)) {
     metrics.listenerLagEvents.set({ listener }, events);
     metrics.listenerLagSeconds.set({ listener }, seconds);

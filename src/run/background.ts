@@ -24,10 +24,10 @@ import { measureBurns } from '../money/alerts/measure-burn.ts';
 import { learnCards } from '../money/cards/learn-cards.ts';
 import { tellExpiringCards } from '../money/cards/tell-expiring-cards.ts';
 import { checkoutListener, expireCheckouts } from '../money/checkouts/expire-checkouts.ts';
+import { measureParkedEvents } from '../money/parked/measure-parked-events.ts';
 import type { Provider } from '../money/payments/provider.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { EventSweeper } from '../money/provider-events/event-sweeper.ts';
-import { measureParkedEvents } from '../money/provider-events/measure-parked-events.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
 import { rollUpUsage } from '../money/usage/roll-up-usage.ts';
 import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
@@ -42,7 +42,7 @@ import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
-const LISTENERS: readonly Listener[] = [watchdogListener, checkoutListener, mailListener];
+const LISTENERS: readonly Listener<Deps>[] = [watchdogListener, checkoutListener, mailListener];
 
 /**
  * Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a
@@ -73,7 +73,7 @@ interface Job {
 /** What reacts to events. */
 interface Reacting {
   readonly process: OwnProcess;
-  readonly listeners: readonly ListenerTurns[];
+  readonly listeners: readonly ListenerTurns<Deps>[];
   readonly webhooks: WebhookWorker;
 }
 

@@ -1,12 +1,12 @@
 /** Deletes rows that are no longer shown, and erases addresses that are too old, in batches. */
 
+import { deleteOldLinks } from '../access/logins/login-links.sql.ts';
 import { deleteOldAttempts } from '../access/oidc/login-attempts.sql.ts';
 import {
   deleteOldOperatorLinks,
   deleteOldOperatorSessions,
 } from '../access/operators/operator-sessions.sql.ts';
 import { deleteOldChallenges } from '../access/passkeys/challenges.sql.ts';
-import { deleteOldLinks } from '../access/sessions/login-links.sql.ts';
 import { deleteOldSessions } from '../access/sessions/sessions.sql.ts';
 import { eraseOldAddresses } from '../base/audit/audit-entries.sql.ts';
 import { ADDRESS_DAYS } from '../base/audit/audit-entry.ts';
@@ -16,7 +16,7 @@ import { deleteOldKeys } from '../base/idempotency/idempotency-keys.sql.ts';
 import { KEPT_HOURS } from '../base/idempotency/once.ts';
 import { deleteEndedWindows } from '../base/limits/rate-limits.sql.ts';
 import { deleteGone } from '../base/processes/processes.sql.ts';
-import { liftEndedBans } from '../control/moderation/bans.sql.ts';
+import { liftEndedBans } from '../control/bans/bans.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../control/rooms/old-participants.sql.ts';
 import { PARTICIPANT_DAYS } from '../control/rooms/participant.ts';
 import { EVENT_DAYS } from '../events/event.ts';

@@ -13,13 +13,10 @@ import { keyRetiring } from '../../src/access/keys/key-events.ts';
 import { newTenantId } from '../../src/base/tenants/tenant.ts';
 import type { NewEvent } from '../../src/events/event.ts';
 import { thresholdCrossed } from '../../src/money/alerts/alert-events.ts';
-import {
-  cardExpiring,
-  paymentDisputeClosed,
-  paymentDisputed,
-  topUpFailed,
-} from '../../src/money/payments/payment-events.ts';
+import { cardExpiring } from '../../src/money/cards/card-events.ts';
 import { parseRateCard } from '../../src/money/pricing/rate-card.ts';
+import { paymentDisputeClosed, paymentDisputed } from '../../src/money/reversals/reversal-events.ts';
+import { topUpFailed } from '../../src/money/top-ups/top-up-events.ts';
 import { conflictingDuplicates } from '../../src/money/usage/conflict-events.ts';
 import { renderPublicEvent } from '../../src/outward/events/public-event.ts';
 import { closed, openApiValidator } from '../support/openapi.ts';

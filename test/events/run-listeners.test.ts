@@ -2,8 +2,8 @@ import pino from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { inTransaction } from '../../src/base/db/transaction.ts';
 import type { BaseDeps } from '../../src/base/deps.ts';
-import { Metrics } from '../../src/base/telemetry/metrics.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
+import { type Metrics, makeMetrics } from '../../src/doors/metrics.ts';
 import { appendEvents } from '../../src/events/append-events.sql.ts';
 import type { LoggedEvent, NewEvent } from '../../src/events/event.ts';
 import type { Listener } from '../../src/events/listener.ts';
@@ -16,13 +16,13 @@ import { useDatabase } from '../support/database.ts';
 import { makeTenant } from '../support/tenants.ts';
 
 const database = useDatabase();
-let deps: BaseDeps;
+let deps: BaseDeps & { readonly metrics: Metrics };
 let lines: string[];
 
 beforeEach(async () => {
   lines = [];
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
-  deps = { db: database.pool, log, metrics: new Metrics() };
+  deps = { db: database.pool, log, metrics: makeMetrics() };
   await database.pool.query(
     'delete from event_listeners; delete from event_turns; delete from event_cursors',
   );

@@ -2,8 +2,8 @@
 import { Writable } from 'node:stream';
 import pino, { type Logger } from 'pino';
 import { vi } from 'vitest';
-import type { MemberRole } from '../../src/access/members/member.ts';
 import { insertMember, markJoined } from '../../src/access/members/members.sql.ts';
+import type { MemberRole } from '../../src/access/rights/abilities.ts';
 import { newSecret, type Proof } from '../../src/access/sessions/session.ts';
 import { insertSession } from '../../src/access/sessions/sessions.sql.ts';
 import type { Pool } from '../../src/base/db/pool.ts';

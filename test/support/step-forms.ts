@@ -9,7 +9,7 @@ import { PLACEMENTS } from '../../src/run/distribution/placements.ts';
 const ANSWERS = `
   create schema answers;
   grant usage on schema answers to public;
-  create table answers.pg_dist_partition as select 'accounts'::regclass as logicalrelid;
+  create table answers.pg_dist_partition as select 'tenant_places'::regclass as logicalrelid;
   create table answers.pg_dist_placement as select 1::bigint as shardid, 1 as groupid;
   create view answers.citus_stat_activity as select * from pg_stat_activity;
   grant select on all tables in schema answers to public;

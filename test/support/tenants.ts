@@ -1,8 +1,10 @@
 /** Tenants and keys for tests, written straight into a database: no signup, no payment. */
+
 import { type KeyKind, type NewKey, newKey } from '../../src/access/keys/api-key.ts';
 import type { AuthenticatedCaller } from '../../src/access/keys/authenticate.ts';
 import { insertKey } from '../../src/access/keys/keys.sql.ts';
 import { DEFAULT_CEILING, type KeyCeiling } from '../../src/access/rights/key-ceiling.ts';
+import { TENANT_ROWS } from '../../src/access/signup/open-tenant.ts';
 import type { Actor } from '../../src/base/audit/actor.ts';
 import type { Pool } from '../../src/base/db/pool.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
@@ -26,7 +28,7 @@ export async function makeTenant(
   { id = newTenantId(), status = 'pending', exempt = false }: MadeTenant = {},
 ): Promise<TenantId> {
   await inTransaction(db, async (tx) => {
-    await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
+    await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' }, TENANT_ROWS);
     if (status !== 'pending') await updateStatus(tx, { id, status: 'pending' }, status, 'made for a test');
     if (exempt) await updateExempt(tx, id, true);
   });

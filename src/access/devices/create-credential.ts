@@ -5,12 +5,17 @@ import { invalidField } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { countInUse } from '../keys/key-life.sql.ts';
 import type { KeyChanger } from '../keys/lock-key.ts';
-import { countInUse } from '../keys/working-key.sql.ts';
 import { mayJoinRoom } from '../rights/room-names.ts';
 import { lockForCaller } from '../sessions/lock-for-caller.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
-import { type DeviceCredential, type DeviceGrant, newCredential } from './device-credential.ts';
+import {
+  DEVICE_CREDENTIALS_LIMIT,
+  type DeviceCredential,
+  type DeviceGrant,
+  newCredential,
+} from './device-credential.ts';
 import { createdEntry } from './device-credential-audit.ts';
 import { deviceCredentialCreated } from './device-credential-events.ts';
 import { insertCredential } from './device-credentials.sql.ts';
@@ -42,7 +47,7 @@ export async function createCredential(
   const credential = await insertCredential(tx, tenant, { ...grant, ...fresh });
   if (!credential) return undefined;
   const count = (most: number) => countInUse(tx, 'device_credentials', tenant, most);
-  await takePlace(tx, limitHolderOf(caller), 'device_credentials', count);
+  await takePlace(tx, limitHolderOf(caller), DEVICE_CREDENTIALS_LIMIT, count);
   await appendAudit(tx, tenant, caller.actor, createdEntry(credential));
   await appendEvents(tx, tenant, [deviceCredentialCreated(credential)]);
   return { credential, plaintext: fresh.plaintext };

@@ -6,8 +6,16 @@
  */
 
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
+import type { TenantLimit } from '../../base/tenants/limits.ts';
 import { type KeyLife, type NewKey, newKey } from '../keys/api-key.ts';
 import type { PublishRight } from '../rights/publish-rights.ts';
+
+export const DEVICE_CREDENTIALS_LIMIT = {
+  name: 'device_credentials',
+  pending: 100,
+  active: 1_000,
+  unit: 'live device credentials',
+} as const satisfies TenantLimit;
 
 export const CREDENTIAL_PREFIX = 'dev';
 

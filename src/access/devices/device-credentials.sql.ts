@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { lockReferenceTables } from '../../base/db/reference-tables.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { isKeyId, type NewKey } from '../keys/api-key.ts';
-import { IS_WORKING, LIFE_COLUMNS } from '../keys/working-key.sql.ts';
+import { IS_WORKING, LIFE_COLUMNS } from '../rights/working-key.sql.ts';
 import type { Device, DeviceCredential, DeviceGrant } from './device-credential.ts';
 
 const COLUMNS = `id, name, publish, rooms, default_room as "defaultRoom", expires_at as "expiresAt",

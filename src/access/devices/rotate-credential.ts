@@ -4,14 +4,14 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { markRetiring } from '../keys/key-life.sql.ts';
 import type { KeyChanger } from '../keys/lock-key.ts';
 import { assertOverlap, refuseManyRetiring } from '../keys/rotation-overlap.ts';
 import { noticeSecondsOf } from '../keys/tell-retiring-keys.ts';
-import { markRetiring } from '../keys/working-key.sql.ts';
 import { lockForCaller } from '../sessions/lock-for-caller.ts';
 import type { CreatedCredential } from './create-credential.ts';
 import { refuseWiderGrant } from './credential-ceiling.ts';
-import { newCredential } from './device-credential.ts';
+import { DEVICE_CREDENTIALS_LIMIT, newCredential } from './device-credential.ts';
 import { rotatedEntry } from './device-credential-audit.ts';
 import { deviceCredentialRotated } from './device-credential-events.ts';
 import { insertCredential, lockCredential } from './device-credentials.sql.ts';
@@ -46,7 +46,7 @@ export async function rotateCredential(
   const fresh = newCredential();
   const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
   if (!credential) throw new Failure('already_expired');
-  await refuseManyRetiring(tx, limitHolderOf(caller), 'device_credentials', overlapSeconds);
+  await refuseManyRetiring(tx, limitHolderOf(caller), DEVICE_CREDENTIALS_LIMIT, overlapSeconds);
   const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, {
     overlapSeconds,
     noticeSeconds: noticeSecondsOf(overlapSeconds),

@@ -5,9 +5,18 @@
  * random bits in base64url. Only its SHA-256 is stored: a slow hash protects guessable secrets, and 256
  * random bits cannot be guessed.
  */
+
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { randomHex } from '../../base/lib/ids.ts';
+import type { TenantLimit } from '../../base/tenants/limits.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+
+export const API_KEYS_LIMIT = {
+  name: 'api_keys',
+  pending: 10,
+  active: 100,
+  unit: 'live API keys',
+} as const satisfies TenantLimit;
 
 export const KEY_KINDS = ['backend', 'relay'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];

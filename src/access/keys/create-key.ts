@@ -9,13 +9,13 @@ import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { lockForCaller } from '../sessions/lock-for-caller.ts';
-import { type ApiKey, type KeyKind, newKey } from './api-key.ts';
+import { API_KEYS_LIMIT, type ApiKey, type KeyKind, newKey } from './api-key.ts';
 import type { KeyDeps } from './authenticate.ts';
 import { createdEntry } from './key-audit.ts';
 import { keyCreated } from './key-events.ts';
+import { countInUse } from './key-life.sql.ts';
 import { insertKey } from './keys.sql.ts';
 import type { KeyChanger } from './lock-key.ts';
-import { countInUse } from './working-key.sql.ts';
 
 export interface CreatedKey {
   readonly key: ApiKey;
@@ -35,7 +35,7 @@ export async function createKey(
   const fresh = newKey(keyPrefix);
   const key = await insertKey(tx, tenant, { ...fresh, name, kind, ceiling, isTrusted });
   const count = (most: number) => countInUse(tx, 'api_keys', tenant, most);
-  await takePlace(tx, limitHolderOf(caller), 'api_keys', count);
+  await takePlace(tx, limitHolderOf(caller), API_KEYS_LIMIT, count);
   await appendAudit(tx, tenant, caller.actor, createdEntry(key));
   await appendEvents(tx, tenant, [keyCreated(key)]);
   return { key, plaintext: fresh.plaintext };

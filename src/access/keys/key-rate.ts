@@ -5,7 +5,14 @@
  * request. With n processes, a key may do up to n times as much.
  */
 import { type LimitedCaller, limitOfCaller } from '../../base/tenants/limited-caller.ts';
-import { beyondLimit } from '../../base/tenants/limits.ts';
+import { beyondLimit, type TenantLimit } from '../../base/tenants/limits.ts';
+
+export const KEY_REQUESTS_LIMIT = {
+  name: 'key_requests_per_minute',
+  pending: 12_000,
+  active: 60_000,
+  unit: 'requests a minute with one API key',
+} as const satisfies TenantLimit;
 
 const WINDOW_MS = 60_000;
 
@@ -27,10 +34,10 @@ export class KeyRate {
       this.#endsAt = now + this.#windowMs;
     }
     const count = (this.#counts.get(caller.keyId) ?? 0) + 1;
-    const max = limitOfCaller(caller, 'key_requests_per_minute');
+    const max = limitOfCaller(caller, KEY_REQUESTS_LIMIT);
     if (count > max) {
       const retryAfter = Math.max(1, Math.ceil((this.#endsAt - now) / 1000));
-      throw beyondLimit('too_many_requests', 'key_requests_per_minute', max, { retryAfter });
+      throw beyondLimit('too_many_requests', KEY_REQUESTS_LIMIT, max, { retryAfter });
     }
     this.#counts.set(caller.keyId, count);
   }

@@ -1,18 +1,16 @@
 /** SQL of `api_keys`. */
+
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { lockReferenceTables } from '../../base/db/reference-tables.sql.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
+import { CEILING_COLUMNS } from '../rights/key-ceiling.sql.ts';
 import { DEFAULT_CEILING, type KeyCeiling } from '../rights/key-ceiling.ts';
+import { IS_WORKING, LIFE_COLUMNS } from '../rights/working-key.sql.ts';
 import { type ApiKey, isKeyId, type KeyKind, type NewKey } from './api-key.ts';
-import { IS_WORKING, LIFE_COLUMNS } from './working-key.sql.ts';
 
 const COLUMNS = `id, name, kind, ${LIFE_COLUMNS}`;
-
-/** `KeyCeiling`. */
-export const CEILING_COLUMNS = `ceiling_capabilities as capabilities, ceiling_roles as roles, ceiling_rooms as rooms,
-  ceiling_rank as rank, ceiling_lifetime_seconds as "lifetimeSeconds"`;
 
 export interface KeyInUse {
   readonly id: string;

@@ -5,9 +5,9 @@ import { Failure, invalidRequest } from '../../base/failure.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { revokedEntry } from './key-audit.ts';
 import { keyRevoked } from './key-events.ts';
+import { markRevoked } from './key-life.sql.ts';
 import { findKey, hasOtherKey } from './keys.sql.ts';
 import { type KeyChanger, lockKey } from './lock-key.ts';
-import { markRevoked } from './working-key.sql.ts';
 
 /**
  * Revoking the last working key of a kind would lock out the tenant or stop its relays, so it must be

@@ -4,16 +4,16 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { newKey } from './api-key.ts';
+import { API_KEYS_LIMIT, newKey } from './api-key.ts';
 import type { KeyDeps } from './authenticate.ts';
 import type { CreatedKey } from './create-key.ts';
 import { rotatedEntry } from './key-audit.ts';
 import { keyRotated } from './key-events.ts';
+import { markRetiring } from './key-life.sql.ts';
 import { insertKey } from './keys.sql.ts';
 import { type KeyChanger, lockKey } from './lock-key.ts';
 import { assertOverlap, refuseManyRetiring } from './rotation-overlap.ts';
 import { noticeSecondsOf } from './tell-retiring-keys.ts';
-import { markRetiring } from './working-key.sql.ts';
 
 export interface RotatedKey extends CreatedKey {
   readonly oldKeyRetires: Date;
@@ -37,7 +37,7 @@ export async function rotateKey(
   const { key: old, ceiling } = await lockKey(tx, caller, keyId);
   if (old.revokedAt) throw new Failure('already_revoked');
   if (old.retiresAt) throw new Failure('already_rotated');
-  await refuseManyRetiring(tx, limitHolderOf(caller), 'api_keys', overlapSeconds);
+  await refuseManyRetiring(tx, limitHolderOf(caller), API_KEYS_LIMIT, overlapSeconds);
 
   const fresh = newKey(keyPrefix);
   const key = await insertKey(tx, tenant, { ...fresh, name: old.name, kind: old.kind, ceiling, isTrusted });

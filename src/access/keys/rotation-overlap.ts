@@ -5,9 +5,9 @@
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
-import { assertBelowLimit, limitOf } from '../../base/tenants/limits.ts';
+import { assertBelowLimit, limitOf, type TenantLimit } from '../../base/tenants/limits.ts';
 import type { LimitHolder } from '../../base/tenants/places.sql.ts';
-import { countRetiring } from './working-key.sql.ts';
+import { countRetiring } from './key-life.sql.ts';
 
 export const OVERLAP_SECONDS_DEFAULT = 86_400;
 export const OVERLAP_SECONDS_MAX = 604_800;
@@ -29,10 +29,10 @@ const RETIRING = {
 export async function refuseManyRetiring(
   tx: Tx,
   holder: LimitHolder,
-  kind: keyof typeof RETIRING,
+  limit: TenantLimit & { readonly name: keyof typeof RETIRING },
   overlapSeconds: number,
 ): Promise<void> {
   if (overlapSeconds === 0) return;
-  const retiring = await countRetiring(tx, kind, holder.id, limitOf(holder, kind));
-  assertBelowLimit(holder, kind, retiring, RETIRING[kind]);
+  const retiring = await countRetiring(tx, limit.name, holder.id, limitOf(holder, limit));
+  assertBelowLimit(holder, limit, retiring, RETIRING[limit.name]);
 }

@@ -8,7 +8,7 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { keyRetiring } from './key-events.ts';
-import { takeRetiringKeys } from './working-key.sql.ts';
+import { takeRetiringKeys } from './key-life.sql.ts';
 
 const NOTICE_SECONDS_MAX = 86_400;
 const REMINDED_OVERLAP_SECONDS_MIN = 3_600;

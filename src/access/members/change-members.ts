@@ -5,9 +5,10 @@ import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, invalidField, notFound } from '../../base/failure.ts';
 import { deleteStranger, lockHolder } from '../passkeys/passkeys.sql.ts';
+import type { MemberRole } from '../rights/abilities.ts';
 import { lockForCaller } from '../sessions/lock-for-caller.ts';
 import type { ActingCaller } from '../sessions/session.ts';
-import { MEMBERS_MAX, type Member, type MemberRole } from './member.ts';
+import { MEMBERS_MAX, type Member } from './member.ts';
 import { deleteMember, findMembers, insertMember, updateRole } from './members.sql.ts';
 
 export interface MemberChanger extends ActingCaller {

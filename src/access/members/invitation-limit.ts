@@ -8,12 +8,18 @@ import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { networkOf } from '../../base/lib/address.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
-import { beyondLimit, limitOf } from '../../base/tenants/limits.ts';
+import { beyondLimit, limitOf, type TenantLimit } from '../../base/tenants/limits.ts';
 import type { LimitHolder } from '../../base/tenants/places.sql.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 
+export const INVITATIONS_LIMIT = {
+  name: 'invitations_per_day',
+  pending: 5,
+  active: 50,
+  unit: 'invitations a day',
+} as const satisfies TenantLimit;
+
 const DAY_SECONDS = 86_400;
-const LIMIT = 'invitations_per_day';
 
 /** To one address, over all tenants that never paid, and over all that paid. */
 export const INVITATIONS_OF_RECEIVER = { pending: 2, active: 5 } as const;
@@ -33,10 +39,12 @@ export class InvitationLimit {
 
   /** Count one invitation of `email` by the client at `address`. Throws `too_many_invitations` beyond a limit. */
   async count(tenant: LimitHolder, { email, address }: { email: string; address: string }): Promise<void> {
-    const max = limitOf(tenant, LIMIT);
+    const max = limitOf(tenant, INVITATIONS_LIMIT);
     const ofTenant = await this.#ofTenant.count(renderTenantId(tenant.id), max);
     if (ofTenant !== undefined)
-      throw beyondLimit('too_many_invitations', LIMIT, max, { retryAfter: Math.ceil(ofTenant / 1000) });
+      throw beyondLimit('too_many_invitations', INVITATIONS_LIMIT, max, {
+        retryAfter: Math.ceil(ofTenant / 1000),
+      });
     const share = tenant.status === 'pending' ? 'pending' : 'active';
     refuse(
       await this.#ofReceiver.count(`${share} ${email}`, INVITATIONS_OF_RECEIVER[share]),

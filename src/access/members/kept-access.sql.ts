@@ -1,7 +1,7 @@
 /** SQL of `kept_access`, and of everything else by which a tenant can be used or watched. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { IS_WORKING } from '../keys/working-key.sql.ts';
+import { IS_WORKING } from '../rights/working-key.sql.ts';
 import type { AccessKind, NamedAccess } from './other-access.ts';
 
 /** Whether there is more in the tenant than this member: keys, credentials, other members, webhooks, automatic top-up. */

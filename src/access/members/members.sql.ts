@@ -2,7 +2,8 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Member, MemberRole } from './member.ts';
+import type { MemberRole } from '../rights/abilities.ts';
+import type { Member } from './member.ts';
 
 const COLUMNS = `id, email, role, created_at as "createdAt", joined_at as "joinedAt",
   is_founder as "isFounder", must_review as "mustReview"`;

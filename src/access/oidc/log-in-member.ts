@@ -1,9 +1,9 @@
 /** Log members in, with an address that the issuer verified. */
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findEntrance, nextPageOf } from '../sessions/find-entrance.ts';
-import { enter, type OpenedSession } from '../sessions/open-session.ts';
-import { type LoginDeps, makeEntrance } from '../sessions/request-login.ts';
+import { findEntrance, nextPageOf } from '../logins/find-entrance.ts';
+import { enter, type OpenedSession } from '../logins/open-session.ts';
+import { type LoginDeps, makeEntrance } from '../logins/request-login.ts';
 import type { From } from '../sessions/session.ts';
 import { type BegunLogin, beginLogin, type IssuerDeps } from './begin-login.ts';
 import type { Issuer } from './issuer.ts';

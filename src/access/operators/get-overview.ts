@@ -2,8 +2,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import { listLags } from '../../events/turns.sql.ts';
 import { countTenants } from '../../money/overview/overview.sql.ts';
+import { countOpenEvents } from '../../money/parked/parked-events.sql.ts';
 import { findNewestRateCard } from '../../money/pricing/rate-cards.sql.ts';
-import { countOpenEvents } from '../../money/provider-events/provider-events.sql.ts';
 import { findDrift } from '../../money/verification/provider-drift.sql.ts';
 import { findSigningKeys } from '../tokens/signing-keys.sql.ts';
 

@@ -2,7 +2,7 @@
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import type { LoginLimit } from '../sessions/login-limit.ts';
+import type { LoginLimit } from '../logins/login-limit.ts';
 import { actorOf, hashSecret, type Session } from '../sessions/session.ts';
 import { parseNewPasskey } from './answer.ts';
 import { takeChallenge } from './challenges.sql.ts';

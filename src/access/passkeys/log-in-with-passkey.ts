@@ -2,11 +2,11 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import { type Entrance, findEntrance, nextPageOf } from '../sessions/find-entrance.ts';
-import type { LoginLimit } from '../sessions/login-limit.ts';
-import { noteFailedLogin } from '../sessions/note-failed-login.ts';
-import { enter, type OpenedSession } from '../sessions/open-session.ts';
-import { makeEntrance } from '../sessions/request-login.ts';
+import { type Entrance, findEntrance, nextPageOf } from '../logins/find-entrance.ts';
+import type { LoginLimit } from '../logins/login-limit.ts';
+import { noteFailedLogin } from '../logins/note-failed-login.ts';
+import { enter, type OpenedSession } from '../logins/open-session.ts';
+import { makeEntrance } from '../logins/request-login.ts';
 import { type From, hashSecret, provedAddressOf, type Session } from '../sessions/session.ts';
 import { parseSigned, type SignedAnswer } from './answer.ts';
 import { type Purpose, takeChallenge } from './challenges.sql.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BaseDeps } from '../../base/deps.ts';
 import { Failure } from '../../base/failure.ts';
-import type { LoginLimit } from '../sessions/login-limit.ts';
+import type { LoginLimit } from '../logins/login-limit.ts';
 import { newSecret, type Session } from '../sessions/session.ts';
 import { insertChallenge, type Purpose } from './challenges.sql.ts';
 import { CHALLENGE_MINUTES, PASSKEYS_MAX, type Passkey, type RelyingParty } from './passkey.ts';

@@ -1,6 +1,6 @@
 /** The session behind a secret. Every check asks the database, so a session that ended is refused everywhere at once. */
 import type { Db } from '../../base/db/pool.ts';
-import { type Ability, mayDo } from '../members/member.ts';
+import { type Ability, mayDo } from '../rights/abilities.ts';
 import { hashSecret, type Session } from './session.ts';
 import { findClosedSession, findRoleOfSession, findSession } from './sessions.sql.ts';
 

@@ -5,7 +5,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
-import { isWorkingKey } from '../keys/working-key.sql.ts';
+import { isWorkingKey } from '../rights/working-key.sql.ts';
 import type { ActingCaller } from './session.ts';
 import { findRoleOfSession } from './sessions.sql.ts';
 

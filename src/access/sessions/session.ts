@@ -7,7 +7,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Actor } from '../../base/audit/actor.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { SessionRole } from '../members/member.ts';
+import type { SessionRole } from '../rights/abilities.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
 
 /** A session that is not used ends after this. */

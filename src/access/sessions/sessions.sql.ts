@@ -5,10 +5,10 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
-import { CEILING_COLUMNS } from '../keys/keys.sql.ts';
-import { IS_WORKING } from '../keys/working-key.sql.ts';
-import type { SessionRole } from '../members/member.ts';
+import type { SessionRole } from '../rights/abilities.ts';
+import { CEILING_COLUMNS } from '../rights/key-ceiling.sql.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
+import { IS_WORKING } from '../rights/working-key.sql.ts';
 import { deleteOver } from './delete-over.sql.ts';
 import {
   FRESH_MINUTES,

@@ -1,6 +1,6 @@
 /** Sign a tenant up at the console. Unlike a signup over REST, it makes no key: its owner does, when it is needed. */
 import { inTransaction } from '../../base/db/transaction.ts';
-import { replaceSession } from '../sessions/open-session.ts';
+import { replaceSession } from '../logins/open-session.ts';
 import type { From } from '../sessions/session.ts';
 import { openTenant } from './open-tenant.ts';
 import { SIGNUP, type SignupDeps } from './sign-up.ts';

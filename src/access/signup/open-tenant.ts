@@ -5,8 +5,13 @@ import type { Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import { newTenantId, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { insertTenant } from '../../base/tenants/tenants.sql.ts';
+import { INSERT_ACCOUNT } from '../../money/accounts/accounts.sql.ts';
+import { INSERT_PAYMENT_SETTINGS } from '../../money/payments/payments.sql.ts';
 import type { Member } from '../members/member.ts';
 import { insertMember } from '../members/members.sql.ts';
+
+/** What each tenant has from its beginning. */
+export const TENANT_ROWS = [INSERT_ACCOUNT, INSERT_PAYMENT_SETTINGS] as const;
 
 export interface OpenedTenant {
   readonly tenant: TenantId;
@@ -20,7 +25,7 @@ export async function openTenant(
   { name, email }: { readonly name: string; readonly email: string },
 ): Promise<OpenedTenant> {
   const tenant = newTenantId();
-  await insertTenant(tx, { id: tenant, name, email });
+  await insertTenant(tx, { id: tenant, name, email }, TENANT_ROWS);
   const owner = await insertMember(tx, tenant, { email, role: 'owner' });
   assert(owner, 'first member of a tenant');
   // Without name and address of the customer, who may be a person.

@@ -33,7 +33,7 @@ async function findDistribution(db: Asking): Promise<boolean> {
   );
   if (!rows[0]!.exists) return false;
   const { rows: found } = await db.query(
-    `select from pg_dist_partition where logicalrelid = to_regclass('accounts')`,
+    `select from pg_dist_partition where logicalrelid = to_regclass('tenant_places')`,
   );
   return found.length > 0;
 }

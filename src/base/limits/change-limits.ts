@@ -4,20 +4,14 @@ import { appendAudit } from '../audit/append-audit.sql.ts';
 import type { Pool } from '../db/pool.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { Failure } from '../failure.ts';
-import {
-  LIMIT_NAMES,
-  type LimitChange,
-  type LimitedTenant,
-  type LimitName,
-  type LimitOverrides,
-} from '../tenants/limits.ts';
+import type { LimitChange, LimitedTenant, LimitOverrides } from '../tenants/limits.ts';
 import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
 import { findLimits, lockTenant, updateLimits } from '../tenants/tenants.sql.ts';
 
 export interface WantedLimits {
   readonly set: LimitOverrides;
   /** Back to what every tenant of the status has. */
-  readonly reset: readonly LimitName[];
+  readonly reset: readonly string[];
   readonly reason: string | undefined;
 }
 
@@ -52,14 +46,13 @@ export async function changeLimits(
   });
 }
 
-function withoutNames(limits: LimitOverrides, names: readonly LimitName[]): LimitOverrides {
-  return Object.fromEntries(Object.entries(limits).filter(([name]) => !names.includes(name as LimitName)));
+function withoutNames(limits: LimitOverrides, names: readonly string[]): LimitOverrides {
+  return Object.fromEntries(Object.entries(limits).filter(([name]) => !names.includes(name)));
 }
 
 function changesBetween(before: LimitOverrides, after: LimitOverrides): LimitChange[] {
-  return LIMIT_NAMES.filter((name) => before[name] !== after[name]).map((name) => ({
-    name,
-    from: before[name] ?? null,
-    to: after[name] ?? null,
-  }));
+  const names = Object.keys({ ...before, ...after });
+  return names
+    .filter((name) => before[name] !== after[name])
+    .map((name) => ({ name, from: before[name] ?? null, to: after[name] ?? null }));
 }

@@ -7,8 +7,15 @@
  */
 import { Failure } from '../failure.ts';
 import { type LimitedCaller, limitOfCaller } from './limited-caller.ts';
-import { beyondLimit } from './limits.ts';
+import { beyondLimit, type TenantLimit } from './limits.ts';
 import type { TenantId } from './tenant.ts';
+
+export const CALLS_LIMIT = {
+  name: 'calls_in_flight',
+  pending: 8,
+  active: 8,
+  unit: 'calls at the same time',
+} as const satisfies TenantLimit;
 
 export interface CallQueueLimits {
   /** Calls of all tenants that run at the same time. */
@@ -107,7 +114,7 @@ export class CallQueue {
 
   #callsOf(caller: LimitedCaller): Calls {
     const { runningPerTenant, callsPerPlace = 1 } = this.#limits;
-    const runningMax = Math.min(limitOfCaller(caller, 'calls_in_flight') * callsPerPlace, runningPerTenant);
+    const runningMax = Math.min(limitOfCaller(caller, CALLS_LIMIT) * callsPerPlace, runningPerTenant);
     const hasPaid = caller.tenantStatus !== 'pending';
     const known = this.#tenants.get(caller.tenant);
     if (known) {
@@ -135,8 +142,8 @@ export class CallQueue {
   /** Resolves once the call holds a place. */
   #turn(caller: LimitedCaller, calls: Calls): Promise<void> {
     const { waiting, waitingPerTenant, waitingNeverPaid, waitMs, isOfProcess = false } = this.#limits;
-    const hasRoom = this.#waiting.isBelow(waiting, calls.hasPaid ? undefined : waitingNeverPaid);
-    if (!hasRoom || calls.waiting.length >= waitingPerTenant) {
+    const hasSpace = this.#waiting.isBelow(waiting, calls.hasPaid ? undefined : waitingNeverPaid);
+    if (!hasSpace || calls.waiting.length >= waitingPerTenant) {
       this.#forgetIdle(caller.tenant, calls);
       return Promise.reject(tooMany(calls, isOfProcess));
     }
@@ -216,5 +223,5 @@ class Count {
 /** Names the tenant's own limit if it was reached, and otherwise the load of the process. */
 function tooMany(calls: Calls, isOfProcess: boolean): Failure {
   if (isOfProcess || calls.running < calls.runningMax) return new Failure('overloaded', RETRY);
-  return beyondLimit('too_many_calls', 'calls_in_flight', calls.runningMax, RETRY);
+  return beyondLimit('too_many_calls', CALLS_LIMIT, calls.runningMax, RETRY);
 }

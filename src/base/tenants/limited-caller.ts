@@ -1,5 +1,5 @@
 /** What authentication tells about the tenant of a caller, as far as limits need it. */
-import { type LimitName, type LimitOverrides, limitOf } from './limits.ts';
+import { type LimitOverrides, limitOf, type TenantLimit } from './limits.ts';
 import type { LimitHolder } from './places.sql.ts';
 import type { TenantId, TenantStatus } from './tenant.ts';
 
@@ -15,6 +15,6 @@ export function limitHolderOf({ tenant, tenantStatus, tenantLimits }: LimitedCal
   return { id: tenant, status: tenantStatus, limits: tenantLimits };
 }
 
-export function limitOfCaller(caller: LimitedCaller, name: LimitName): number {
-  return limitOf(limitHolderOf(caller), name);
+export function limitOfCaller(caller: LimitedCaller, limit: TenantLimit): number {
+  return limitOf(limitHolderOf(caller), limit);
 }

@@ -5,10 +5,13 @@
  * of one tenant (`npm run admin -- tenants limits`). Documented in `docs/limits.md`.
  */
 import { Failure, type FailureKind } from '../failure.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { BaseMetrics } from '../telemetry/metrics.ts';
 import type { TenantStatus } from './tenant.ts';
 
-interface TenantLimit {
+/** A limit, as its feature declares it beside its noun. `src/doors/tenant-limits.ts` lists all of them. */
+export interface TenantLimit {
+  /** As operators and failures name it. */
+  readonly name: string;
   /** While the tenant never paid. */
   readonly pending: number;
   /** From the first payment on. */
@@ -17,24 +20,8 @@ interface TenantLimit {
   readonly unit: string;
 }
 
-export const TENANT_LIMITS = {
-  event_streams: { pending: 5, active: 100, unit: 'open event streams' },
-  calls_in_flight: { pending: 8, active: 8, unit: 'calls at the same time' },
-  key_requests_per_minute: { pending: 12_000, active: 60_000, unit: 'requests a minute with one API key' },
-  checkouts_per_hour: { pending: 60, active: 60, unit: 'checkouts an hour' },
-  invitations_per_day: { pending: 5, active: 50, unit: 'invitations a day' },
-  api_keys: { pending: 10, active: 100, unit: 'live API keys' },
-  device_credentials: { pending: 100, active: 1_000, unit: 'live device credentials' },
-  rooms: { pending: 1_000, active: 10_000, unit: 'live rooms' },
-  room_watchdogs: { pending: 2, active: 20, unit: 'waiting watchdogs of one room' },
-  watchdogs: { pending: 1_000, active: 10_000, unit: 'waiting watchdogs' },
-  bans: { pending: 1_000, active: 10_000, unit: 'active bans' },
-} as const satisfies Record<string, TenantLimit>;
-
-export type LimitName = keyof typeof TENANT_LIMITS;
-
-/** What an operator changed for one tenant. */
-export type LimitOverrides = Readonly<Partial<Record<LimitName, number>>>;
+/** What an operator changed for one tenant, by the names of limits. */
+export type LimitOverrides = Readonly<Partial<Record<string, number>>>;
 
 /** What an operator may set a limit to, at least and at most. */
 export const LIMIT_MIN = 1;
@@ -48,7 +35,7 @@ export function parseLimit(text: string): number | undefined {
 
 /** One limit that an operator changed; `null`: what every tenant of the status has. */
 export interface LimitChange {
-  readonly name: LimitName;
+  readonly name: string;
   readonly from: number | null;
   readonly to: number | null;
 }
@@ -60,10 +47,8 @@ export interface LimitedTenant {
   readonly limits: LimitOverrides | null;
 }
 
-export const LIMIT_NAMES = Object.keys(TENANT_LIMITS) as LimitName[];
-
-export function limitOf({ status, limits }: LimitedTenant, name: LimitName): number {
-  return limits?.[name] ?? TENANT_LIMITS[name][status === 'pending' ? 'pending' : 'active'];
+export function limitOf({ status, limits }: LimitedTenant, limit: TenantLimit): number {
+  return limits?.[limit.name] ?? limit[status === 'pending' ? 'pending' : 'active'];
 }
 
 /**
@@ -71,13 +56,13 @@ export function limitOf({ status, limits }: LimitedTenant, name: LimitName): num
  */
 export function assertBelowLimit(
   tenant: LimitedTenant,
-  name: LimitName,
+  limit: TenantLimit,
   held: number,
-  unit: string = TENANT_LIMITS[name].unit,
+  unit: string = limit.unit,
 ): void {
-  const max = limitOf(tenant, name);
+  const max = limitOf(tenant, limit);
   if (held < max) return;
-  throw beyondLimit('quota_exceeded', name, max, { unit });
+  throw beyondLimit('quota_exceeded', limit, max, { unit });
 }
 
 /**
@@ -86,19 +71,19 @@ export function assertBelowLimit(
  */
 export function beyondLimit(
   kind: FailureKind,
-  name: LimitName,
+  limit: TenantLimit,
   max: number,
-  { unit = TENANT_LIMITS[name].unit, ...retry }: { readonly unit?: string; readonly retryAfter?: number },
+  { unit = limit.unit, ...retry }: { readonly unit?: string; readonly retryAfter?: number },
 ): Failure {
   return new Failure(kind, {
     message: `limit reached: at most ${max} ${unit}`,
-    metadata: { limit: name, max: String(max) },
+    metadata: { limit: limit.name, max: String(max) },
     ...retry,
   });
 }
 
 /** Count a request that failed because of a limit. Such a failure names it in its metadata. */
-export function countLimitRefusal(metrics: Metrics, error: unknown): void {
+export function countLimitRefusal(metrics: BaseMetrics, error: unknown): void {
   const limit = error instanceof Failure ? error.metadata.limit : undefined;
   if (limit !== undefined) metrics.limitRefusals.inc({ limit });
 }

@@ -1,13 +1,13 @@
 /**
  * Places under a limit of a tenant: SQL of `tenant_places`.
  *
- * Counting 10,000 rooms to open one more would be slow. So a row for each tenant and limit says how many more
+ * Counting 10,000 things to make one more would be slow. So a row for each tenant and limit says how many more
  * may be created before they have to be counted again. Only creations write it, which makes it a lower bound:
  * what has ended, expired or been revoked since the last count is found by the next one.
  */
 import pg from 'pg';
 import type { Tx } from '../db/pool.ts';
-import { assertBelowLimit, type LimitedTenant, type LimitName, limitOf } from './limits.ts';
+import { assertBelowLimit, type LimitedTenant, limitOf, type TenantLimit } from './limits.ts';
 import type { TenantId } from './tenant.ts';
 
 /** A tenant that is about to hold one more of something. */
@@ -25,19 +25,19 @@ export interface LimitHolder extends LimitedTenant {
 export async function takePlace(
   tx: Tx,
   holder: LimitHolder,
-  name: LimitName,
+  limit: TenantLimit,
   count: (most: number) => Promise<number>,
 ): Promise<void> {
-  if (!(await takeFreePlace(tx, holder, name))) await takeCountedPlace(tx, holder, name, count);
+  if (!(await takeFreePlace(tx, holder, limit))) await takeCountedPlace(tx, holder, limit, count);
 }
 
 /** Returns false if no place is known to be free: `takeCountedPlace()` counts. */
-export async function takeFreePlace(tx: Tx, holder: LimitHolder, name: LimitName): Promise<boolean> {
+export async function takeFreePlace(tx: Tx, holder: LimitHolder, limit: TenantLimit): Promise<boolean> {
   const taken = await tx.query({
     name: 'take-place',
     text: `update tenant_places set free = free - 1
             where tenant_id = $1 and limit_name = $2 and max = $3 and free > 0`,
-    values: [holder.id, name, limitOf(holder, name)],
+    values: [holder.id, limit.name, limitOf(holder, limit)],
   });
   return taken.rowCount === 1;
 }
@@ -46,17 +46,17 @@ export async function takeFreePlace(tx: Tx, holder: LimitHolder, name: LimitName
 export async function takeCountedPlace(
   tx: Tx,
   holder: LimitHolder,
-  name: LimitName,
+  limit: TenantLimit,
   count: (most: number) => Promise<number>,
 ): Promise<void> {
-  const max = limitOf(holder, name);
-  await lockPlaces(tx, holder.id, name, max);
+  const max = limitOf(holder, limit);
+  await lockPlaces(tx, holder.id, limit.name, max);
   const held = await count(max + 1);
-  assertBelowLimit(holder, name, held - 1);
+  assertBelowLimit(holder, limit, held - 1);
   await tx.query({
     name: 'set-free-places',
     text: 'update tenant_places set free = $3 where tenant_id = $1 and limit_name = $2',
-    values: [holder.id, name, max - held],
+    values: [holder.id, limit.name, max - held],
   });
 }
 
@@ -82,7 +82,7 @@ export function isLastPlaceTaken(error: unknown): boolean {
 }
 
 /** The statement after this one sees what every earlier holder of the lock has created. */
-async function lockPlaces(tx: Tx, tenant: TenantId, name: LimitName, max: number): Promise<void> {
+async function lockPlaces(tx: Tx, tenant: TenantId, name: string, max: number): Promise<void> {
   await tx.query({
     name: 'lock-places',
     text: `insert into tenant_places (tenant_id, limit_name, max, free) values ($1, $2, $3, 0)

@@ -123,7 +123,7 @@ export async function onServers<Row extends pg.QueryResultRow>(
 async function listTenantsByServer(db: Db): Promise<readonly TenantId[][]> {
   const { rows } = await db.query<{ tenants: TenantId[] }>(
     `select array_agg(t.id) as tenants
-       from (select id, get_shard_id_for_distribution_column('accounts', id) as shard from tenants) t
+       from (select id, get_shard_id_for_distribution_column('tenant_places', id) as shard from tenants) t
        join pg_dist_placement p on p.shardid = t.shard
       group by p.groupid`,
   );

@@ -30,7 +30,7 @@ export class TenantServers {
       const { rows } = await this.#db.query<{ server: number }>({
         name: 'server-of-tenant',
         text: `select groupid as server from pg_dist_placement
-                where shardid = get_shard_id_for_distribution_column('accounts', $1::bigint)`,
+                where shardid = get_shard_id_for_distribution_column('tenant_places', $1::bigint)`,
         values: [tenant],
       });
       this.#known.set(tenant, rows[0]?.server);

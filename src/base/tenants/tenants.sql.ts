@@ -6,17 +6,21 @@ import type { Tenant, TenantId, TenantStatus } from './tenant.ts';
 
 const COLUMNS = `id, name, email, status, exempt, created_at as "createdAt"`;
 
-/** Insert a tenant with its account and payment settings. */
+/**
+ * Insert a tenant, and what features keep for each tenant, in one statement. `rows`: inserts that take the id from a table
+ * `tenant`.
+ */
 export async function insertTenant(
   tx: Tx,
   tenant: { id: TenantId; name: string; email: string },
+  rows: readonly [string, ...string[]],
 ): Promise<void> {
   await lockReferenceTables(tx);
+  const tables = rows.slice(0, -1).map((row, at) => `, row_${at} as (${row})`);
   await tx.query({
     name: 'insert-tenant',
-    text: `with tenant as (insert into tenants (id, name, email) values ($1, $2, $3) returning id),
-                account as (insert into accounts (tenant_id) select id from tenant)
-           insert into payment_settings (tenant_id) select id from tenant`,
+    text: `with tenant as (insert into tenants (id, name, email) values ($1, $2, $3) returning id) ${tables.join('')}
+           ${rows.at(-1)}`,
     values: [tenant.id, tenant.name, tenant.email],
   });
 }

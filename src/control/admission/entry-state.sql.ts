@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
-import { bansOf } from '../moderation/bans.sql.ts';
+import { bansOf } from '../bans/bans.sql.ts';
 import type { RoomPolicy, RoomState } from '../rooms/room.ts';
 
 /** Whether a ban covers the user, the device or the address, in rooms of this name or in all. */

@@ -12,7 +12,7 @@ import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import { type LimitHolder, takePlace } from '../../base/tenants/places.sql.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
-import { DEFAULT_POLICY, ROOM_DEFAULT, type RoomPolicy } from '../rooms/room.ts';
+import { DEFAULT_POLICY, ROOM_DEFAULT, ROOMS_LIMIT, type RoomPolicy } from '../rooms/room.ts';
 import { countLiveRooms } from '../rooms/rooms.sql.ts';
 import { type AdmissionDeps, type Admitted, admit, type Entry } from './admit.ts';
 import type { EntryState } from './entry-state.sql.ts';
@@ -125,7 +125,7 @@ function openRoomOrCount(db: Pool, holder: LimitHolder, name: string): Promise<s
   return inTransaction(db, async (tx) => {
     const opened = await openFirstRoom(tx, holder.id, name);
     if (opened === undefined) throw new Failure('room_ended');
-    if (opened.isNew) await takePlace(tx, holder, 'rooms', (most) => countLiveRooms(tx, holder.id, most));
+    if (opened.isNew) await takePlace(tx, holder, ROOMS_LIMIT, (most) => countLiveRooms(tx, holder.id, most));
     return opened.uid;
   });
 }

@@ -6,7 +6,7 @@ import { limitOf } from '../../base/tenants/limits.ts';
 import { isLastPlaceTaken, type LimitHolder } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { insertRoomInSteps, type RoomToInsert } from '../rooms/insert-room.sql.ts';
-import { DEFAULT_POLICY } from '../rooms/room.ts';
+import { DEFAULT_POLICY, ROOMS_LIMIT } from '../rooms/room.ts';
 import { ROOM_CREATED } from '../rooms/rooms.sql.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function openFirstRoomInPlace(
                  from r where p.tenant_id = $1 and p.limit_name = 'rooms'
              ), ${ROOM_CREATED}
              select uid from r`,
-      values: [holder.id, newId('rm'), name, DEFAULT_POLICY, limitOf(holder, 'rooms')],
+      values: [holder.id, newId('rm'), name, DEFAULT_POLICY, limitOf(holder, ROOMS_LIMIT)],
     });
     return rows[0]?.uid;
   } catch (error) {

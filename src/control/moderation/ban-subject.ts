@@ -11,16 +11,23 @@ import { takePlace } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import type { Subject } from '../bans/ban.ts';
+import { ADDRESS_BANS_MAX, BANS_LIMIT, type Ban } from '../bans/ban.ts';
+import {
+  countActiveBans,
+  countAddressBans,
+  insertBan,
+  type NewBan,
+  strengthenBan,
+} from '../bans/bans.sql.ts';
 import { assertOutranks, authorizeActor, type Standing } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import { findFormerRank } from '../rooms/participants.sql.ts';
 import type { Room } from '../rooms/room.ts';
-import { ADDRESS_BANS_MAX, type Ban } from './ban.ts';
-import { countActiveBans, countAddressBans, insertBan, type NewBan, strengthenBan } from './bans.sql.ts';
 import { expelBanned, findBannedUsers } from './expel-banned.ts';
-import type { ModerationEvent, Subject } from './moderation-event.ts';
+import type { ModerationEvent } from './moderation-event.ts';
 import { recordModeration } from './record-moderation.ts';
 
 export interface BanRequest {
@@ -96,6 +103,6 @@ async function setBan(
   }
   if (isOfAddresses && (await countAddressBans(tx, tenant)) > ADDRESS_BANS_MAX)
     throw new Failure('too_many_bans');
-  await takePlace(tx, limitHolderOf(caller), 'bans', (most) => countActiveBans(tx, tenant, most));
+  await takePlace(tx, limitHolderOf(caller), BANS_LIMIT, (most) => countActiveBans(tx, tenant, most));
   return { ban, isChanged: true };
 }

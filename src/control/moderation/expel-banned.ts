@@ -2,11 +2,11 @@
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { NewEvent } from '../../events/event.ts';
+import type { Subject } from '../bans/ban.ts';
 import { type BannedUser, expel, findUsers, findUsersOfDevice } from '../rooms/participants.sql.ts';
 import { removeDevice } from '../rooms/remove-device.sql.ts';
 import { participantExpelled, participantUpdated } from '../rooms/room-events.ts';
 import { lockRooms } from '../rooms/rooms.sql.ts';
-import type { Subject } from './moderation-event.ts';
 
 /**
  * `roomUid`: `null` means every live room. Only relays know the addresses of users, so they enforce bans of

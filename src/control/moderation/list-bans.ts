@@ -1,9 +1,9 @@
 /** Read the active bans. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Ban } from '../bans/ban.ts';
+import { type BanFilter, findBans } from '../bans/bans.sql.ts';
 import { getRoom } from '../rooms/get-room.ts';
-import type { Ban } from './ban.ts';
-import { type BanFilter, findBans } from './bans.sql.ts';
 
 /** Newest first. Fails with `not_found` if there never was such a room. */
 export async function listBans(db: Db, tenant: TenantId, filter: BanFilter): Promise<Ban[]> {

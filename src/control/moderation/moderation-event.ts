@@ -1,5 +1,7 @@
 /** Records of what moderators did. They are kept and never change. */
+
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
+import type { Subject } from '../bans/ban.ts';
 
 export const MODERATION_EVENTS = {
   moderation: 'A moderator acted: a kick, a ban, a mute, and the like.',
@@ -16,15 +18,6 @@ export const MODERATION_ACTIONS = [
   'close_room',
 ] as const;
 export type ModerationAction = (typeof MODERATION_ACTIONS)[number];
-
-export const SUBJECT_KINDS = ['user', 'device', 'cidr'] as const;
-export type SubjectKind = (typeof SUBJECT_KINDS)[number];
-
-/** A username, a thumbprint, or an address range in canonical form. */
-export interface Subject {
-  readonly kind: SubjectKind;
-  readonly value: string;
-}
 
 export interface ModerationEvent {
   /** The number of its event. */

@@ -8,8 +8,9 @@ import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
+import { lockBan } from '../bans/bans.sql.ts';
 import { lockRoomByName } from '../rooms/rooms.sql.ts';
-import { type BanScope, findBrokenBans, lockBan } from './bans.sql.ts';
+import { type BanScope, findBrokenBans } from './broken-bans.sql.ts';
 import { expelBanned, findBannedUsers } from './expel-banned.ts';
 
 /** Longer than a call that sets a ban and a call that admits a user take together. */

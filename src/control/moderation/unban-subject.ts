@@ -1,13 +1,13 @@
 /** Lift a ban. */
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
+import type { Ban, Subject } from '../bans/ban.ts';
+import { liftBan, lockBan } from '../bans/bans.sql.ts';
 import { authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom } from '../rooms/get-room.ts';
 import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
-import type { Ban } from './ban.ts';
-import { liftBan, lockBan } from './bans.sql.ts';
-import type { ModerationEvent, Subject } from './moderation-event.ts';
+import type { ModerationEvent } from './moderation-event.ts';
 import { recordModeration } from './record-moderation.ts';
 
 export interface UnbanRequest {

@@ -6,7 +6,7 @@ import { lockStream } from '../../events/append-events.sql.ts';
 import { type Rewriting, rewriteEvents, rewriteUnnumberedEvents } from '../../events/rewrite-events.sql.ts';
 import { lockAccount } from '../../money/accounts/accounts.sql.ts';
 import { eraseInConflicts, eraseInRecords, READ_IN_ORDER } from '../../money/usage/erase-participants.sql.ts';
-import { rewriteBans } from '../moderation/bans.sql.ts';
+import { rewriteBans } from '../bans/bans.sql.ts';
 import { rewriteModerationEvents } from '../moderation/moderation-events.sql.ts';
 import { ERASURE_STEPS, type ErasureStep } from './erasure.ts';
 import type { Claim, Erased } from './erasures.sql.ts';

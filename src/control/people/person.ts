@@ -7,7 +7,7 @@ import { prepareUsername } from '../../access/usernames/username.ts';
 import { invalidField } from '../../base/failure.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ERASED } from '../../money/usage/usage-record.ts';
-import type { Subject } from '../moderation/moderation-event.ts';
+import type { Subject } from '../bans/ban.ts';
 
 export interface Person {
   /** As the tenant wrote it. */

@@ -7,7 +7,7 @@ import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takeCountedPlace } from '../../base/tenants/places.sql.ts';
 import { insertRoom } from './insert-room.sql.ts';
-import type { Room } from './room.ts';
+import { ROOMS_LIMIT, type Room } from './room.ts';
 import { countLiveRooms } from './rooms.sql.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function createRoom(
   const created = await insertRoom(tx, holder, wanted);
   if (!created) throw new Failure('room_exists');
   if (!created.isPlaced) {
-    await takeCountedPlace(tx, holder, 'rooms', (most) => countLiveRooms(tx, caller.tenant, most));
+    await takeCountedPlace(tx, holder, ROOMS_LIMIT, (most) => countLiveRooms(tx, caller.tenant, most));
   }
   return created.room;
 }

@@ -6,8 +6,8 @@ import { limitOf } from '../../base/tenants/limits.ts';
 import { type LimitHolder, takeFreePlace } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { HAS_BANNED_RANGES } from '../moderation/bans.sql.ts';
-import type { Room } from './room.ts';
+import { HAS_BANNED_RANGES } from '../bans/bans.sql.ts';
+import { ROOMS_LIMIT, type Room } from './room.ts';
 import { NEW_ROOM, ROOM_CREATED } from './rooms.sql.ts';
 
 export interface RoomToInsert extends Pick<Room, 'uid' | 'name' | 'policy' | 'metadata'> {
@@ -26,7 +26,7 @@ export async function insertRoom(
 ): Promise<{ readonly room: Room; readonly isPlaced: boolean } | undefined> {
   if (isDistributed()) {
     const created = await insertRoomInSteps(tx, holder.id, { uid: newId('rm'), ...room });
-    return created && { room: created, isPlaced: await takeFreePlace(tx, holder, 'rooms') };
+    return created && { room: created, isPlaced: await takeFreePlace(tx, holder, ROOMS_LIMIT) };
   }
   const { rows } = await tx.query<Room & { isPlaced: boolean }>({
     name: 'insert-room',
@@ -42,7 +42,7 @@ export async function insertRoom(
              returning 1
            ), ${ROOM_CREATED}
            select ${NEW_ROOM}, exists (select from place) as "isPlaced" from r`,
-    values: [holder.id, newId('rm'), room.name, room.policy, room.metadata, limitOf(holder, 'rooms')],
+    values: [holder.id, newId('rm'), room.name, room.policy, room.metadata, limitOf(holder, ROOMS_LIMIT)],
   });
   if (!rows[0]) return undefined;
   const { isPlaced, ...created } = rows[0];

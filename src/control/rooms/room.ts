@@ -4,7 +4,16 @@
  * A room is one incarnation of its name. After it has ended, the name may be used again for another room with
  * another uid.
  */
+
 import type { RoleCapabilities } from '../../access/rights/capabilities.ts';
+import type { TenantLimit } from '../../base/tenants/limits.ts';
+
+export const ROOMS_LIMIT = {
+  name: 'rooms',
+  pending: 1_000,
+  active: 10_000,
+  unit: 'live rooms',
+} as const satisfies TenantLimit;
 
 /** In characters. */
 export const METADATA_LENGTH_MAX = 4096;

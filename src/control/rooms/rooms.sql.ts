@@ -4,7 +4,7 @@ import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { HAS_BANNED_RANGES } from '../moderation/bans.sql.ts';
+import { HAS_BANNED_RANGES } from '../bans/bans.sql.ts';
 import type { EndReason, LockedRoom, Room, RoomPolicy, RoomReference, RoomState } from './room.ts';
 
 /** The columns of a `LockedRoom`, from `rooms r`. */

@@ -6,9 +6,9 @@
  * soon as its first participant has entered. Excess sightings are dropped. Sightings append no events.
  */
 import type { Db } from '../../base/db/pool.ts';
-import type { Metrics } from '../../base/telemetry/metrics.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Tier } from '../../money/pricing/role.ts';
+import type { SightingMetrics } from './sighting-metrics.ts';
 import { findOccupied, markSeen, type Sighting } from './sightings.sql.ts';
 
 const SIGHTINGS_MAX = 20_000;
@@ -29,13 +29,13 @@ export interface Seen {
 
 export class Sightings {
   readonly #db: Db;
-  readonly #dropped: Metrics['sightingsDropped'];
+  readonly #dropped: SightingMetrics['sightingsDropped'];
   #unread: { readonly tenant: TenantId; readonly records: Seen }[] = [];
   #unreadBytes = 0;
   #reading: Promise<void> | undefined;
   #unwritten = new Map<string, Sighting>();
 
-  constructor(db: Db, dropped: Metrics['sightingsDropped']) {
+  constructor(db: Db, dropped: SightingMetrics['sightingsDropped']) {
     this.#db = db;
     this.#dropped = dropped;
   }

@@ -16,20 +16,18 @@ import {
   RUNWAY_EVENTS,
   type RunwayAlert,
 } from '../../money/alerts/alert-events.ts';
+import { CARD_EVENTS, type CardExpiry } from '../../money/cards/card-events.ts';
 import { CREDIT_EVENTS, type CreditChange } from '../../money/ledger/credit-events.ts';
 import {
-  CARD_EVENTS,
-  type CardExpiry,
   DISPUTE_END_EVENTS,
   DISPUTE_EVENTS,
   type PaymentDispute,
   type PaymentDisputeEnd,
   type PaymentReversal,
   REVERSAL_EVENTS,
-  TOP_UP_EVENTS,
-  type TopUp,
-} from '../../money/payments/payment-events.ts';
+} from '../../money/reversals/reversal-events.ts';
 import { STATUS_EVENTS, type StatusChange } from '../../money/tenant-status/status-events.ts';
+import { TOP_UP_EVENTS, type TopUp } from '../../money/top-ups/top-up-events.ts';
 import { CONFLICT_EVENTS, type ConflictingDuplicates } from '../../money/usage/conflict-events.ts';
 import { MODERATION_EVENTS, type ModerationEvent } from '../moderation/moderation-event.ts';
 import type { Participant } from '../rooms/participant.ts';

@@ -4,8 +4,15 @@
  */
 import { Failure } from '../../base/failure.ts';
 import { type LimitedCaller, limitOfCaller } from '../../base/tenants/limited-caller.ts';
-import { beyondLimit } from '../../base/tenants/limits.ts';
+import { beyondLimit, type TenantLimit } from '../../base/tenants/limits.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+
+export const STREAMS_LIMIT = {
+  name: 'event_streams',
+  pending: 5,
+  active: 100,
+  unit: 'open event streams',
+} as const satisfies TenantLimit;
 
 const STREAMS_MAX = 1_000;
 const STREAMS_RESERVED = 500;
@@ -31,8 +38,8 @@ export class StreamLimit {
   enter(caller: LimitedCaller): () => void {
     const { tenant } = caller;
     const count = this.#perTenant.get(tenant) ?? 0;
-    const max = limitOfCaller(caller, 'event_streams');
-    if (count >= max) throw beyondLimit('too_many_streams', 'event_streams', max, RETRY);
+    const max = limitOfCaller(caller, STREAMS_LIMIT);
+    if (count >= max) throw beyondLimit('too_many_streams', STREAMS_LIMIT, max, RETRY);
     const places = isActive(caller) ? STREAMS_MAX : STREAMS_MAX - STREAMS_RESERVED;
     if (this.#total >= places) throw tooMany();
     this.#perTenant.set(tenant, count + 1);

@@ -8,7 +8,13 @@ import { authorizeActor } from '../rooms/actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import { auditPerson, type Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
-import { auditedRule, type Watchdog, type WatchdogRule } from './watchdog.ts';
+import {
+  auditedRule,
+  ROOM_WATCHDOGS_LIMIT,
+  WATCHDOGS_LIMIT,
+  type Watchdog,
+  type WatchdogRule,
+} from './watchdog.ts';
 import { countWaiting, insertWatchdog } from './watchdogs.sql.ts';
 
 /**
@@ -30,10 +36,10 @@ export async function createWatchdog(
 
   const holder = limitHolderOf(caller);
   // The lock of the room serializes this count.
-  const most = limitOf(holder, 'room_watchdogs') + 1;
+  const most = limitOf(holder, ROOM_WATCHDOGS_LIMIT) + 1;
   const held = await countWaiting(tx, tenant, { roomUid: room.uid, most });
-  assertBelowLimit(holder, 'room_watchdogs', held - 1);
-  await takePlace(tx, holder, 'watchdogs', (most) => countWaiting(tx, tenant, { most }));
+  assertBelowLimit(holder, ROOM_WATCHDOGS_LIMIT, held - 1);
+  await takePlace(tx, holder, WATCHDOGS_LIMIT, (most) => countWaiting(tx, tenant, { most }));
   const after = auditedRule(watchdog);
   await auditPerson(tx, caller, { action: 'watchdog_created', subject: watchdog.id, before: null, after });
   return watchdog;

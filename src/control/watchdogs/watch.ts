@@ -5,6 +5,7 @@
  * may look at once: each look locks the room and the watchdog, and the state of the row decides which process
  * fires it.
  */
+
 import { inTransaction } from '../../base/db/transaction.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
@@ -14,7 +15,12 @@ import { claimDueWatchdogs, type DueWatchdog, findMsToNextCheck } from './due-wa
 import { fire } from './fire.ts';
 import { type Look, lockTargets, settleWatchdog } from './settle-watchdog.sql.ts';
 import { type WatchdogEventType, watchdogEvent } from './watchdog-events.ts';
+import type { WatchdogMetrics } from './watchdog-metrics.ts';
 import { lockWatchdog } from './watchdogs.sql.ts';
+
+export interface WatchDeps extends EventDeps {
+  readonly metrics: EventDeps['metrics'] & WatchdogMetrics;
+}
 
 /** A look that an event has brought forward begins after this time at the latest. */
 export const LOOK_EVERY_SECONDS = 0.25;
@@ -26,14 +32,14 @@ const LEASE_SECONDS = 5;
 const LOOKS_AT_ONCE = 4;
 
 /** Look at what is due now. Calls `soon` if the next watchdog is due before the next regular turn. */
-export async function watch(deps: EventDeps, soon: (ms: number) => void): Promise<void> {
+export async function watch(deps: WatchDeps, soon: (ms: number) => void): Promise<void> {
   await lookAtDue(deps);
   const ms = await findMsToNextCheck(deps.db);
   if (ms !== null && ms < LOOK_EVERY_SECONDS * 1000) soon(Math.max(ms, PAUSE_MS_MIN));
 }
 
 /** Look once at what is due now. */
-export async function lookAtDue(deps: EventDeps): Promise<void> {
+export async function lookAtDue(deps: WatchDeps): Promise<void> {
   const due = (await claimDueWatchdogs(deps.db, { limit: CLAIM_MAX, leaseSeconds: LEASE_SECONDS })).values();
   // Several lanes take from one list, so that a slow look delays only its own lane.
   const lane = async () => {
@@ -43,7 +49,7 @@ export async function lookAtDue(deps: EventDeps): Promise<void> {
 }
 
 /** After a failed look, the watchdog is looked at again when the claim ends. */
-async function lookAt(deps: EventDeps, due: DueWatchdog): Promise<void> {
+async function lookAt(deps: WatchDeps, due: DueWatchdog): Promise<void> {
   try {
     const look = await settle(deps, due);
     deps.metrics.watchdogLooks.inc({ outcome: look?.verdict ?? 'gone' });
@@ -55,7 +61,7 @@ async function lookAt(deps: EventDeps, due: DueWatchdog): Promise<void> {
   }
 }
 
-async function settle(deps: EventDeps, due: DueWatchdog): Promise<Look | undefined> {
+async function settle(deps: WatchDeps, due: DueWatchdog): Promise<Look | undefined> {
   let begun = 0;
   const look = await inTransaction(deps.db, async (tx) => {
     await lockRoom(tx, due.tenant, due.roomUid);

@@ -1,4 +1,19 @@
 /** Watchdogs: timers on a condition of a room, which act once when it has held for long enough. */
+import type { TenantLimit } from '../../base/tenants/limits.ts';
+
+export const ROOM_WATCHDOGS_LIMIT = {
+  name: 'room_watchdogs',
+  pending: 2,
+  active: 20,
+  unit: 'waiting watchdogs of one room',
+} as const satisfies TenantLimit;
+
+export const WATCHDOGS_LIMIT = {
+  name: 'watchdogs',
+  pending: 1_000,
+  active: 10_000,
+  unit: 'waiting watchdogs',
+} as const satisfies TenantLimit;
 export const WATCHDOG_CONDITIONS = [
   'max_duration',
   'unused_for',

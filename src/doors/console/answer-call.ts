@@ -1,5 +1,5 @@
 /** Answers a request for a page: finds its session, and refuses what is not allowed. */
-import { mayDo } from '../../access/members/member.ts';
+import { mayDo } from '../../access/rights/abilities.ts';
 import { authenticateSession, findClosedTenant } from '../../access/sessions/authenticate-session.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import { Failure } from '../../base/failure.ts';

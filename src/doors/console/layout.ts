@@ -1,6 +1,6 @@
 /** The layout of every page of the console. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { type Ability, mayDo } from '../../access/members/member.ts';
+import { type Ability, mayDo } from '../../access/rights/abilities.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import type { Page } from '../pages/answer.ts';
 import { named } from '../pages/components.ts';

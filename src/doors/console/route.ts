@@ -1,5 +1,5 @@
 /** The routes of the console, as a table: who may use each, and which fields its form has. */
-import type { Ability } from '../../access/members/member.ts';
+import type { Ability } from '../../access/rights/abilities.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import type { Deps } from '../deps.ts';
 import type { Answer } from '../pages/answer.ts';

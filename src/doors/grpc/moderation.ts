@@ -11,14 +11,14 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
 import { readPage } from '../../base/lib/page.ts';
+import type { Subject } from '../../control/bans/ban.ts';
+import { BAN_MS_MAX, type Ban } from '../../control/bans/ban.ts';
 import { parseAddressRange } from '../../control/moderation/address-range.ts';
-import { BAN_MS_MAX, type Ban } from '../../control/moderation/ban.ts';
 import { banSubject } from '../../control/moderation/ban-subject.ts';
 import { closeRoom } from '../../control/moderation/close-room.ts';
 import { kickParticipant, type Moderated } from '../../control/moderation/kick-participant.ts';
 import { listBans } from '../../control/moderation/list-bans.ts';
 import { listModerationEvents } from '../../control/moderation/list-moderation-events.ts';
-import type { Subject } from '../../control/moderation/moderation-event.ts';
 import {
   type RestrictingAction,
   type RestrictRequest,

@@ -11,11 +11,8 @@ import { durationFromMs, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { DeviceCredential } from '../../access/devices/device-credential.ts';
 import type { ApiKey, KeyLife } from '../../access/keys/api-key.ts';
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
-import type {
-  ModerationAction,
-  ModerationEvent,
-  Subject,
-} from '../../control/moderation/moderation-event.ts';
+import type { Subject } from '../../control/bans/ban.ts';
+import type { ModerationAction, ModerationEvent } from '../../control/moderation/moderation-event.ts';
 import { type Participant, withhold } from '../../control/rooms/participant.ts';
 import type { Room } from '../../control/rooms/room.ts';
 import type {

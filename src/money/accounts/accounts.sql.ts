@@ -7,6 +7,9 @@ import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import type { AlertMarks } from './alert-marks.ts';
 import { HAS_CONSENT } from './top-up-consent.ts';
 
+/** The account of a new tenant, as part of `insertTenant()`. */
+export const INSERT_ACCOUNT = 'insert into accounts (tenant_id) select id from tenant';
+
 export interface Account extends AlertMarks {
   readonly tenant: TenantId;
   readonly balance: bigint;

@@ -3,8 +3,8 @@ import { clock } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { firstInShares, inShares, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { CardExpiry } from '../payments/payment-events.ts';
 import type { CardDetails } from '../payments/saved-card.ts';
+import type { CardExpiry } from './card-events.ts';
 
 /** A saved card whose details are not known. */
 export interface UnknownCard {

@@ -2,7 +2,7 @@
 import { inTransaction } from '../../base/db/transaction.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
-import { cardExpiring } from '../payments/payment-events.ts';
+import { cardExpiring } from './card-events.ts';
 import { takeExpiringCards } from './saved-cards.sql.ts';
 
 /** Days before the end of a card, which is the end of its month in UTC. */

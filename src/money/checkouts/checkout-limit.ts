@@ -8,12 +8,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
-import { limitOf } from '../../base/tenants/limits.ts';
+import { limitOf, type TenantLimit } from '../../base/tenants/limits.ts';
 import type { LimitHolder } from '../../base/tenants/places.sql.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 
+export const CHECKOUTS_LIMIT = {
+  name: 'checkouts_per_hour',
+  pending: 60,
+  active: 60,
+  unit: 'checkouts an hour',
+} as const satisfies TenantLimit;
+
 const HOUR_SECONDS = 3600;
-const LIMIT = 'checkouts_per_hour';
 /** Seconds of the deployment's limit that a checkout waits for at most. A request is answered within 15 s. */
 const TURNS_MAX = 5;
 
@@ -34,8 +40,9 @@ export class CheckoutLimit {
    * there is no turn within some seconds.
    */
   async count(tenant: LimitHolder): Promise<void> {
-    const waitMs = await this.#ofTenant.count(renderTenantId(tenant.id), limitOf(tenant, LIMIT));
-    if (waitMs !== undefined) throw tooMany('too many checkouts: try again later', waitMs, { limit: LIMIT });
+    const waitMs = await this.#ofTenant.count(renderTenantId(tenant.id), limitOf(tenant, CHECKOUTS_LIMIT));
+    if (waitMs !== undefined)
+      throw tooMany('too many checkouts: try again later', waitMs, { limit: CHECKOUTS_LIMIT.name });
     for (let turn = 1; ; turn += 1) {
       const turnMs = await this.#ofDeployment.count('all', this.#perSecond);
       if (turnMs === undefined) return;

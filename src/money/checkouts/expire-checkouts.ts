@@ -7,9 +7,9 @@
 import type Stripe from 'stripe';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { Listener } from '../../events/listener.ts';
-import { advanceCheckout } from '../payments/payments.sql.ts';
 import { isProviderError, type Provider } from '../payments/provider.ts';
 import type { StatusChange } from '../tenant-status/status-events.ts';
+import { advanceCheckout } from './checkouts.sql.ts';
 import {
   type CheckoutToExpire,
   claimCheckoutToExpire,

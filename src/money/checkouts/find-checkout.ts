@@ -1,8 +1,8 @@
 /** Find a checkout by the id in its return URL, and those of a tenant that are on their way. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findCheckout, findProcessingCheckouts } from '../payments/payments.sql.ts';
 import { type Checkout, isCheckoutId } from './checkout.ts';
+import { findCheckout, findProcessingCheckouts } from './checkouts.sql.ts';
 
 /** Shown at once. */
 const ON_THEIR_WAY_MAX = 10;

@@ -12,14 +12,7 @@ import type { LimitHolder } from '../../base/tenants/places.sql.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { centsOfMicros } from '../amount.ts';
-import {
-  advanceCheckout,
-  findPaymentSettings,
-  forgetCustomer,
-  insertCheckout,
-  keepCustomer,
-  updateCheckoutSession,
-} from '../payments/payments.sql.ts';
+import { findPaymentSettings, forgetCustomer, keepCustomer } from '../payments/payments.sql.ts';
 import {
   askProvider,
   isCustomerGone,
@@ -30,6 +23,7 @@ import {
 } from '../payments/provider.ts';
 import type { CheckoutLimit } from './checkout-limit.ts';
 import { type CheckoutOptions, renderOptions, taxBehavior } from './checkout-options.ts';
+import { advanceCheckout, insertCheckout, updateCheckoutSession } from './checkouts.sql.ts';
 
 export interface CheckoutDeps extends PaymentsDeps, OnceDeps {
   readonly checkoutLimit: CheckoutLimit;

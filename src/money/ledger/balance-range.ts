@@ -2,8 +2,10 @@
  * The range of a balance: 64 bits, as PostgreSQL's `bigint`.
  * A change that would leave it is refused as a whole.
  */
+
 import type { BaseDeps } from '../../base/deps.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { LedgerMetrics } from './ledger-metrics.ts';
 
 const MICROS_MAX = 2n ** 63n - 1n;
 const MICROS_MIN = -(2n ** 63n);
@@ -29,7 +31,7 @@ export function checkBalance(tenant: TenantId, balance: bigint): void {
 
 /** Alarm the operators if that is what went wrong. Returns whether it is. */
 export function alarmIfOutOfRange(
-  { log, metrics }: Pick<BaseDeps, 'log' | 'metrics'>,
+  { log, metrics }: Pick<BaseDeps, 'log'> & { readonly metrics: LedgerMetrics },
   error: unknown,
 ): boolean {
   if (!(error instanceof BalanceOutOfRangeError)) return false;

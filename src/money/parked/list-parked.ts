@@ -1,8 +1,8 @@
 /** Notifications of the payment provider that wait for an operator. */
 import type { Db } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
-import type { OpenEvent } from '../provider-events/open-event.ts';
-import { findOpenEvent, listOpenEvents } from '../provider-events/provider-events.sql.ts';
+import type { OpenEvent } from './open-event.ts';
+import { findOpenEvent, listOpenEvents } from './parked-events.sql.ts';
 
 /** Parked ones, and those that fail and are tried again, the newest first. */
 export function listParked(db: Db, limit: number): Promise<OpenEvent[]> {

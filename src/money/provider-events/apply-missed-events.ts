@@ -8,9 +8,8 @@
  * filtered by: the provider's. A process whose clock is ahead would otherwise skip what comes next.
  */
 import type Stripe from 'stripe';
-import type { BaseDeps } from '../../base/deps.ts';
 import type { Provider } from '../payments/provider.ts';
-import { EVENT_TYPES, handleEvent } from './handle-event.ts';
+import { EVENT_TYPES, handleEvent, type ProviderEventDeps } from './handle-event.ts';
 import { DEFAULT_FAILURE_LIMITS, type FailureLimits, noteFailedEvent } from './note-failed-event.ts';
 import { findHandledEvents, findSweepStart, updateSweptUntil } from './provider-events.sql.ts';
 
@@ -22,7 +21,7 @@ const FIRST_SWEEP_SECONDS = 7 * 86_400;
 
 /** Apply the provider events that were not delivered. Returns how many were applied. */
 export async function applyMissedEvents(
-  deps: BaseDeps,
+  deps: ProviderEventDeps,
   provider: Provider,
   limits: FailureLimits = DEFAULT_FAILURE_LIMITS,
 ): Promise<number> {

@@ -4,20 +4,21 @@
  * The database may have been restored to an older state, without payments that were made since. The first
  * sweep finds them; an automatic top-up before it could charge the card for credit that was paid already.
  */
-import type { BaseDeps } from '../../base/deps.ts';
+
 import type { Provider } from '../payments/provider.ts';
 import { runDueTopUps } from '../top-ups/run-top-up.ts';
 import { applyMissedEvents } from './apply-missed-events.ts';
+import type { ProviderEventDeps } from './handle-event.ts';
 
 /** Until the first sweep has succeeded. */
 const RETRY_MS = 5_000;
 
 export class EventSweeper {
-  readonly #deps: BaseDeps;
+  readonly #deps: ProviderEventDeps;
   readonly #provider: Provider;
   #hasSwept = false;
 
-  constructor(deps: BaseDeps, provider: Provider) {
+  constructor(deps: ProviderEventDeps, provider: Provider) {
     this.#deps = deps;
     this.#provider = provider;
   }

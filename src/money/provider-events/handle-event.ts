@@ -6,26 +6,28 @@
  * payments, refunds and disputes, not by the id of the event; and payments, refunds, disputes and
  * warnings are fetched from the provider, not taken from the event.
  */
+
 import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import type { BaseDeps } from '../../base/deps.ts';
 import { assert } from '../../base/lib/assert.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
 import { forgetCardDetails } from '../cards/saved-cards.sql.ts';
 import type { CheckoutState } from '../checkouts/checkout.ts';
+import { advanceCheckout } from '../checkouts/checkouts.sql.ts';
 import { findTax } from '../checkouts/find-tax.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
-import { topUpFailed } from '../payments/payment-events.ts';
-import {
-  advanceCheckout,
-  findPayment,
-  forgetCard,
-  forgetCustomer,
-  updateCardFingerprint,
-} from '../payments/payments.sql.ts';
+import type { LedgerMetrics } from '../ledger/ledger-metrics.ts';
+import { findPayment, forgetCard, forgetCustomer, updateCardFingerprint } from '../payments/payments.sql.ts';
 import { findAtProvider, type Provider } from '../payments/provider.ts';
+import { freeze, unfreeze } from '../payments/top-up-stops.sql.ts';
+import { applyReversals } from '../reversals/apply-reversals.ts';
+import { idOf, readDispute, readFraudWarning, readRefund } from '../reversals/reversal.ts';
+import { insertFraudWarning, upsertDispute, upsertRefund } from '../reversals/reversals.sql.ts';
+import { tellDisputes } from '../reversals/tell-disputes.ts';
+import { cancelAttempt, PAYMENT_CANCELED } from '../top-ups/cancel-attempt.ts';
+import { declineAttempt } from '../top-ups/decline-attempt.ts';
 import {
   fetchPayment,
   type Handled,
@@ -33,18 +35,18 @@ import {
   type ProviderPayment,
   parked,
   settlePayment,
-} from '../payments/settle-payment.ts';
-import { applyReversals } from '../reversals/apply-reversals.ts';
-import { idOf, readDispute, readFraudWarning, readRefund } from '../reversals/reversal.ts';
-import { insertFraudWarning, upsertDispute, upsertRefund } from '../reversals/reversals.sql.ts';
-import { tellDisputes } from '../reversals/tell-disputes.ts';
-import { cancelAttempt, PAYMENT_CANCELED } from '../top-ups/cancel-attempt.ts';
-import { declineAttempt } from '../top-ups/decline-attempt.ts';
+} from '../top-ups/settle-payment.ts';
 import { findAttempt } from '../top-ups/top-up-attempts.sql.ts';
+import { topUpFailed } from '../top-ups/top-up-events.ts';
+import type { TopUpDeps } from '../top-ups/top-up-outcome.ts';
 import { countTopUp } from '../top-ups/top-up-outcome.ts';
-import { freeze, unfreeze } from '../top-ups/top-up-stops.sql.ts';
 import { findShapeFault, readEnvelope } from './event-shape.ts';
+import type { ProviderEventMetrics } from './provider-event-metrics.ts';
 import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
+
+export interface ProviderEventDeps extends TopUpDeps {
+  readonly metrics: TopUpDeps['metrics'] & LedgerMetrics & ProviderEventMetrics;
+}
 
 /** The types that we handle, subscribe to and sweep. The provider lists at most 20 types at once. */
 export const EVENT_TYPES = [
@@ -80,7 +82,7 @@ type Effect = (tx: Tx) => Promise<Handled>;
  * `again`: a parked event is applied, too. Returns undefined if it was handled before.
  */
 export async function handleEvent(
-  deps: BaseDeps,
+  deps: ProviderEventDeps,
   provider: Provider,
   event: Stripe.Event,
   options: { again?: boolean } = {},
@@ -111,14 +113,14 @@ export async function handleEvent(
   return handled;
 }
 
-function alarmOfDeleted(deps: BaseDeps, reason: string): void {
+function alarmOfDeleted(deps: ProviderEventDeps, reason: string): void {
   deps.metrics.deletedTenantPayments.inc();
   deps.log.error({ reason }, 'a deleted tenant has paid');
 }
 
 const ignore: Effect = async () => ({ outcome: 'ignored', reason: 'not acted upon' });
 
-async function effectOf(deps: BaseDeps, provider: Provider, event: Stripe.Event): Promise<Effect> {
+async function effectOf(deps: ProviderEventDeps, provider: Provider, event: Stripe.Event): Promise<Effect> {
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
@@ -157,7 +159,7 @@ async function effectOf(deps: BaseDeps, provider: Provider, event: Stripe.Event)
 }
 
 async function paidSession(
-  deps: BaseDeps,
+  deps: ProviderEventDeps,
   provider: Provider,
   session: Stripe.Checkout.Session,
 ): Promise<Effect> {
@@ -179,14 +181,14 @@ function checkoutMoved(session: Stripe.Checkout.Session, state: CheckoutState): 
   };
 }
 
-async function succeeded(deps: BaseDeps, provider: Provider, paymentId: string): Promise<Effect> {
+async function succeeded(deps: ProviderEventDeps, provider: Provider, paymentId: string): Promise<Effect> {
   const payment = await findAsPaid(deps, provider, paymentId);
   if (!payment) return notThere(`payment ${paymentId}`);
   return (tx) => settlePayment(tx, payment);
 }
 
 async function findAsPaid(
-  { db }: BaseDeps,
+  { db }: ProviderEventDeps,
   provider: Provider,
   paymentId: string,
 ): Promise<ProviderPayment | undefined> {
@@ -218,7 +220,7 @@ function paymentFailed(intent: Stripe.PaymentIntent): Effect {
  * concurrent settlements, so that neither misses what the other has just stored.
  */
 async function aboutPayment(
-  deps: BaseDeps,
+  deps: ProviderEventDeps,
   provider: Provider,
   { id, paymentId }: { id: string; paymentId: string | undefined },
   effect: (tx: Tx, paymentId: string) => Promise<Handled>,
@@ -234,7 +236,7 @@ async function aboutPayment(
   };
 }
 
-async function refunded(deps: BaseDeps, provider: Provider, id: string): Promise<Effect> {
+async function refunded(deps: ProviderEventDeps, provider: Provider, id: string): Promise<Effect> {
   const found = await findAtProvider(() => provider.stripe.refunds.retrieve(id));
   if (!found) return notThere(`refund ${id}`);
   const refund = readRefund(found);
@@ -244,7 +246,7 @@ async function refunded(deps: BaseDeps, provider: Provider, id: string): Promise
   });
 }
 
-async function disputed(deps: BaseDeps, provider: Provider, id: string): Promise<Effect> {
+async function disputed(deps: ProviderEventDeps, provider: Provider, id: string): Promise<Effect> {
   const found = await findAtProvider(() => provider.stripe.disputes.retrieve(id));
   if (!found) return notThere(`dispute ${id}`);
   const dispute = readDispute(found);
@@ -256,7 +258,7 @@ async function disputed(deps: BaseDeps, provider: Provider, id: string): Promise
   });
 }
 
-async function fraudWarned(deps: BaseDeps, provider: Provider, id: string): Promise<Effect> {
+async function fraudWarned(deps: ProviderEventDeps, provider: Provider, id: string): Promise<Effect> {
   const found = await findAtProvider(() => provider.stripe.radar.earlyFraudWarnings.retrieve(id));
   if (!found) return notThere(`fraud warning ${id}`);
   const warning = readFraudWarning(found);

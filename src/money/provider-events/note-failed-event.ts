@@ -10,8 +10,8 @@ import { outageOf } from '../../base/db/outage.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { isProviderAway } from '../payments/provider.ts';
-import { parked, parkPayment } from '../payments/settle-payment.ts';
 import { idOf } from '../reversals/reversal.ts';
+import { parked, parkPayment } from '../top-ups/settle-payment.ts';
 import { countFailure, insertEvent, updateEventOutcome } from './provider-events.sql.ts';
 
 export interface FailureLimits {

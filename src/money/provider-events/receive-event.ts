@@ -1,12 +1,15 @@
 /** Reads a delivered provider event, whose signature was verified. Source: specification 4.13. */
 import type Stripe from 'stripe';
-import type { BaseDeps } from '../../base/deps.ts';
 import type { Provider } from '../payments/provider.ts';
 import { readEnvelope } from './event-shape.ts';
-import { handleEvent } from './handle-event.ts';
+import { handleEvent, type ProviderEventDeps } from './handle-event.ts';
 
 /** Returns false if the body is not an event: not JSON, or without an id. */
-export async function receiveEvent(deps: BaseDeps, provider: Provider, body: Buffer): Promise<boolean> {
+export async function receiveEvent(
+  deps: ProviderEventDeps,
+  provider: Provider,
+  body: Buffer,
+): Promise<boolean> {
   const event = parseJson(body);
   if (!readEnvelope(event)) return false;
   await handleEvent(deps, provider, event as Stripe.Event);

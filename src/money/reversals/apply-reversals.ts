@@ -10,10 +10,10 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import type { Account } from '../accounts/accounts.sql.ts';
 import { appendPosting } from '../ledger/ledger.sql.ts';
 import type { Payment } from '../payments/payment.ts';
-import { paymentReversed } from '../payments/payment-events.ts';
 import { updateReversed } from '../payments/payments.sql.ts';
-import { endReversalPause, pauseForReversal } from '../top-ups/top-up-stops.sql.ts';
+import { endReversalPause, pauseForReversal } from '../payments/top-up-stops.sql.ts';
 import { reversedCredit } from './reversal.ts';
+import { paymentReversed } from './reversal-events.ts';
 import { sumTakenBack } from './reversals.sql.ts';
 
 /** The account must be locked. Returns the account as it is afterwards. */

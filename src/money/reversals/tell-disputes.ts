@@ -8,7 +8,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { NewEvent } from '../../events/event.ts';
 import type { Payment } from '../payments/payment.ts';
-import { paymentDisputeClosed, paymentDisputed } from '../payments/payment-events.ts';
+import { paymentDisputeClosed, paymentDisputed } from './reversal-events.ts';
 import { takeUntoldDisputes, takeUntoldWarnings, type UntoldDispute } from './reversals.sql.ts';
 
 /** The account must be locked. */

@@ -1,9 +1,9 @@
 /** Report a failed automatic top-up to the tenant: in `last_top_up_error`, and by an event. */
 import type { Tx } from '../../base/db/pool.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { topUpFailed } from '../payments/payment-events.ts';
 import { noteTopUpError } from '../payments/payments.sql.ts';
 import type { Attempt } from './attempt.ts';
+import { topUpFailed } from './top-up-events.ts';
 
 /** No automatic top-up runs before `pausedUntil`; `null`: no pause. The account must be locked. */
 export async function noteFailedTopUp(

@@ -8,22 +8,21 @@
 import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import type { BaseDeps } from '../../base/deps.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
 import { centsOfMicros } from '../amount.ts';
 import { PROVIDER_ERROR } from '../payments/payment-settings.ts';
 import { forgetCard, forgetCustomer, noteTopUpTrouble } from '../payments/payments.sql.ts';
 import { isCustomerGone, isProviderError, type Provider } from '../payments/provider.ts';
-import { fetchPayment, settlePayment } from '../payments/settle-payment.ts';
 import type { Attempt } from './attempt.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { DeclineReport } from './decline.ts';
 import { declineAttempt } from './decline-attempt.ts';
 import { findCharge, isUnderway } from './find-charge.ts';
 import { IN_FLIGHT_SECONDS_MAX, prepareAttempt } from './prepare-attempt.ts';
+import { fetchPayment, settlePayment } from './settle-payment.ts';
 import { claimDueAttempt, markStuck, postpone } from './top-up-attempts.sql.ts';
-import { countTopUp, type TopUpOutcome } from './top-up-outcome.ts';
+import { countTopUp, type TopUpDeps, type TopUpOutcome } from './top-up-outcome.ts';
 import { RESEND_SECONDS_MAX } from './top-up-permission.ts';
 
 const RETRY_SECONDS_MAX = 30;
@@ -35,12 +34,12 @@ const RETRY_SECONDS_MAX = 30;
 const NEW_KEY_SECONDS = 600;
 
 /** Run the automatic top-ups that are due now, one after the other. */
-export async function runDueTopUps(deps: BaseDeps, provider: Provider): Promise<void> {
+export async function runDueTopUps(deps: TopUpDeps, provider: Provider): Promise<void> {
   while (await runDueTopUp(deps, provider));
 }
 
 /** Returns whether an attempt was due. */
-export async function runDueTopUp(deps: BaseDeps, provider: Provider): Promise<boolean> {
+export async function runDueTopUp(deps: TopUpDeps, provider: Provider): Promise<boolean> {
   const claimed = await claimDueAttempt(deps.db);
   if (!claimed) return false;
 
@@ -50,13 +49,13 @@ export async function runDueTopUp(deps: BaseDeps, provider: Provider): Promise<b
   return true;
 }
 
-async function sendIfAllowed(deps: BaseDeps, provider: Provider, claimed: Attempt): Promise<void> {
+async function sendIfAllowed(deps: TopUpDeps, provider: Provider, claimed: Attempt): Promise<void> {
   const { attempt, canceled } = await inTransaction(deps.db, (tx) => prepareAttempt(tx, claimed));
   countTopUp(deps, canceled);
   if (attempt) await send(deps, provider, attempt);
 }
 
-async function send(deps: BaseDeps, provider: Provider, attempt: Attempt): Promise<void> {
+async function send(deps: TopUpDeps, provider: Provider, attempt: Attempt): Promise<void> {
   try {
     const intent = await provider.stripe.paymentIntents.create(
       {
@@ -84,7 +83,7 @@ function keyOf({ id, keys }: Attempt): string {
 
 /** The charge exists and was still processing at our last request. */
 async function follow(
-  deps: BaseDeps,
+  deps: TopUpDeps,
   provider: Provider,
   attempt: Attempt,
   paymentId: string,
@@ -97,7 +96,7 @@ async function follow(
 }
 
 /** It was sent before: send it again only if the charge was not made, and may still be made. */
-async function lookUp(deps: BaseDeps, provider: Provider, attempt: Attempt): Promise<void> {
+async function lookUp(deps: TopUpDeps, provider: Provider, attempt: Attempt): Promise<void> {
   let charge: Stripe.PaymentIntent | undefined;
   try {
     charge = await findCharge(provider, attempt);
@@ -120,7 +119,7 @@ async function lookUp(deps: BaseDeps, provider: Provider, attempt: Attempt): Pro
   }
 }
 
-async function recordOutcome(deps: BaseDeps, attempt: Attempt, intent: Stripe.PaymentIntent): Promise<void> {
+async function recordOutcome(deps: TopUpDeps, attempt: Attempt, intent: Stripe.PaymentIntent): Promise<void> {
   switch (intent.status) {
     case 'succeeded':
       // Only checkouts have tax.
@@ -140,7 +139,7 @@ async function recordOutcome(deps: BaseDeps, attempt: Attempt, intent: Stripe.Pa
 }
 
 /** The charge failed: a decline, a request that the provider cannot serve, or an unknown outcome. */
-async function handleError(deps: BaseDeps, attempt: Attempt, error: unknown): Promise<void> {
+async function handleError(deps: TopUpDeps, attempt: Attempt, error: unknown): Promise<void> {
   if (isProviderError(error, 'StripeCardError')) {
     const report = (error.payment_intent?.last_payment_error ?? error.raw) as DeclineReport;
     await close(deps, (tx) => declineAttempt(tx, attempt, report, error.payment_intent?.id));
@@ -176,7 +175,7 @@ function isStoredError(error: unknown): boolean {
 /**
  * Another request with this key never charges. Use a new one once no charge of the first request can appear.
  */
-async function noteStuck(deps: BaseDeps, attempt: Attempt): Promise<void> {
+async function noteStuck(deps: TopUpDeps, attempt: Attempt): Promise<void> {
   await inTransaction(deps.db, async (tx) => {
     await lockAccount(tx, attempt.tenant);
     const isNew = await markStuck(tx, attempt.id, NEW_KEY_SECONDS * 2 ** (attempt.keys - 1));
@@ -185,7 +184,7 @@ async function noteStuck(deps: BaseDeps, attempt: Attempt): Promise<void> {
 }
 
 /** The outcome is unknown, so look again, and send again if need be: after 1, 2, 4 and at most 30 seconds. */
-async function retryLater(deps: BaseDeps, attempt: Attempt, error: unknown): Promise<void> {
+async function retryLater(deps: TopUpDeps, attempt: Attempt, error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   deps.log.warn({ err: error, attempt: attempt.id }, 'the outcome of an automatic top-up is unknown');
   await postpone(deps.db, attempt.id, retryDelay(attempt), { error: message });
@@ -196,10 +195,10 @@ function retryDelay({ sends }: Attempt): number {
   return Math.min(2 ** Math.max(sends - 1, 0), RETRY_SECONDS_MAX);
 }
 
-function giveUp(deps: BaseDeps, attempt: Attempt, sentence: string): Promise<void> {
+function giveUp(deps: TopUpDeps, attempt: Attempt, sentence: string): Promise<void> {
   return close(deps, (tx) => cancelAttempt(tx, attempt, sentence));
 }
 
-async function close(deps: BaseDeps, work: (tx: Tx) => Promise<TopUpOutcome | undefined>): Promise<void> {
+async function close(deps: TopUpDeps, work: (tx: Tx) => Promise<TopUpOutcome | undefined>): Promise<void> {
   countTopUp(deps, await inTransaction(deps.db, work));
 }

@@ -7,10 +7,10 @@ import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
 import { findPaymentSettings, updateAutoTopUp } from '../payments/payments.sql.ts';
+import { endHold, unfreeze } from '../payments/top-up-stops.sql.ts';
 import { autoTopUpEntry } from './auto-top-up-audit.ts';
 import { clearBreaker } from './card-breakers.sql.ts';
 import { releaseStuckAttempt } from './top-up-attempts.sql.ts';
-import { endHold, unfreeze } from './top-up-stops.sql.ts';
 
 /** Returns the disputes and fraud warnings that had stopped them. Fails with `not_found`. */
 export async function unfreezeTopUps(db: Pool, actor: Actor, tenant: TenantId): Promise<readonly string[]> {

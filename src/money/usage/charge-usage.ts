@@ -6,6 +6,7 @@
  * top-ups that are due. It serves one or many batches of one or many tenants; each is answered as if it
  * had come alone, after those before it. The queue decides which batches go together.
  */
+
 import { isPassing } from '../../base/db/outage.ts';
 import { runTogether } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
@@ -16,6 +17,7 @@ import type { EventDeps } from '../../events/event-deps.ts';
 import { type Account, lockAndRead, lockAndReadFree, lockedOf } from '../accounts/accounts.sql.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
 import { appendBalanceEvents, insertPostings, moveAccounts } from '../ledger/ledger.sql.ts';
+import type { LedgerMetrics } from '../ledger/ledger-metrics.ts';
 import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
@@ -34,6 +36,7 @@ import {
   SEQSCAN_OFF,
   type TenantIds,
 } from './usage.sql.ts';
+import type { UsageMetrics } from './usage-metrics.ts';
 import type { UsageRecords } from './usage-records.ts';
 import { sumRecords } from './usage-sums.ts';
 
@@ -42,6 +45,7 @@ const OUT_OF_RANGE = 'the batch cannot be charged until an operator has adjusted
 const ADJUSTED_WITHIN_SECONDS = 60;
 
 export interface ChargeDeps extends EventDeps {
+  readonly metrics: EventDeps['metrics'] & UsageMetrics & LedgerMetrics;
   readonly rates: RateCards;
   readonly charges: ChargeQueue;
   /** Notes which participants the records show as present. */

@@ -6,14 +6,14 @@
  * Sums are kept in memory, so that a turn reads only newer postings; `npm run admin -- verify` reads all.
  */
 
-import type { BaseDeps } from '../../base/deps.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { DriftDeps } from './drift-metrics.ts';
 import { listAccountsAfter, type Sum, sumFurther } from './verify.sql.ts';
 
 const TENANTS_AT_ONCE = 200;
 
 /** Returns the work of one turn. */
-export function watchLedger(deps: BaseDeps): () => Promise<void> {
+export function watchLedger(deps: DriftDeps): () => Promise<void> {
   const sums = new Map<TenantId, Sum>();
   const drifts = new Map<TenantId, bigint>();
   let after: TenantId | null = null;
@@ -32,7 +32,7 @@ export function watchLedger(deps: BaseDeps): () => Promise<void> {
   };
 }
 
-function noteDrift(deps: BaseDeps, drifts: Map<TenantId, bigint>, tenant: TenantId, drift: bigint): void {
+function noteDrift(deps: DriftDeps, drifts: Map<TenantId, bigint>, tenant: TenantId, drift: bigint): void {
   if (drift === 0n) {
     drifts.delete(tenant);
     return;

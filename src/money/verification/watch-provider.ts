@@ -5,10 +5,11 @@
  * A comparison reads lists of 100 objects, one call after the other, so it costs the provider little.
  * `npm run admin -- verify --payments` compares everything.
  */
-import type { BaseDeps } from '../../base/deps.ts';
+
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import type { Provider } from '../payments/provider.ts';
 import { compareWithProvider } from './compare-provider.ts';
+import type { DriftDeps } from './drift-metrics.ts';
 import type { Period } from './provider-book.sql.ts';
 import {
   claimComparison,
@@ -33,7 +34,7 @@ const LOGGED_MAX = 20;
 
 /** Returns the work of one turn. A comparison ends early when `stopping` is aborted. */
 export function watchProvider(
-  deps: BaseDeps,
+  deps: DriftDeps,
   provider: Provider,
   stopping: AbortSignal,
   { graceSeconds = GRACE_SECONDS } = {},
@@ -57,7 +58,7 @@ export function watchProvider(
 }
 
 async function compareOnce(
-  deps: BaseDeps,
+  deps: DriftDeps,
   { stripe }: Provider,
   period: Period,
   signal: AbortSignal,
@@ -74,7 +75,7 @@ async function compareOnce(
 }
 
 /** Also after a failure, so that the age shows that no comparison succeeds. */
-async function showDrift({ db, metrics }: BaseDeps): Promise<void> {
+async function showDrift({ db, metrics }: DriftDeps): Promise<void> {
   const drift = await findDrift(db);
   if (!drift) return;
   metrics.providerDrift.set(drift.differences);

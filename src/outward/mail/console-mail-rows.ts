@@ -4,7 +4,7 @@
  * A link to log in is a secret, so only its sealed form is stored, and only until the mail was sent or the link has
  * expired.
  */
-import type { ConsoleMail, ConsoleMails } from '../../access/sessions/console-mails.ts';
+import type { ConsoleMail, ConsoleMails } from '../../access/logins/console-mails.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';

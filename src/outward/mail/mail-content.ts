@@ -1,5 +1,5 @@
 /** What a mail says about each type of event, and what to do next. */
-import { CONSOLE_PATH, linkPath } from '../../access/sessions/request-login.ts';
+import { CONSOLE_PATH, linkPath } from '../../access/logins/request-login.ts';
 import { LINK_MINUTES } from '../../access/sessions/session.ts';
 import { TOLD_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import { isWebhookId } from '../webhooks/webhook.ts';

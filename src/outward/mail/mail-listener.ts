@@ -9,11 +9,12 @@ import type { LoggedEvent } from '../../events/event.ts';
 import type { Listener } from '../../events/listener.ts';
 import type { StatusChange } from '../../money/tenant-status/status-events.ts';
 import { ALERTS_A_DAY_MAX, EVENT_MAIL_TYPES, type EventMailType, kindOf } from './mail.ts';
+import type { MailDeps } from './mail-deps.ts';
 import { findMailSettings } from './mail-settings.sql.ts';
 import { type MailRecipients, recipientsOf } from './mail-settings.ts';
 import { countAlertsOfDay, insertMails, type NewMail } from './mails.sql.ts';
 
-export const mailListener: Listener = {
+export const mailListener: Listener<Pick<MailDeps, 'log' | 'metrics'>> = {
   name: 'mail',
   types: EVENT_MAIL_TYPES,
   handle: async (tx, tenant, events, { log, metrics }) => {

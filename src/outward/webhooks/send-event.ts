@@ -1,4 +1,5 @@
 /** Sign an event, and send it to a webhook. */
+
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
@@ -6,9 +7,11 @@ import type { AddressRanges } from './address-guard.ts';
 import { isDelivered, type NewDelivery, outcomeFields } from './delivery.ts';
 import type { SendOutcome, WebhookSender } from './send-request.ts';
 import { signWebhook } from './signature.ts';
+import type { WebhookMetrics } from './webhook-metrics.ts';
 import type { SealedSecret } from './webhooks.sql.ts';
 
 export interface WebhookDeps extends EventDeps {
+  readonly metrics: EventDeps['metrics'] & WebhookMetrics;
   readonly box: SecretBox;
   readonly webhookSender: Pick<WebhookSender, 'send'>;
   readonly config: {

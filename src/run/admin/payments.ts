@@ -5,8 +5,8 @@ import { hideSecrets } from '../../base/telemetry/log.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
 import { listParked } from '../../money/parked/list-parked.ts';
-import type { SettledParked } from '../../money/parked/settle-parked.ts';
-import type { OpenEvent } from '../../money/provider-events/open-event.ts';
+import type { OpenEvent } from '../../money/parked/open-event.ts';
+import type { SettledParked } from '../../money/provider-events/settle-parked.ts';
 import { type JsonOption, limitOption, reasonOption, withJson } from './arguments.ts';
 import { type Connected, withDatabase } from './database.ts';
 import { operator } from './operator.ts';
@@ -35,7 +35,7 @@ export function paymentsCommands(program: Command): void {
     .addOption(reasonOption())
     .action(async (id: string, { reason, json }: { reason: string } & JsonOption) => {
       await withDatabase(async ({ db }) => {
-        const { dismissParked } = await import('../../money/parked/settle-parked.ts');
+        const { dismissParked } = await import('../../money/provider-events/settle-parked.ts');
         await dismissParked({ db }, operator(), id, reason);
         if (json) printJson({ id, dismissed: true });
         else printLine(`${id} is dismissed`);
@@ -120,9 +120,9 @@ async function idsOfParked({ db }: Connected): Promise<string[]> {
 /** Loads the client of the provider only here: it takes longer than most commands. */
 async function settleEach(connected: Connected, command: Command, ids: readonly string[]): Promise<Result[]> {
   const provider = await requireProviderOf(connected.config, command);
-  const { settleParked } = await import('../../money/parked/settle-parked.ts');
-  const { Metrics } = await import('../../base/telemetry/metrics.ts');
-  const deps = { db: connected.db, log: pino({ level: 'silent' }), metrics: new Metrics() };
+  const { settleParked } = await import('../../money/provider-events/settle-parked.ts');
+  const { makeMetrics } = await import('../../doors/metrics.ts');
+  const deps = { db: connected.db, log: pino({ level: 'silent' }), metrics: makeMetrics() };
   const results: Result[] = [];
   for (const id of ids) {
     try {

@@ -4,15 +4,13 @@ import { changeLimits } from '../../base/limits/change-limits.ts';
 import {
   LIMIT_MAX,
   LIMIT_MIN,
-  LIMIT_NAMES,
   type LimitedTenant,
-  type LimitName,
   type LimitOverrides,
   limitOf,
   parseLimit,
-  TENANT_LIMITS,
 } from '../../base/tenants/limits.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { LIMIT_NAMES, type LimitName, TENANT_LIMITS } from '../../doors/tenant-limits.ts';
 import { type JsonOption, parsed, parseReason, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { operator } from './operator.ts';
@@ -56,18 +54,21 @@ export function limitsCommand(tenants: Command): void {
 /** `changed`: by an operator. */
 export function limitsJson(tenant: LimitedTenant) {
   return Object.fromEntries(
-    LIMIT_NAMES.map((name) => [name, { max: limitOf(tenant, name), changed: isChanged(tenant, name) }]),
+    TENANT_LIMITS.map((limit) => [
+      limit.name,
+      { max: limitOf(tenant, limit), changed: isChanged(tenant, limit.name) },
+    ]),
   );
 }
 
 export function printLimits(tenant: LimitedTenant): void {
   printTable(
     ['limit', 'max', 'changed', 'of'],
-    LIMIT_NAMES.map((name) => [
-      name,
-      limitOf(tenant, name),
-      isChanged(tenant, name),
-      TENANT_LIMITS[name].unit,
+    TENANT_LIMITS.map((limit) => [
+      limit.name,
+      limitOf(tenant, limit),
+      isChanged(tenant, limit.name),
+      limit.unit,
     ]),
     { right: ['max'] },
   );

@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { Issuer } from '../../access/oidc/issuer.ts';
 import { openPool, type Pool } from '../../base/db/pool.ts';
 import { SecretBox } from '../../base/lib/secret-box.ts';
-import { Metrics } from '../../base/telemetry/metrics.ts';
+import { makeMetrics } from '../../doors/metrics.ts';
 import type { OperatorDeps } from '../../doors/ops/console/operator-deps.ts';
 import type { Watched } from '../../doors/ops/server.ts';
 import { openProvider } from '../../money/payments/provider.ts';
@@ -84,7 +84,7 @@ export class Workers implements Watched {
     return {
       db: this.#db,
       log: this.log,
-      metrics: new Metrics(),
+      metrics: makeMetrics(),
       box: new SecretBox(config.secretsKey),
       provider,
       issuer: config.oidc && new Issuer(config.oidc),

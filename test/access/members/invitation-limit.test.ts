@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
+  INVITATIONS_LIMIT,
   INVITATIONS_OF_NETWORK,
   INVITATIONS_OF_RECEIVER,
   InvitationLimit,
 } from '../../../src/access/members/invitation-limit.ts';
-import { TENANT_LIMITS } from '../../../src/base/tenants/limits.ts';
 import { newTenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { useDatabase } from '../../support/database.ts';
 
@@ -26,8 +26,8 @@ const processes = () => [new InvitationLimit(database.pool), new InvitationLimit
 
 describe('invitations of a day', () => {
   test.each([
-    ['a tenant that never paid', newTenant('pending'), TENANT_LIMITS.invitations_per_day.pending],
-    ['a tenant that paid', newTenant('active'), TENANT_LIMITS.invitations_per_day.active],
+    ['a tenant that never paid', newTenant('pending'), INVITATIONS_LIMIT.pending],
+    ['a tenant that paid', newTenant('active'), INVITATIONS_LIMIT.active],
     ['a tenant with a limit of its own', newTenant('pending', { invitations_per_day: 3 }), 3],
   ])('%s sends some', async (what, tenant, max) => {
     const limits = processes();

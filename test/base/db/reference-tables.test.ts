@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { newKey } from '../../../src/access/keys/api-key.ts';
 import { insertKey, lockCeiling } from '../../../src/access/keys/keys.sql.ts';
+import { TENANT_ROWS } from '../../../src/access/signup/open-tenant.ts';
 import { transactOnce } from '../../../src/base/db/transaction.ts';
 import { newTenantId } from '../../../src/base/tenants/tenant.ts';
 import { insertTenant, lockTenant } from '../../../src/base/tenants/tenants.sql.ts';
@@ -16,7 +17,7 @@ test.runIf(isCluster)('tenants that sign up at once do not wait for each other',
   const signUp = () =>
     transactOnce(database.pool, async (tx) => {
       const id = newTenantId();
-      await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' });
+      await insertTenant(tx, { id, name: 'Ada Video', email: 'ada@example.com' }, TENANT_ROWS);
       await insertKey(tx, id, { ...newKey('svc'), name: 'default', kind: 'backend' });
     });
   await Promise.all(Array.from({ length: 8 }, signUp));

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { describe, expect, it } from 'vitest';
 import { openPool } from '../../../src/base/db/pool.ts';
-import { Metrics } from '../../../src/base/telemetry/metrics.ts';
+import { makeMetrics } from '../../../src/doors/metrics.ts';
 import { createCredential, join } from '../../support/devices.ts';
 import { useControl } from '../../support/grpc.ts';
 import { ask, usageRecord, useService } from '../../support/service.ts';
@@ -184,7 +184,7 @@ describe('/metrics', () => {
 describe('watchPools', () => {
   it('shows busy connections and waiting requests', async () => {
     const pool = openPool(app.service.deps.db.options.connectionString!, { max: 1 });
-    const metrics = new Metrics();
+    const metrics = makeMetrics();
     metrics.watchPools([pool]);
     const taken = await pool.connect();
     const waiting = pool.connect();

@@ -7,6 +7,7 @@ import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
+const LIMIT = { name: 'rooms', pending: 1, active: 1, unit: 'live rooms' };
 let tenant: TenantId;
 
 const holderWith = (rooms: number, status: LimitHolder['status'] = 'active'): LimitHolder => ({
@@ -29,7 +30,7 @@ const create = (holder: LimitHolder, counted = vi.fn()) =>
        values ($1, clock_timestamp() + random() * interval '1 hour', 'active', 'active', '')`,
       [tenant],
     );
-    await takePlace(tx, holder, 'rooms', async (most) => {
+    await takePlace(tx, holder, LIMIT, async (most) => {
       counted(most);
       const { rows } = await tx.query(
         `select count(*)::integer as count
@@ -105,7 +106,7 @@ describe('takePlace', () => {
   test('a creation that fails afterwards gives its place back', async () => {
     await create(holderWith(2));
     const failing = inTransaction(database.pool, async (tx) => {
-      await takePlace(tx, holderWith(2), 'rooms', async () => 2);
+      await takePlace(tx, holderWith(2), LIMIT, async () => 2);
       throw new Error('failed afterwards');
     });
     await expect(failing).rejects.toThrow('failed afterwards');
@@ -117,9 +118,9 @@ describe('takePlace', () => {
     await create(holderWith(1));
     const other = await makeTenant(database.pool);
     await inTransaction(database.pool, async (tx) => {
-      await takePlace(tx, { ...holderWith(1), id: other }, 'rooms', async () => 1);
+      await takePlace(tx, { ...holderWith(1), id: other }, LIMIT, async () => 1);
       const bans = { ...holderWith(1), limits: { bans: 1 } };
-      await takePlace(tx, bans, 'bans', async () => 1);
+      await takePlace(tx, bans, { ...LIMIT, name: 'bans' }, async () => 1);
     });
     await expect(create(holderWith(1))).rejects.toMatchObject({ kind: 'quota_exceeded' });
   });

@@ -3,7 +3,7 @@ import { RoomService } from '@boxoffice/contract/room_service';
 import { expect, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
+import { liftEndedBans } from '../../../src/control/bans/bans.sql.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { makeTenants } from '../../support/tenants.ts';

@@ -6,7 +6,7 @@ import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { enterAlone, enterIn } from '../../../src/control/admission/admission-forms.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
-import { findBrokenBans } from '../../../src/control/moderation/bans.sql.ts';
+import { findBrokenBans } from '../../../src/control/moderation/broken-bans.sql.ts';
 import { reapplyNewBans } from '../../../src/control/moderation/reapply-new-bans.ts';
 import { findRevocationSeqs } from '../../../src/control/revocations/revocations.sql.ts';
 import { newAdmission } from '../../support/admissions.ts';

@@ -10,7 +10,7 @@ import type { Tx } from '../../../src/base/db/pool.ts';
 import { findKeptAnswer, keepAnswer, lockKey } from '../../../src/base/idempotency/idempotency-keys.sql.ts';
 import { limitHolderOf } from '../../../src/base/tenants/limited-caller.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { findBans, lockBan } from '../../../src/control/moderation/bans.sql.ts';
+import { findBans, lockBan } from '../../../src/control/bans/bans.sql.ts';
 import { findModerationEvents } from '../../../src/control/moderation/moderation-events.sql.ts';
 import { insertRoom } from '../../../src/control/rooms/insert-room.sql.ts';
 import {

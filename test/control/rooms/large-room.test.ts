@@ -7,7 +7,7 @@ import type { Db, Tx } from '../../../src/base/db/pool.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { countOthers, hasLookalike } from '../../../src/control/admission/admissions.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
-import { liftEndedBans } from '../../../src/control/moderation/bans.sql.ts';
+import { liftEndedBans } from '../../../src/control/bans/bans.sql.ts';
 import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
 import { deleteOldParticipants, sweepEndedRooms } from '../../../src/control/rooms/old-participants.sql.ts';
 import { expel, findPresentParticipants, findRoster } from '../../../src/control/rooms/participants.sql.ts';

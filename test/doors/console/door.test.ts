@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ABILITIES, MEMBER_ROLES } from '../../../src/access/members/member.ts';
+import { ABILITIES, MEMBER_ROLES } from '../../../src/access/rights/abilities.ts';
 import type { ConsoleRoute } from '../../../src/doors/console/route.ts';
 import { ROUTES } from '../../../src/doors/console/routes.ts';
 import { cookieOf, getPage, makeMember, sendForm } from '../../support/console.ts';

@@ -1,7 +1,7 @@
 /** No stranger captures the log-in or the card of another person: signups and invitations are no membership before a yes. */
 import { afterAll, describe, expect, test } from 'vitest';
-import type { MemberRole } from '../../../src/access/members/member.ts';
 import { insertMember } from '../../../src/access/members/members.sql.ts';
+import type { MemberRole } from '../../../src/access/rights/abilities.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import { GOOD_CARD, OTHER_CARD, usePayments } from '../../money/payments/support.ts';
 import { Authenticator } from '../../support/authenticator.ts';

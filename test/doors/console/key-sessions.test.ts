@@ -5,7 +5,7 @@ import { RoomService } from '@boxoffice/contract/room_service';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
-import { ABILITIES } from '../../../src/access/members/member.ts';
+import { ABILITIES } from '../../../src/access/rights/abilities.ts';
 import { DEFAULT_CEILING } from '../../../src/access/rights/key-ceiling.ts';
 import type { ConsoleRoute, GuardedRoute } from '../../../src/doors/console/route.ts';
 import { ROUTES } from '../../../src/doors/console/routes.ts';

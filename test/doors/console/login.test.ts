@@ -4,7 +4,7 @@ import {
   LOGIN_MAILS_PER_HOUR,
   LOGIN_REQUESTS_PER_HOUR,
   WRONG_LINKS_PER_MINUTE,
-} from '../../../src/access/sessions/login-limit.ts';
+} from '../../../src/access/logins/login-limit.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import { runAdmin } from '../../run/admin/support.ts';
 import { cookieOf, getPage, makeMailLog, makeMember, sendForm } from '../../support/console.ts';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ATTEMPTS_PER_MINUTE, WRONG_LINKS_PER_MINUTE } from '../../../src/access/sessions/login-limit.ts';
+import { ATTEMPTS_PER_MINUTE, WRONG_LINKS_PER_MINUTE } from '../../../src/access/logins/login-limit.ts';
 import { makeLog } from '../../../src/base/telemetry/log.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import { sweep } from '../../../src/run/sweep.ts';

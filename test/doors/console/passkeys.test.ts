@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { PASSKEYS_MAX } from '../../../src/access/passkeys/passkey.ts';
 import {
   PASSKEY_REQUESTS_PER_MINUTE,
   WRONG_PASSKEYS_PER_MINUTE,
-} from '../../../src/access/sessions/login-limit.ts';
+} from '../../../src/access/logins/login-limit.ts';
+import { PASSKEYS_MAX } from '../../../src/access/passkeys/passkey.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import { sweep } from '../../../src/run/sweep.ts';
 import { type Algorithm, Authenticator, type Lie } from '../../support/authenticator.ts';

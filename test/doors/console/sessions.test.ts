@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { FAILURES_NOTED_PER_HOUR } from '../../../src/access/sessions/login-limit.ts';
-import { makeConsoleLink } from '../../../src/access/sessions/make-console-link.ts';
+import { FAILURES_NOTED_PER_HOUR } from '../../../src/access/logins/login-limit.ts';
+import { makeConsoleLink } from '../../../src/access/logins/make-console-link.ts';
 import { cookieOf, getPage, makeMailLog, makeMember, sendForm } from '../../support/console.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openPool, type Pool } from '../../../src/base/db/pool.ts';
-import { Metrics } from '../../../src/base/telemetry/metrics.ts';
 import type { Deps } from '../../../src/doors/deps.ts';
+import { makeMetrics } from '../../../src/doors/metrics.ts';
 import { buildOps, watchProcess } from '../../../src/doors/ops/server.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
 import { ask, useService } from '../../support/service.ts';
@@ -70,7 +70,7 @@ describe('/readyz', () => {
     proxy = await openDatabaseProxy(app.service.deps.db.options.connectionString!);
     db = openPool(proxy.url);
     // Separate metrics: the service of this file sets the drift that it finds.
-    deps = { ...app.service.deps, db, metrics: new Metrics() };
+    deps = { ...app.service.deps, db, metrics: makeMetrics() };
     ops = buildOps(watchProcess(deps, state), { ...app.config, opsHosts: ['localhost'] });
   });
   afterAll(async () => {

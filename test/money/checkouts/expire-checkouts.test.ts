@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
+import { insertCheckout, updateCheckoutSession } from '../../../src/money/checkouts/checkouts.sql.ts';
 import { expireCheckouts } from '../../../src/money/checkouts/expire-checkouts.ts';
-import { insertCheckout, updateCheckoutSession } from '../../../src/money/payments/payments.sql.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';

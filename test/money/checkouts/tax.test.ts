@@ -1,7 +1,7 @@
 /** Payments that include tax: what is credited, and what refunds and disputes take back. */
 import { describe, expect, it } from 'vitest';
-import { settleParked } from '../../../src/money/parked/settle-parked.ts';
 import { listPayments } from '../../../src/money/payments/list-payments.ts';
+import { settleParked } from '../../../src/money/provider-events/settle-parked.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { DECLINES_LATER, GOOD_CARD, usePayments } from '../payments/support.ts';
 

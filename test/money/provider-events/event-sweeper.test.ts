@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/server.ts';
-import { Metrics } from '../../../src/base/telemetry/metrics.ts';
+import { makeMetrics } from '../../../src/doors/metrics.ts';
 import { openProvider } from '../../../src/money/payments/provider.ts';
 import { EventSweeper } from '../../../src/money/provider-events/event-sweeper.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -25,7 +25,7 @@ it('runs automatic top-ups only after a sweep, and sweeps again soon until one h
     webhookSecrets: [],
     apiBase: sandbox.url,
   });
-  const deps = { db, log: pino({ level: 'silent' }), metrics: new Metrics() };
+  const deps = { db, log: pino({ level: 'silent' }), metrics: makeMetrics() };
   const sweeper = new EventSweeper(deps, provider);
   const delays: number[] = [];
   const sweep = () => sweeper.sweep((ms) => void delays.push(ms));

@@ -2,8 +2,8 @@ import pino from 'pino';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Repeating } from '../../../src/base/lib/repeat.ts';
 import { repeat } from '../../../src/base/lib/repeat.ts';
-import { Metrics } from '../../../src/base/telemetry/metrics.ts';
 import { newTenantId, renderTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
+import { makeMetrics } from '../../../src/doors/metrics.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { watchLedger } from '../../../src/money/verification/watch-ledger.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -32,7 +32,7 @@ afterEach(async () => {
 /** Start the watch. Each call of the result runs another turn and returns the drift metric. */
 function start(): () => Promise<number> {
   lines = [];
-  const metrics = new Metrics();
+  const metrics = makeMetrics();
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   const started = repeat(15, watchLedger({ db: database.pool, log, metrics }), (error) =>
     log.error({ err: error }),

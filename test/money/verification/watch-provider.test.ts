@@ -2,8 +2,8 @@ import pino from 'pino';
 import type Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sandbox } from '../../../sandbox/server.ts';
-import { Metrics } from '../../../src/base/telemetry/metrics.ts';
 import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
+import { makeMetrics } from '../../../src/doors/metrics.ts';
 import { watchProvider } from '../../../src/money/verification/watch-provider.ts';
 import { chargeSaved, clientOf, start } from '../../sandbox/support.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -43,7 +43,7 @@ interface LogLine {
 /** The watch of one process. */
 function startWatch(options: { stopping?: AbortSignal; graceSeconds?: number } = {}) {
   const { stopping = new AbortController().signal, graceSeconds = 0 } = options;
-  const metrics = new Metrics();
+  const metrics = makeMetrics();
   const lines: LogLine[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const provider = { stripe, webhookSecrets: [], livemode: false };

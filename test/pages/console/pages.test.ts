@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { makeEntrance } from '../../../src/access/logins/request-login.ts';
 import { insertMember } from '../../../src/access/members/members.sql.ts';
-import { makeEntrance } from '../../../src/access/sessions/request-login.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { mint } from '../../control/moderation/support.ts';
 import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Metrics } from '../../../src/base/telemetry/metrics.ts';
+import { type Metrics, makeMetrics } from '../../../src/doors/metrics.ts';
 import { type Measured, SummedMetrics } from '../../../src/run/workers/summed-metrics.ts';
 
 interface Process extends Measured {
@@ -8,7 +8,7 @@ interface Process extends Measured {
 }
 
 function makeProcess(): Process {
-  const metrics = new Metrics();
+  const metrics = makeMetrics();
   const self: Process = {
     metrics,
     silent: false,

@@ -1,6 +1,6 @@
 /** `/console/alerts`: how long the credit lasts, and the thresholds below which the tenant is alerted. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { actorOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField } from '../../../base/failure.ts';

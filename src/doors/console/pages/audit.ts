@@ -1,7 +1,7 @@
 /** `/console/audit`: who changed what. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { listMembers } from '../../../access/members/list-members.ts';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { type AuditEntry, isAuditId } from '../../../base/audit/audit-entry.ts';
 import { listAudit } from '../../../base/audit/list-audit.ts';
 import type { Form } from '../../http/form.ts';

@@ -1,9 +1,9 @@
 /** `/console/rooms/bans`: who may not join, and for how long. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
 import { readPage } from '../../../base/lib/page.ts';
-import type { Ban } from '../../../control/moderation/ban.ts';
+import type { Ban } from '../../../control/bans/ban.ts';
 import { banSubject } from '../../../control/moderation/ban-subject.ts';
 import { listBans } from '../../../control/moderation/list-bans.ts';
 import { unbanSubject } from '../../../control/moderation/unban-subject.ts';

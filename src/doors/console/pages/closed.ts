@@ -1,7 +1,7 @@
 /** The page that people of a suspended or archived tenant get, instead of every page of its console. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
-import { findTenantOfPerson, listOwnTenants } from '../../../access/sessions/open-session.ts';
+import { findTenantOfPerson, listOwnTenants } from '../../../access/logins/open-session.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import type { Session } from '../../../access/sessions/session.ts';
 import { hasConsole, parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { getBilling } from '../../../money/payments/get-billing.ts';

@@ -1,8 +1,8 @@
 /** Invitations that wait for a yes: on the page of a link that logs in, and at `/console/tenants`. */
 import { type Html, html } from '@boxoffice/pages/html';
+import type { InvitationAnswer } from '../../../access/logins/open-session.ts';
 import { findInvitedCredit, type Invitation } from '../../../access/members/invited-credit.ts';
-import type { MemberRole } from '../../../access/members/member.ts';
-import type { InvitationAnswer } from '../../../access/sessions/open-session.ts';
+import type { MemberRole } from '../../../access/rights/abilities.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import type { Form } from '../../http/form.ts';

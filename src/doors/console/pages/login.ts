@@ -1,15 +1,15 @@
 /** `/console/login` and below: log in by mail, or with a link from a terminal (with the issuer: `oidc.ts`); log out; log in again. */
 import { type Html, html } from '@boxoffice/pages/html';
+import { findEntrance } from '../../../access/logins/find-entrance.ts';
+import { LOGIN_MAIL_GAP_MAX_MINUTES } from '../../../access/logins/login-limit.ts';
+import { makeKeyLink } from '../../../access/logins/make-key-link.ts';
+import { openSession } from '../../../access/logins/open-session.ts';
+import { peekLink, requestLogin } from '../../../access/logins/request-login.ts';
 import { addBalances } from '../../../access/members/invited-credit.ts';
 import { parseMemberEmail } from '../../../access/members/member.ts';
 import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
 import { passkeysAt } from '../../../access/passkeys/passkey.ts';
 import { endSession } from '../../../access/sessions/end-session.ts';
-import { findEntrance } from '../../../access/sessions/find-entrance.ts';
-import { LOGIN_MAIL_GAP_MAX_MINUTES } from '../../../access/sessions/login-limit.ts';
-import { makeKeyLink } from '../../../access/sessions/make-key-link.ts';
-import { openSession } from '../../../access/sessions/open-session.ts';
-import { peekLink, requestLogin } from '../../../access/sessions/request-login.ts';
 import { FRESH_MINUTES, LINK_MINUTES, provedAddressOf } from '../../../access/sessions/session.ts';
 import { EMAIL_LENGTH_MAX, parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { authorizationOf } from '../../http/http.ts';

@@ -1,6 +1,6 @@
 /** `/console/mail`: who gets mail about the tenant. */
 import { html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { actorOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure } from '../../../base/failure.ts';

@@ -2,13 +2,8 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { changeMemberRole, inviteMember, removeMember } from '../../../access/members/change-members.ts';
 import { listMembers } from '../../../access/members/list-members.ts';
-import {
-  MEMBER_ROLES,
-  type Member,
-  type MemberRole,
-  mayDo,
-  parseMemberEmail,
-} from '../../../access/members/member.ts';
+import { type Member, parseMemberEmail } from '../../../access/members/member.ts';
+import { MEMBER_ROLES, type MemberRole, mayDo } from '../../../access/rights/abilities.ts';
 import { changerOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure } from '../../../base/failure.ts';

@@ -1,6 +1,6 @@
 /** `/console`: the state of the account at a glance. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import type { SetThreshold } from '../../../money/alerts/alert-threshold.ts';
 import { getAlerts } from '../../../money/alerts/get-alerts.ts';
 import type { LedgerEntry } from '../../../money/ledger/posting.ts';

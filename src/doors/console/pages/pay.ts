@@ -1,6 +1,6 @@
 /** Pay in credit: `POST /console/checkout`. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';

@@ -1,6 +1,6 @@
 /** `/console/payments`: what was paid, with the provider's receipts and invoices, and the way to its portal. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { Failure } from '../../../base/failure.ts';
 import { openPortal } from '../../../money/checkouts/open-portal.ts';
 import { getBilling } from '../../../money/payments/get-billing.ts';

@@ -4,7 +4,7 @@ import { actorOf } from '../../../access/sessions/session.ts';
 import { prepareUsername } from '../../../access/usernames/username.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure } from '../../../base/failure.ts';
-import type { Ban } from '../../../control/moderation/ban.ts';
+import type { Ban } from '../../../control/bans/ban.ts';
 import { listBans } from '../../../control/moderation/list-bans.ts';
 import { listModerationEvents } from '../../../control/moderation/list-moderation-events.ts';
 import type { ModerationEvent } from '../../../control/moderation/moderation-event.ts';

@@ -1,7 +1,7 @@
 /** `/console/review`: what a founder keeps of what existed before the address was proved. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
+import { keyChangerOf } from '../../../access/keys/key-changer.ts';
 import { ACCESS_KINDS, type AccessKind } from '../../../access/members/other-access.ts';
-import { keyChangerOf } from '../../../access/sessions/key-changer.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { getBilling } from '../../../money/payments/get-billing.ts';

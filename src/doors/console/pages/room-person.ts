@@ -1,9 +1,9 @@
 /** `/console/rooms/at/:room/person`: one participant: kick, mute, ban. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { PUBLISH_RIGHTS, type PublishRight } from '../../../access/rights/publish-rights.ts';
 import type { Tx } from '../../../base/db/pool.ts';
-import type { Ban } from '../../../control/moderation/ban.ts';
+import type { Ban } from '../../../control/bans/ban.ts';
 import { banSubject } from '../../../control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../control/moderation/kick-participant.ts';
 import { listBans } from '../../../control/moderation/list-bans.ts';

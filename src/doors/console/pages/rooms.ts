@@ -1,6 +1,6 @@
 /** `/console/rooms`: live rooms, who is in them, and what happens there. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { readPage } from '../../../base/lib/page.ts';
 import { closeRoom } from '../../../control/moderation/close-room.ts';

@@ -1,6 +1,6 @@
 /** `/console/sessions`: where a person is logged in, and for owners where the others are. */
 import { type HtmlValue, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { endOwnSessions, endSessionsOfTenant } from '../../../access/sessions/end-session.ts';
 import {
   listOwnSessions,

@@ -2,7 +2,7 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import type { ApiKey } from '../../../access/keys/api-key.ts';
 import { listKeys } from '../../../access/keys/list-keys.ts';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import type { Session } from '../../../access/sessions/session.ts';
 import { type Billing, getBilling } from '../../../money/payments/get-billing.ts';
 import type { Deps } from '../../deps.ts';

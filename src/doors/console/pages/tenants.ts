@@ -1,14 +1,14 @@
 /** `/console/tenants`: the tenants of a person, to move between them, and the invitations that wait for a yes. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { addBalances } from '../../../access/members/invited-credit.ts';
-import type { Membership } from '../../../access/members/member.ts';
-import { findEntrance } from '../../../access/sessions/find-entrance.ts';
+import { findEntrance } from '../../../access/logins/find-entrance.ts';
 import {
   declineTenant,
   joinTenant,
   listOwnTenants,
   switchTenant,
-} from '../../../access/sessions/open-session.ts';
+} from '../../../access/logins/open-session.ts';
+import { addBalances } from '../../../access/members/invited-credit.ts';
+import type { Membership } from '../../../access/members/member.ts';
 import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { notFound } from '../../../base/failure.ts';
 import { hasConsole, parseTenantId, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';

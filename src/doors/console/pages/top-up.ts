@@ -1,6 +1,6 @@
 /** `/console/top-up`: charge the saved card whenever the balance falls below a threshold. */
 import { html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { actorOf, untrustedKeyOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField } from '../../../base/failure.ts';

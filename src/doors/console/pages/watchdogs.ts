@@ -1,6 +1,6 @@
 /** `/console/rooms/watchdogs`: timers that end or empty rooms. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
 import { readPageToken, renderPageToken } from '../../../base/lib/page-token.ts';
 import { createWatchdog } from '../../../control/watchdogs/create-watchdog.ts';

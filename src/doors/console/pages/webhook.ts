@@ -1,6 +1,6 @@
 /** `/console/webhooks/...`: one webhook: its state, its deliveries, and changes of it. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { actorOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField } from '../../../base/failure.ts';

@@ -1,6 +1,6 @@
 /** `/console/webhooks`: endpoints that get the events of the tenant. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { mayDo } from '../../../access/members/member.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { changerOf, type Session } from '../../../access/sessions/session.ts';
 import { createWebhook } from '../../../outward/webhooks/create-webhook.ts';
 import { listWebhooks } from '../../../outward/webhooks/get-webhook.ts';

@@ -3,8 +3,10 @@ import type { IssuerDeps } from '../../../access/oidc/begin-login.ts';
 import type { SecretBox } from '../../../base/lib/secret-box.ts';
 import type { Provider } from '../../../money/payments/provider.ts';
 import type { Rounding } from '../../../money/pricing/carry.ts';
+import type { Metrics } from '../../metrics.ts';
 
 export interface OperatorDeps extends IssuerDeps {
+  readonly metrics: Metrics;
   readonly box: SecretBox;
   /** `undefined`: payments are not configured. */
   readonly provider: Provider | undefined;

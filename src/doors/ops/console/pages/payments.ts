@@ -6,7 +6,7 @@ import { Failure } from '../../../../base/failure.ts';
 import { renderTenantId } from '../../../../base/tenants/tenant.ts';
 import { getPaymentsOverview } from '../../../../money/overview/overview.ts';
 import { getParked } from '../../../../money/parked/list-parked.ts';
-import type { OpenEvent } from '../../../../money/provider-events/open-event.ts';
+import type { OpenEvent } from '../../../../money/parked/open-event.ts';
 import { ATTEMPT_STATES, type AttemptState } from '../../../../money/top-ups/attempt.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import {
@@ -127,7 +127,7 @@ function parkedOf({ deps, params }: LoggedInCall): Promise<OpenEvent> {
 /** Asks the provider, and credits the tenant that it names. */
 export async function submitSettlement({ deps, params }: LoggedInCall): Promise<Answer> {
   if (!deps.provider) throw new Failure('payments_not_configured');
-  const { settleParked } = await import('../../../../money/parked/settle-parked.ts');
+  const { settleParked } = await import('../../../../money/provider-events/settle-parked.ts');
   const { credited } = await settleParked(deps, deps.provider, params.id ?? '');
   const title = 'The notification is settled';
   const body = html`<h1>${title}</h1>
@@ -148,7 +148,7 @@ export async function submitDismissal(call: LoggedInCall): Promise<Answer> {
     const faults = { reason: `Give a reason of 1 to ${REASON_MAX} characters.` };
     return page(parkedPage(event, given ?? '', faults), 400);
   }
-  const { dismissParked } = await import('../../../../money/parked/settle-parked.ts');
+  const { dismissParked } = await import('../../../../money/provider-events/settle-parked.ts');
   await dismissParked(call.deps, operatorOf(call.session), event.id, reason);
   return redirect('/console/payments');
 }

@@ -7,17 +7,16 @@ import { getLimits } from '../../../../base/tenants/get-tenant.ts';
 import {
   LIMIT_MAX,
   LIMIT_MIN,
-  LIMIT_NAMES,
   type LimitedTenant,
-  type LimitName,
   limitOf,
   parseLimit,
-  TENANT_LIMITS,
+  type TenantLimit,
 } from '../../../../base/tenants/limits.ts';
 import type { Tenant } from '../../../../base/tenants/tenant.ts';
 import type { Form } from '../../../http/form.ts';
 import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
 import { type Faults, field, named } from '../../../pages/components.ts';
+import { LIMIT_NAMES, type LimitName, TENANT_LIMITS } from '../../../tenant-limits.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
@@ -53,21 +52,21 @@ export async function submitLimits(call: LoggedInCall): Promise<Answer> {
 function limitsPage(tenant: Tenant, limited: LimitedTenant, given: Form | undefined, faults: Faults): Page {
   const path = tenantPath(tenant);
   const usual = { ...limited, limits: null };
-  const limitField = (name: LimitName) => {
+  const limitField = (limit: TenantLimit) => {
+    const { name, unit } = limit;
     const changed = limited.limits?.[name];
-    const { unit } = TENANT_LIMITS[name];
     return field({
       name,
       label: `${unit.charAt(0).toUpperCase()}${unit.slice(1)}`,
       value: given?.get(name) ?? changed?.toString(),
-      hint: `Empty: ${limitOf(usual, name)}, as for every tenant of its status.`,
+      hint: `Empty: ${limitOf(usual, limit)}, as for every tenant of its status.`,
       faults,
       input: html`inputmode="numeric"`,
     });
   };
   const body = html`<h1>Limits of ${named(tenant.name)}</h1>
 <form method="post" action="${path}/limits" novalidate>
-${LIMIT_NAMES.map(limitField)}
+${TENANT_LIMITS.map(limitField)}
 ${field({ name: 'reason', label: 'Reason', value: given?.get('reason'), hint: 'For whoever reads it later.', faults, input: html`maxlength="${REASON_MAX}" required` })}
 <p><button class="primary">Change the limits</button></p></form>
 <p><a href="${path}">Back to the tenant</a></p>`;

@@ -1,10 +1,10 @@
 /** What a session of the console may do with the keys of its tenant. */
 import type { Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
-import { findNewestCeiling, lockCeiling } from '../keys/keys.sql.ts';
-import type { KeyChanger } from '../keys/lock-key.ts';
 import { DEFAULT_CEILING, WIDEST_CEILING } from '../rights/key-ceiling.ts';
-import { changerOf, type Session } from './session.ts';
+import { changerOf, type Session } from '../sessions/session.ts';
+import { findNewestCeiling, lockCeiling } from './keys.sql.ts';
+import type { KeyChanger } from './lock-key.ts';
 
 /** A session by key may do what the key may. Any other one changes every key, and widens none. */
 export async function keyChangerOf(tx: Tx, session: Session, address: string): Promise<KeyChanger> {

@@ -1,7 +1,7 @@
 /** The mails of the console, and what takes them. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { MemberRole } from '../members/member.ts';
+import type { MemberRole } from '../rights/abilities.ts';
 
 export interface LoginLinkMail {
   readonly type: 'login_link';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextPageOf } from '../../../src/access/sessions/find-entrance.ts';
+import { nextPageOf } from '../../../src/access/logins/find-entrance.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 
 test.each([

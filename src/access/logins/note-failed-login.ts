@@ -3,8 +3,8 @@ import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Proof } from '../sessions/session.ts';
 import type { LoginLimit } from './login-limit.ts';
-import type { Proof } from './session.ts';
 
 export interface FailedLogin {
   readonly tenant: TenantId;

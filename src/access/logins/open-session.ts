@@ -5,15 +5,11 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { shownNetworkOf } from '../../base/lib/address.ts';
 import { type Page, readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { isWorkingKey } from '../keys/working-key.sql.ts';
 import { acceptInvitation, declineInvitation } from '../members/answer-invitation.ts';
 import type { Membership } from '../members/member.ts';
 import { noteMemberUse } from '../members/members.sql.ts';
 import { findInvitations, findOwnTenant, findOwnTenants } from '../members/memberships.sql.ts';
-import { findEntrance, nextPageOf, TENANTS_PAGE_SIZE } from './find-entrance.ts';
-import { findSpentLink, type LoginLink, type ProvedPerson, takeLink } from './login-links.sql.ts';
-import { noteFailedLogin } from './note-failed-login.ts';
-import { type LoginDeps, peekLink } from './request-login.ts';
+import { isWorkingKey } from '../rights/working-key.sql.ts';
 import {
   actorOf,
   type From,
@@ -22,8 +18,12 @@ import {
   newSecret,
   provedAddressOf,
   type Session,
-} from './session.ts';
-import { deleteSession, insertSession, type NewSession } from './sessions.sql.ts';
+} from '../sessions/session.ts';
+import { deleteSession, insertSession, type NewSession } from '../sessions/sessions.sql.ts';
+import { findEntrance, nextPageOf, TENANTS_PAGE_SIZE } from './find-entrance.ts';
+import { findSpentLink, type LoginLink, type ProvedPerson, takeLink } from './login-links.sql.ts';
+import { noteFailedLogin } from './note-failed-login.ts';
+import { type LoginDeps, peekLink } from './request-login.ts';
 
 export interface OpenedSession {
   /** For the cookie. */

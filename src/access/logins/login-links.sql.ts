@@ -1,8 +1,8 @@
 /** SQL of `login_links`. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { deleteOver } from './delete-over.sql.ts';
-import { LINK_MINUTES, type PersonProof } from './session.ts';
+import { deleteOver } from '../sessions/delete-over.sql.ts';
+import { LINK_MINUTES, type PersonProof } from '../sessions/session.ts';
 
 /** A person who proved to have an address. */
 export interface ProvedPerson {

@@ -11,28 +11,24 @@ import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import type { BaseDeps } from '../../base/deps.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import { isCheckoutId } from '../checkouts/checkout.ts';
+import { restoreCheckout } from '../checkouts/checkouts.sql.ts';
 import { taxOf } from '../checkouts/find-tax.ts';
-import { restoreCheckout } from '../payments/payments.sql.ts';
+import { getParked } from '../parked/list-parked.ts';
+import { releaseParkedEvents } from '../parked/parked-events.sql.ts';
 import { findAtProvider, type Provider } from '../payments/provider.ts';
-import { settlePayment } from '../payments/settle-payment.ts';
-import { handleEvent } from '../provider-events/handle-event.ts';
-import {
-  insertEvent,
-  releaseParkedEvents,
-  updateEventOutcome,
-} from '../provider-events/provider-events.sql.ts';
+import { endHold } from '../payments/top-up-stops.sql.ts';
 import { isAttemptId } from '../top-ups/attempt.ts';
+import { settlePayment } from '../top-ups/settle-payment.ts';
 import { restoreAttempt } from '../top-ups/top-up-attempts.sql.ts';
 import { countTopUp } from '../top-ups/top-up-outcome.ts';
-import { endHold } from '../top-ups/top-up-stops.sql.ts';
-import { getParked } from './list-parked.ts';
+import { handleEvent, type ProviderEventDeps } from './handle-event.ts';
+import { insertEvent, updateEventOutcome } from './provider-events.sql.ts';
 
 /** What was credited; without it, the event was applied and credited nothing. */
 export interface SettledParked {
@@ -48,7 +44,11 @@ export interface SettledParked {
  * `id` is that of a parked or failing provider event, or of its payment. Fails with `not_found`, or with
  * `invalid_request` and the reason why it stays parked.
  */
-export async function settleParked(deps: BaseDeps, provider: Provider, id: string): Promise<SettledParked> {
+export async function settleParked(
+  deps: ProviderEventDeps,
+  provider: Provider,
+  id: string,
+): Promise<SettledParked> {
   const event = await getParked(deps.db, id);
   const paymentId = event.paymentId ?? (await applyAgain(deps, provider, event.id));
   return paymentId === undefined ? {} : creditPayment(deps, provider, paymentId);
@@ -59,7 +59,7 @@ export async function settleParked(deps: BaseDeps, provider: Provider, id: strin
  * top-ups. Fails with `not_found`, or with `invalid_request` while it is tried again.
  */
 export async function dismissParked(
-  { db }: Pick<BaseDeps, 'db'>,
+  { db }: Pick<ProviderEventDeps, 'db'>,
   actor: Actor,
   id: string,
   why: string,
@@ -87,7 +87,11 @@ export async function dismissParked(
 }
 
 /** Returns the payment that is still parked; `undefined`: the event is done. */
-async function applyAgain(deps: BaseDeps, provider: Provider, id: string): Promise<string | undefined> {
+async function applyAgain(
+  deps: ProviderEventDeps,
+  provider: Provider,
+  id: string,
+): Promise<string | undefined> {
   const event = await findAtProvider(() => provider.stripe.events.retrieve(id));
   if (!event) throw refusal('the provider no longer has this notification');
   const handled = await handleEvent(deps, provider, event, { again: true });
@@ -96,7 +100,11 @@ async function applyAgain(deps: BaseDeps, provider: Provider, id: string): Promi
   return handled.payment.id;
 }
 
-async function creditPayment(deps: BaseDeps, provider: Provider, paymentId: string): Promise<SettledParked> {
+async function creditPayment(
+  deps: ProviderEventDeps,
+  provider: Provider,
+  paymentId: string,
+): Promise<SettledParked> {
   const intent = await findAtProvider(() =>
     provider.stripe.paymentIntents.retrieve(paymentId, { expand: ['payment_method', 'customer'] }),
   );

@@ -5,10 +5,10 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { isKnownAddress } from '../members/memberships.sql.ts';
+import { hashSecret, isSecret, newSecret } from '../sessions/session.ts';
 import type { ConsoleMails } from './console-mails.ts';
 import type { LoginLimit } from './login-limit.ts';
 import { findLink, insertLink, type LoginLink, type ProvedPerson } from './login-links.sql.ts';
-import { hashSecret, isSecret, newSecret } from './session.ts';
 
 export interface LoginDeps extends BaseDeps {
   readonly loginLimit: LoginLimit;

@@ -5,7 +5,7 @@ import {
   LOGIN_MAILS_PER_HOUR,
   LOGIN_REQUESTS_PER_HOUR,
   LoginLimit,
-} from '../../../src/access/sessions/login-limit.ts';
+} from '../../../src/access/logins/login-limit.ts';
 import { LINK_MINUTES } from '../../../src/access/sessions/session.ts';
 import { useDatabase } from '../../support/database.ts';
 

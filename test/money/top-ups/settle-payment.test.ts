@@ -1,7 +1,7 @@
 /** Which card is saved when checkouts settle late or out of order. */
 import { describe, expect, it } from 'vitest';
 import type { TestTenant } from '../../support/service.ts';
-import { GOOD_CARD, OTHER_CARD, usePayments } from './support.ts';
+import { GOOD_CARD, OTHER_CARD, usePayments } from '../payments/support.ts';
 
 const kit = usePayments();
 const { app } = kit;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
-import { dismissParked, settleParked } from '../../../src/money/parked/settle-parked.ts';
+import { dismissParked, settleParked } from '../../../src/money/provider-events/settle-parked.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { GOOD_CARD, usePayments } from '../payments/support.ts';

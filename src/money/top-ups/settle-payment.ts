@@ -10,28 +10,21 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
 import { microsOfCents } from '../amount.ts';
 import type { Checkout } from '../checkouts/checkout.ts';
+import { advanceCheckout, findCheckout } from '../checkouts/checkouts.sql.ts';
 import { appendPosting, findPostingTime } from '../ledger/ledger.sql.ts';
-import { type ParkedPayment, releaseParkedEvents } from '../provider-events/provider-events.sql.ts';
+import { type ParkedPayment, releaseParkedEvents } from '../parked/parked-events.sql.ts';
+import type { Payment } from '../payments/payment.ts';
+import { findPayment, insertPayment, notePaid, saveCard, updateSettledAt } from '../payments/payments.sql.ts';
+import { readCardDetails, type SavedCard } from '../payments/saved-card.ts';
+import { endHold, freeze, holdTopUps } from '../payments/top-up-stops.sql.ts';
 import { applyReversals } from '../reversals/apply-reversals.ts';
 import { findReasonsToFreeze } from '../reversals/reversals.sql.ts';
 import { tellDisputes } from '../reversals/tell-disputes.ts';
 import { activate } from '../tenant-status/change-status.ts';
-import { clearBreaker } from '../top-ups/card-breakers.sql.ts';
-import { findAttempt, finishAttempt } from '../top-ups/top-up-attempts.sql.ts';
-import type { TopUpOutcome } from '../top-ups/top-up-outcome.ts';
-import { endHold, freeze, holdTopUps } from '../top-ups/top-up-stops.sql.ts';
-import type { Payment } from './payment.ts';
-import { topUpSucceeded } from './payment-events.ts';
-import {
-  advanceCheckout,
-  findCheckout,
-  findPayment,
-  insertPayment,
-  notePaid,
-  saveCard,
-  updateSettledAt,
-} from './payments.sql.ts';
-import { readCardDetails, type SavedCard } from './saved-card.ts';
+import { clearBreaker } from './card-breakers.sql.ts';
+import { findAttempt, finishAttempt } from './top-up-attempts.sql.ts';
+import { topUpSucceeded } from './top-up-events.ts';
+import type { TopUpOutcome } from './top-up-outcome.ts';
 
 /**
  * The result of a provider event. An operator has to look at `parked` ones. `topUp` goes into the metrics.

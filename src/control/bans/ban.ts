@@ -1,5 +1,21 @@
 /** Bans of users, devices and address ranges from a room, or from all rooms of a tenant. */
-import type { Subject } from './moderation-event.ts';
+import type { TenantLimit } from '../../base/tenants/limits.ts';
+
+export const BANS_LIMIT = {
+  name: 'bans',
+  pending: 1_000,
+  active: 10_000,
+  unit: 'active bans',
+} as const satisfies TenantLimit;
+export const SUBJECT_KINDS = ['user', 'device', 'cidr'] as const;
+
+export type SubjectKind = (typeof SUBJECT_KINDS)[number];
+
+/** A username, a thumbprint, or an address range in canonical form. */
+export interface Subject {
+  readonly kind: SubjectKind;
+  readonly value: string;
+}
 
 /** Ten years. A longer ban must be permanent. */
 export const BAN_MS_MAX = 3_650 * 86_400_000;

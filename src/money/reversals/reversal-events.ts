@@ -1,11 +1,6 @@
-/** The events of payments. Amounts are decimal strings of micros. */
+/** The events of refunds and disputes. Amounts are decimal strings of micros. */
 import type { NewEvent } from '../../events/event.ts';
-import type { DisputeOutcome } from '../reversals/reversal.ts';
-
-export const TOP_UP_EVENTS = {
-  top_up_succeeded: 'A payment was credited.',
-  top_up_failed: 'A payment failed.',
-} as const;
+import type { DisputeOutcome } from './reversal.ts';
 
 export const REVERSAL_EVENTS = {
   payment_reversed: 'A refund or a dispute took credit back, or gave it back.',
@@ -14,19 +9,6 @@ export const REVERSAL_EVENTS = {
 export const DISPUTE_EVENTS = { payment_disputed: 'A payment is disputed.' } as const;
 
 export const DISPUTE_END_EVENTS = { payment_dispute_closed: 'A dispute ended.' } as const;
-
-export const CARD_EVENTS = { card_expiring: 'The saved card expires soon.' } as const;
-
-/** The subject of `top_up_succeeded` and `top_up_failed`. */
-export interface TopUp {
-  /** True if the saved card was charged, false for a checkout. */
-  readonly automatic: boolean;
-  readonly amount: string;
-  /** The provider's id; `null` without a payment. */
-  readonly paymentId: string | null;
-  /** Why it failed, as in `last_top_up_error`; `null` if it succeeded. */
-  readonly error: string | null;
-}
 
 /** The subject of `payment_reversed`. */
 export interface PaymentReversal {
@@ -59,30 +41,6 @@ export interface PaymentDisputeEnd {
   readonly outcome: DisputeOutcome;
 }
 
-/** The subject of `card_expiring`. */
-export interface CardExpiry {
-  readonly brand: string;
-  readonly last4: string;
-  /** The last month in which the card pays: `2026-12`. */
-  readonly expires: string;
-}
-
-export function topUpSucceeded(topUp: { automatic: boolean; amount: bigint; paymentId: string }): NewEvent {
-  const subject: TopUp = { ...topUp, amount: `${topUp.amount}`, error: null };
-  return { type: 'top_up_succeeded', roomUid: null, subject };
-}
-
-export function topUpFailed(topUp: {
-  automatic: boolean;
-  amount: bigint;
-  paymentId?: string | undefined;
-  error: string;
-}): NewEvent {
-  const { automatic, amount, paymentId = null, error } = topUp;
-  const subject: TopUp = { automatic, amount: `${amount}`, paymentId, error };
-  return { type: 'top_up_failed', roomUid: null, subject };
-}
-
 export function paymentReversed(reversal: Omit<PaymentReversal, 'amount'> & { amount: bigint }): NewEvent {
   const subject: PaymentReversal = { ...reversal, amount: `${reversal.amount}` };
   return { type: 'payment_reversed', roomUid: null, subject };
@@ -95,8 +53,4 @@ export function paymentDisputed(dispute: Omit<PaymentDispute, 'amount'> & { amou
 
 export function paymentDisputeClosed(subject: PaymentDisputeEnd): NewEvent {
   return { type: 'payment_dispute_closed', roomUid: null, subject };
-}
-
-export function cardExpiring(subject: CardExpiry): NewEvent {
-  return { type: 'card_expiring', roomUid: null, subject };
 }

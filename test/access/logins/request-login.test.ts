@@ -1,7 +1,7 @@
 /** What a request for a link does must not tell whether a member has the address. */
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { requestLogin } from '../../../src/access/sessions/request-login.ts';
+import { requestLogin } from '../../../src/access/logins/request-login.ts';
 import { depsOn } from '../../control/watchdogs/support.ts';
 import { makeMember } from '../../support/console.ts';
 import { useDatabase } from '../../support/database.ts';
