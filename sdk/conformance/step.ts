@@ -130,5 +130,6 @@ export async function waitFor<T>(ask: () => Promise<T> | T, isWanted: (answer: T
   }
 }
 
-const WAIT_MS_MAX = 30_000;
+/** Long, because a busy machine is no fault. */
+const WAIT_MS_MAX = 120_000;
 const ASK_AGAIN_MS = 20;
