@@ -38,7 +38,7 @@ export default defineConfig({
   test: {
     // A cluster has them anyway.
     projects: process.env.CITUS_URL === undefined ? [ONE_SERVER, STEP_FORMS] : [ONE_SERVER],
-    exclude: [...configDefaults.exclude, ...(CHROMIUM_PATH ? [] : ['test/pages/**'])],
+    exclude: [...configDefaults.exclude, ...(CHROMIUM_PATH ? [] : ['test/browser/**'])],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', new RunReporter()],
     // Each test file keeps PostgreSQL as busy as itself, but many wait for processes and time limits.

@@ -23,7 +23,7 @@ const SLOW = [
   'doors/rest/hostile',
   'run/admin/',
   'sdk/relay/usage/reporter.service',
-  'pages/',
+  'browser/',
   'access/keys/tell-retiring-keys.kill',
   'control/people/advance-erasures.kill',
   'outward/mail/console-mails.kill',

@@ -4,10 +4,10 @@ import { authenticateSession, findClosedTenant } from '../../access/sessions/aut
 import type { Session } from '../../access/sessions/session.ts';
 import { Failure } from '../../base/failure.ts';
 import { parseTenantId, renderTenantId } from '../../base/tenants/tenant.ts';
+import { type Answer, redirect } from '../consoles/answer.ts';
+import { answerPage, answerPageError, type Site } from '../consoles/answer-page.ts';
+import type { Pages } from '../consoles/door.ts';
 import type { Deps } from '../deps.ts';
-import { type Answer, redirect } from '../pages/answer.ts';
-import { answerPage, answerPageError, type Site } from '../pages/answer-page.ts';
-import type { Pages } from '../pages/door.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
 import { type Context, renderPage } from './layout.ts';
 import { closedPage, notePassedOver } from './pages/closed.ts';

@@ -2,9 +2,9 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { type Ability, mayDo } from '../../access/rights/abilities.ts';
 import type { Session } from '../../access/sessions/session.ts';
-import type { Page } from '../pages/answer.ts';
-import { named } from '../pages/components.ts';
-import { renderNavigation, renderShell, renderWho, type Section } from '../pages/shell.ts';
+import type { Page } from '../consoles/answer.ts';
+import { named } from '../consoles/components.ts';
+import { renderNavigation, renderShell, renderWho, type Section } from '../consoles/shell.ts';
 
 /** What the layout knows of the request. */
 export interface Context {

@@ -3,7 +3,7 @@ import { type Rights, rightsOf } from '../../access/rights/key-ceiling.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { type Mutation, once } from '../../base/idempotency/once.ts';
-import { parseFormId } from '../pages/fields.ts';
+import { parseFormId } from '../consoles/fields.ts';
 import type { SessionCall } from './route.ts';
 
 /** The change that a form asks for, by the id that `formId()` gave it. Fails with `invalid_request`. */

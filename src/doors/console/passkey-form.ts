@@ -1,7 +1,7 @@
 /** The form that asks for a passkey. Only the script shows it, in a browser that knows passkeys. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { type Availability, passkeysAt } from '../../access/passkeys/passkey.ts';
-import { PASSKEYS_ASSET } from '../pages/assets/assets.ts';
+import { PASSKEYS_ASSET } from '../consoles/assets/assets.ts';
 
 /** What a page with such a form loads. */
 export const PASSKEY_SCRIPT = PASSKEYS_ASSET.path;

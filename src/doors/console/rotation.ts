@@ -2,8 +2,8 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
+import { formId } from '../consoles/components.ts';
 import type { Form } from '../http/form.ts';
-import { formId } from '../pages/components.ts';
 
 const OVERLAPS: readonly { readonly seconds: number; readonly text: (what: string) => string }[] = [
   { seconds: 0, text: (what) => `old ${what} stops at once` },

@@ -1,9 +1,9 @@
 /** The routes of the console, as a table: who may use each, and which fields its form has. */
 import type { Ability } from '../../access/rights/abilities.ts';
 import type { Session } from '../../access/sessions/session.ts';
+import type { Answer } from '../consoles/answer.ts';
+import type { PageCall, Route } from '../consoles/route.ts';
 import type { Deps } from '../deps.ts';
-import type { Answer } from '../pages/answer.ts';
-import type { PageCall, Route } from '../pages/route.ts';
 import type { RouteQueue } from '../queue-of-route.ts';
 
 /** A request, as pages see it. */

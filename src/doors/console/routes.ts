@@ -1,6 +1,6 @@
 /** Every route of the console. A test goes through the table: what each role may do, and that no other site may post. */
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
-import { sendAsset } from '../pages/assets/send-asset.ts';
+import { sendAsset } from '../consoles/assets/send-asset.ts';
 import { MONEY_ROUTES } from './money-routes.ts';
 import { OIDC_ROUTES } from './oidc-routes.ts';
 import { showBans, submitBan, submitUnban } from './pages/bans.ts';

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import Fastify from 'fastify';
+import { JAVASCRIPT, STYLE_SHEET } from '../consoles/assets/assets.ts';
 import { StaticFile } from '../http/static-files.ts';
-import { JAVASCRIPT, STYLE_SHEET } from '../pages/assets/assets.ts';
 import { type DescribedRoute, openApi } from './openapi.ts';
 import {
   REFERENCE_SCRIPT_TEXT,

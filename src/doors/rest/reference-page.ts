@@ -2,7 +2,7 @@
 import { renderDocument } from '@boxoffice/pages/document';
 import { type Html, html } from '@boxoffice/pages/html';
 import { TOKENS } from '@boxoffice/pages/tokens.css';
-import { ICON_ASSET } from '../pages/assets/assets.ts';
+import { ICON_ASSET } from '../consoles/assets/assets.ts';
 
 /** The viewer has a dark look of its own, by a class. */
 export const REFERENCE_SCRIPT_TEXT = `'use strict';

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { STYLE_ASSET } from '../../../src/doors/consoles/assets/assets.ts';
 import { StaticFile } from '../../../src/doors/http/static-files.ts';
-import { STYLE_ASSET } from '../../../src/doors/pages/assets/assets.ts';
 import { useService } from '../../support/service.ts';
 import { rawRequest } from '../rest/support.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
 import { ROUTES } from '../../../src/doors/console/routes.ts';
-import { findRoute } from '../../../src/doors/pages/route.ts';
+import { findRoute } from '../../../src/doors/consoles/route.ts';
 import { CONSOLE_TYPES, EVENT_MAIL_TYPES, type MailType } from '../../../src/outward/mail/mail.ts';
 import { contentOf } from '../../../src/outward/mail/mail-content.ts';
 import { renderMail } from '../../../src/outward/mail/render-mail.ts';

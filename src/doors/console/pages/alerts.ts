@@ -15,11 +15,11 @@ import { addAlert, removeAlert } from '../../../money/alerts/change-alerts.ts';
 import { getAlerts } from '../../../money/alerts/get-alerts.ts';
 import { microsOfCents } from '../../../money/amount.ts';
 import { getRunway } from '../../../money/runway/get-runway.ts';
-import { type Answer, page, redirect } from '../../pages/answer.ts';
-import { badge, dollars, emptyState, type Faults, field, select, timeOf } from '../../pages/components.ts';
-import { parseChoice, parseDollars } from '../../pages/fields.ts';
-import { faultsOf } from '../../pages/notices.ts';
-import { table } from '../../pages/table.ts';
+import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { badge, dollars, emptyState, type Faults, field, select, timeOf } from '../../consoles/components.ts';
+import { parseChoice, parseDollars } from '../../consoles/fields.ts';
+import { faultsOf } from '../../consoles/notices.ts';
+import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 import { renderBurns, renderRooms } from './runway.ts';
 

@@ -7,7 +7,7 @@ import type { Ban } from '../../../control/bans/ban.ts';
 import { banSubject } from '../../../control/moderation/ban-subject.ts';
 import { listBans } from '../../../control/moderation/list-bans.ts';
 import { unbanSubject } from '../../../control/moderation/unban-subject.ts';
-import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
 import {
   type Choice,
   emptyState,
@@ -16,9 +16,9 @@ import {
   named,
   select,
   timeOf,
-} from '../../pages/components.ts';
-import { sentence } from '../../pages/notices.ts';
-import { table } from '../../pages/table.ts';
+} from '../../consoles/components.ts';
+import { sentence } from '../../consoles/notices.ts';
+import { table } from '../../consoles/table.ts';
 import {
   BAN_TIMES,
   moderate,

@@ -4,7 +4,7 @@
  * A series has a color and a pattern, so that colors alone tell nothing apart.
  */
 import { type Html, html } from '@boxoffice/pages/html';
-import { dollars } from '../../pages/components.ts';
+import { dollars } from '../../consoles/components.ts';
 
 export interface Series {
   readonly name: string;

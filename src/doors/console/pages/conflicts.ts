@@ -2,11 +2,11 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import type { Conflict } from '../../../money/usage/conflict.ts';
 import { listConflicts } from '../../../money/usage/list-conflicts.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
+import { emptyState, named, timeOf } from '../../consoles/components.ts';
+import { describeConflict } from '../../consoles/describe-conflict.ts';
+import { table } from '../../consoles/table.ts';
 import { parseConflictPlace, renderConflictPlace } from '../../http/conflict-place.ts';
-import { type Answer, page } from '../../pages/answer.ts';
-import { emptyState, named, timeOf } from '../../pages/components.ts';
-import { describeConflict } from '../../pages/describe-conflict.ts';
-import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const PAGE_SIZE = 50;

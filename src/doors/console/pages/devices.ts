@@ -18,10 +18,7 @@ import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../../access/rights/
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField, notFound } from '../../../base/failure.ts';
 import { parseLine } from '../../../base/lib/one-line.ts';
-import type { Form } from '../../http/form.ts';
-import { noSuchPage } from '../../http/no-such-page.ts';
-import { parseTime } from '../../http/period.ts';
-import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
 import {
   alert,
   badge,
@@ -36,9 +33,12 @@ import {
   nameWithId,
   secretBox,
   timeOf,
-} from '../../pages/components.ts';
-import { faultsOf } from '../../pages/notices.ts';
-import { table } from '../../pages/table.ts';
+} from '../../consoles/components.ts';
+import { faultsOf } from '../../consoles/notices.ts';
+import { table } from '../../consoles/table.ts';
+import type { Form } from '../../http/form.ts';
+import { noSuchPage } from '../../http/no-such-page.ts';
+import { parseTime } from '../../http/period.ts';
 import { onceForForm } from '../once-for-form.ts';
 import { lateRotation, parseOverlap, rotationForm } from '../rotation.ts';
 import type { SessionCall } from '../route.ts';

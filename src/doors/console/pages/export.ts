@@ -4,9 +4,9 @@ import { actorOf } from '../../../access/sessions/session.ts';
 import { Failure } from '../../../base/failure.ts';
 import { renderTenantId } from '../../../base/tenants/tenant.ts';
 import { openExport } from '../../../outward/export/open-export.ts';
-import { type Answer, page } from '../../pages/answer.ts';
-import { alert, freshNote } from '../../pages/components.ts';
-import { sentence } from '../../pages/notices.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
+import { alert, freshNote } from '../../consoles/components.ts';
+import { sentence } from '../../consoles/notices.ts';
 import type { SessionCall } from '../route.ts';
 
 /** Exports of one process at once: each has a connection of its own to the database. Tenants that never paid leave half of them to the others. */

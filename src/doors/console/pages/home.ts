@@ -1,6 +1,6 @@
 /** `GET /`: what Boxoffice is. */
 import { html } from '@boxoffice/pages/html';
-import { type Answer, page } from '../../pages/answer.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
 import type { Call } from '../route.ts';
 
 export async function showHome({ session, closed = session }: Call): Promise<Answer> {

@@ -5,9 +5,9 @@ import { findInvitedCredit, type Invitation } from '../../../access/members/invi
 import type { MemberRole } from '../../../access/rights/abilities.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { parseTenantId, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
+import { dollars, named, timeOf } from '../../consoles/components.ts';
 import type { Form } from '../../http/form.ts';
-import { type Answer, page } from '../../pages/answer.ts';
-import { dollars, named, timeOf } from '../../pages/components.ts';
 import type { Call } from '../route.ts';
 
 /** What a role may do, for a person who has not joined. */

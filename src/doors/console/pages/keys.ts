@@ -11,7 +11,7 @@ import { mayDo } from '../../../access/rights/abilities.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure, notFound } from '../../../base/failure.ts';
 import { parseLine } from '../../../base/lib/one-line.ts';
-import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
 import {
   alert,
   badge,
@@ -26,9 +26,9 @@ import {
   secretBox,
   select,
   timeOf,
-} from '../../pages/components.ts';
-import { parseChoice } from '../../pages/fields.ts';
-import { table } from '../../pages/table.ts';
+} from '../../consoles/components.ts';
+import { parseChoice } from '../../consoles/fields.ts';
+import { table } from '../../consoles/table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import { lateRotation, parseOverlap, rotationForm } from '../rotation.ts';
 import type { SessionCall } from '../route.ts';

@@ -10,10 +10,7 @@ import {
 import { ENTRY_KINDS, type EntryKind, RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
 import { beginningOf, readLedgerPage } from '../../../money/ledger/walk-ledger.ts';
 import { explainCharge } from '../../../money/usage/explain-charge.ts';
-import type { Form } from '../../http/form.ts';
-import { parsePlace, renderPlace } from '../../http/ledger-place.ts';
-import { ENTRY_COLUMNS, streamLines } from '../../http/ledger-stream.ts';
-import { type Answer, page } from '../../pages/answer.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
 import {
   badge,
   emptyState,
@@ -24,11 +21,14 @@ import {
   scrolling,
   select,
   timeOf,
-} from '../../pages/components.ts';
-import { parseChoice } from '../../pages/fields.ts';
-import { faultsOf } from '../../pages/notices.ts';
-import { periodOf, queryOf, textOf } from '../../pages/query.ts';
-import { table } from '../../pages/table.ts';
+} from '../../consoles/components.ts';
+import { parseChoice } from '../../consoles/fields.ts';
+import { faultsOf } from '../../consoles/notices.ts';
+import { periodOf, queryOf, textOf } from '../../consoles/query.ts';
+import { table } from '../../consoles/table.ts';
+import type { Form } from '../../http/form.ts';
+import { parsePlace, renderPlace } from '../../http/ledger-place.ts';
+import { ENTRY_COLUMNS, streamLines } from '../../http/ledger-stream.ts';
 import type { SessionCall } from '../route.ts';
 
 const LINES = 50;

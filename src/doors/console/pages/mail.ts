@@ -8,9 +8,9 @@ import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { getMailSettings } from '../../../outward/mail/get-mail-settings.ts';
 import { ADDRESSES_MAX, type MailSettings, parseMailSettings } from '../../../outward/mail/mail-settings.ts';
 import { setMailSettings } from '../../../outward/mail/set-mail-settings.ts';
+import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { badge, checkbox, type Faults, field, freshNote, named } from '../../consoles/components.ts';
 import type { Form } from '../../http/form.ts';
-import { type Answer, page, redirect } from '../../pages/answer.ts';
-import { badge, checkbox, type Faults, field, freshNote, named } from '../../pages/components.ts';
 import type { SessionCall } from '../route.ts';
 
 const ADDRESS_NAMES = Array.from({ length: ADDRESSES_MAX }, (_, at) => `address${at + 1}`);

@@ -9,11 +9,11 @@ import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure } from '../../../base/failure.ts';
 import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
 import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
-import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
-import { badge, type Faults, field, named, select, timeOf } from '../../pages/components.ts';
-import { parseChoice } from '../../pages/fields.ts';
-import { sentence } from '../../pages/notices.ts';
-import { table } from '../../pages/table.ts';
+import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
+import { parseChoice } from '../../consoles/fields.ts';
+import { sentence } from '../../consoles/notices.ts';
+import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const ROLE_TEXTS: Readonly<Record<MemberRole, string>> = {

@@ -5,13 +5,13 @@ import type { Issuer } from '../../../access/oidc/issuer.ts';
 import { beginMemberLogin, finishMemberLogin } from '../../../access/oidc/log-in-member.ts';
 import { LoginFault } from '../../../access/oidc/login-fault.ts';
 import type { Session } from '../../../access/sessions/session.ts';
-import { type Answer, redirect } from '../../pages/answer.ts';
-import { named } from '../../pages/components.ts';
-import { readCookie } from '../../pages/cookie.ts';
-import { parseNext } from '../../pages/fields.ts';
-import { faultPage, issuerForm, toIssuer } from '../../pages/issuer-pages.ts';
-import { notFoundPage } from '../../pages/notices.ts';
-import { fromOf } from '../../pages/route.ts';
+import { type Answer, redirect } from '../../consoles/answer.ts';
+import { named } from '../../consoles/components.ts';
+import { readCookie } from '../../consoles/cookie.ts';
+import { parseNext } from '../../consoles/fields.ts';
+import { faultPage, issuerForm, toIssuer } from '../../consoles/issuer-pages.ts';
+import { notFoundPage } from '../../consoles/notices.ts';
+import { fromOf } from '../../consoles/route.ts';
 import type { Call, SessionCall } from '../route.ts';
 
 /** The name of the cookie of a log-in that goes on at the issuer. */

@@ -19,11 +19,19 @@ import { removePasskey } from '../../../access/passkeys/remove-passkey.ts';
 import { provedAddressOf, type Session } from '../../../access/sessions/session.ts';
 import { Failure, notFound } from '../../../base/failure.ts';
 import { parseLine } from '../../../base/lib/one-line.ts';
-import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
-import { badge, emptyState, type Faults, field, freshNote, named, timeOf } from '../../pages/components.ts';
-import { parseNext } from '../../pages/fields.ts';
-import { fromOf } from '../../pages/route.ts';
-import { table } from '../../pages/table.ts';
+import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import {
+  badge,
+  emptyState,
+  type Faults,
+  field,
+  freshNote,
+  named,
+  timeOf,
+} from '../../consoles/components.ts';
+import { parseNext } from '../../consoles/fields.ts';
+import { fromOf } from '../../consoles/route.ts';
+import { table } from '../../consoles/table.ts';
 import { PASSKEY_SCRIPT, passkeyForm, whyNone } from '../passkey-form.ts';
 import type { Call, SessionCall } from '../route.ts';
 

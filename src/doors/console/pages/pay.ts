@@ -8,11 +8,11 @@ import { microsOfCents } from '../../../money/amount.ts';
 import { listOnTheirWay } from '../../../money/checkouts/find-checkout.ts';
 import { openCheckout } from '../../../money/checkouts/open-checkout.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/top-ups/top-up-amount.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
+import { dollars, type Faults, field, timeOf } from '../../consoles/components.ts';
+import { parseDollars } from '../../consoles/fields.ts';
+import { faultsOf } from '../../consoles/notices.ts';
 import type { Deps } from '../../deps.ts';
-import { type Answer, page } from '../../pages/answer.ts';
-import { dollars, type Faults, field, timeOf } from '../../pages/components.ts';
-import { parseDollars } from '../../pages/fields.ts';
-import { faultsOf } from '../../pages/notices.ts';
 import type { SessionCall } from '../route.ts';
 
 export const RANGE = `from $${TOP_UP_CENTS_MIN / 100} to $${(TOP_UP_CENTS_MAX / 100).toLocaleString('en-US')}`;

@@ -14,10 +14,10 @@ import { listErasures } from '../../../control/people/list-erasures.ts';
 import { parsePersonName } from '../../../control/people/person.ts';
 import { requestErasure } from '../../../control/people/request-erasure.ts';
 import { RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
-import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
-import { badge, type Faults, field, named, timeOf } from '../../pages/components.ts';
-import { sentence } from '../../pages/notices.ts';
-import { table } from '../../pages/table.ts';
+import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { badge, type Faults, field, named, timeOf } from '../../consoles/components.ts';
+import { sentence } from '../../consoles/notices.ts';
+import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 import { describeAct } from './room-feed.ts';
 

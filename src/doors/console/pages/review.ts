@@ -13,10 +13,10 @@ import {
 } from '../../../outward/founding/answer-access.ts';
 import { listOtherAccess, type OtherAccess } from '../../../outward/founding/list-other-access.ts';
 import { getMailSettings } from '../../../outward/mail/get-mail-settings.ts';
-import { type Answer, page, redirect } from '../../pages/answer.ts';
-import { dollars, freshNote, named, nameWithId, timeOf } from '../../pages/components.ts';
-import { parseChoice } from '../../pages/fields.ts';
-import { table } from '../../pages/table.ts';
+import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { dollars, freshNote, named, nameWithId, timeOf } from '../../consoles/components.ts';
+import { parseChoice } from '../../consoles/fields.ts';
+import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const PATH = '/console/review';

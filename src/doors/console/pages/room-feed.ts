@@ -6,8 +6,8 @@ import type { ModerationEvent } from '../../../control/moderation/moderation-eve
 import type { Event } from '../../../control/streams/stream-event.ts';
 import { listRecentEvents, type Tail, tailEvents } from '../../../control/streams/tail-events.ts';
 import type { Place } from '../../../events/event.ts';
-import type { Answer } from '../../pages/answer.ts';
-import { named, timeOf } from '../../pages/components.ts';
+import type { Answer } from '../../consoles/answer.ts';
+import { named, timeOf } from '../../consoles/components.ts';
 import { parseOptionalRoom } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
 

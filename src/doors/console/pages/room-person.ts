@@ -12,10 +12,10 @@ import { type RestrictingAction, restrictTracks } from '../../../control/moderat
 import { getParticipant } from '../../../control/rooms/get-participant.ts';
 import type { Moderator } from '../../../control/rooms/moderator.ts';
 import type { Participant } from '../../../control/rooms/participant.ts';
+import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
+import { faultsOf } from '../../consoles/notices.ts';
 import type { Form } from '../../http/form.ts';
-import { type Answer, page, redirect } from '../../pages/answer.ts';
-import { badge, type Faults, field, named, select, timeOf } from '../../pages/components.ts';
-import { faultsOf } from '../../pages/notices.ts';
 import {
   BAN_TIMES,
   moderate,

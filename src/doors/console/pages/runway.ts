@@ -3,8 +3,8 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { MICROS_PER_DOLLAR } from '../../../money/amount.ts';
 import type { Burns, Runway } from '../../../money/runway/get-runway.ts';
 import type { Burn, Window } from '../../../money/runway/runway.ts';
-import { dollars, emptyState, exact, named, timeOf } from '../../pages/components.ts';
-import { table } from '../../pages/table.ts';
+import { dollars, emptyState, exact, named, timeOf } from '../../consoles/components.ts';
+import { table } from '../../consoles/table.ts';
 
 const WINDOW_TEXTS: Readonly<Record<Window, string>> = {
   '1h': 'last hour',

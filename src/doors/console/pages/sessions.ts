@@ -9,9 +9,9 @@ import {
 } from '../../../access/sessions/list-sessions.ts';
 import { actorOf, type ListedSession, type Proof, type Session } from '../../../access/sessions/session.ts';
 import { Failure } from '../../../base/failure.ts';
-import { type Answer, page, redirect } from '../../pages/answer.ts';
-import { freshNote, named } from '../../pages/components.ts';
-import { endAllForm, sessionTable } from '../../pages/session-table.ts';
+import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { freshNote, named } from '../../consoles/components.ts';
+import { endAllForm, sessionTable } from '../../consoles/session-table.ts';
 import type { SessionCall } from '../route.ts';
 
 const PATH = '/console/sessions';

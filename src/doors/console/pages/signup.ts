@@ -4,9 +4,9 @@ import { parseMemberEmail } from '../../../access/members/member.ts';
 import { openAccount } from '../../../access/signup/open-account.ts';
 import { parseLine } from '../../../base/lib/one-line.ts';
 import { EMAIL_LENGTH_MAX, TENANT_NAME_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
-import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
-import { type Faults, field } from '../../pages/components.ts';
-import { fromOf } from '../../pages/route.ts';
+import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { type Faults, field } from '../../consoles/components.ts';
+import { fromOf } from '../../consoles/route.ts';
 import type { Call } from '../route.ts';
 
 export async function showSignup(): Promise<Answer> {

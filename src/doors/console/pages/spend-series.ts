@@ -9,9 +9,9 @@ import {
   type SummaryQuery,
   type SummaryRow,
 } from '../../../money/usage/usage-summary.ts';
+import { choiceOf } from '../../consoles/query.ts';
 import type { Deps } from '../../deps.ts';
 import type { Form } from '../../http/form.ts';
-import { choiceOf } from '../../pages/query.ts';
 import { SERIES_MAX, type Series } from './chart.ts';
 
 /** The first one is shown if none is asked for: rooms take longer to add up. */

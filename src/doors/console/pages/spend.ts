@@ -2,11 +2,19 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../base/failure.ts';
 import { displayMicros } from '../../../money/amount.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
+import {
+  emptyState,
+  exact,
+  type Faults,
+  field,
+  named,
+  scrolling,
+  select,
+} from '../../consoles/components.ts';
+import { faultsOf } from '../../consoles/notices.ts';
 import { renderCsv } from '../../http/csv.ts';
 import type { Form } from '../../http/form.ts';
-import { type Answer, page } from '../../pages/answer.ts';
-import { emptyState, exact, type Faults, field, named, scrolling, select } from '../../pages/components.ts';
-import { faultsOf } from '../../pages/notices.ts';
 import type { SessionCall } from '../route.ts';
 import { renderChart } from './chart.ts';
 import {
@@ -22,7 +30,7 @@ import {
 } from './spend-series.ts';
 
 /** The script of the chart that can be zoomed is loaded here alone. */
-const loadAssets = () => import('../../pages/assets/chart-assets.ts');
+const loadAssets = () => import('../../consoles/assets/chart-assets.ts');
 
 export async function showSpend({ deps, session, query }: SessionCall): Promise<Answer> {
   let asked: Asked;

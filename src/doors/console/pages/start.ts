@@ -5,9 +5,9 @@ import { listKeys } from '../../../access/keys/list-keys.ts';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import type { Session } from '../../../access/sessions/session.ts';
 import { type Billing, getBilling } from '../../../money/payments/get-billing.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
+import { dollars, formId } from '../../consoles/components.ts';
 import type { Deps } from '../../deps.ts';
-import { type Answer, page } from '../../pages/answer.ts';
-import { dollars, formId } from '../../pages/components.ts';
 import type { SessionCall } from '../route.ts';
 import { onTheirWay, payForm } from './pay.ts';
 

@@ -4,11 +4,11 @@ import { notFound } from '../../../base/failure.ts';
 import { monthOf, parseMonth } from '../../../money/month.ts';
 import { buildStatement } from '../../../money/statements/build-statement.ts';
 import { listStatements } from '../../../money/statements/list-statements.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
+import { emptyState, exact } from '../../consoles/components.ts';
+import { table } from '../../consoles/table.ts';
 import { renderStatementCsv } from '../../http/statement-csv.ts';
 import { renderStatementPage, STATEMENT_PAGE_POLICY } from '../../http/statement-page.ts';
-import { type Answer, page } from '../../pages/answer.ts';
-import { emptyState, exact } from '../../pages/components.ts';
-import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 export async function showStatements({ deps, session }: SessionCall): Promise<Answer> {

@@ -12,10 +12,10 @@ import type { Membership } from '../../../access/members/member.ts';
 import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { notFound } from '../../../base/failure.ts';
 import { hasConsole, parseTenantId, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
-import { type Answer, page, redirect } from '../../pages/answer.ts';
-import { badge, named, scrolling } from '../../pages/components.ts';
-import { parseNext } from '../../pages/fields.ts';
-import { fromOf } from '../../pages/route.ts';
+import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { badge, named, scrolling } from '../../consoles/components.ts';
+import { parseNext } from '../../consoles/fields.ts';
+import { fromOf } from '../../consoles/route.ts';
 import type { SessionCall } from '../route.ts';
 import { askBeforeDeclining, nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
 

@@ -9,8 +9,7 @@ import { getBilling } from '../../../money/payments/get-billing.ts';
 import { describeTopUpError } from '../../../money/payments/payment-settings.ts';
 import { setAutoTopUp } from '../../../money/top-ups/set-auto-top-up.ts';
 import { type AutoTopUp, TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/top-ups/top-up-amount.ts';
-import type { Form } from '../../http/form.ts';
-import { type Answer, page, redirect } from '../../pages/answer.ts';
+import { type Answer, page, redirect } from '../../consoles/answer.ts';
 import {
   alert,
   badge,
@@ -20,9 +19,10 @@ import {
   type Faults,
   field,
   freshNote,
-} from '../../pages/components.ts';
-import { parseDollars } from '../../pages/fields.ts';
-import { faultsOf } from '../../pages/notices.ts';
+} from '../../consoles/components.ts';
+import { parseDollars } from '../../consoles/fields.ts';
+import { faultsOf } from '../../consoles/notices.ts';
+import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
 import { payForm, RANGE } from './pay.ts';
 

@@ -18,8 +18,7 @@ import {
   type WatchdogRule,
   type WatchdogState,
 } from '../../../control/watchdogs/watchdog.ts';
-import type { Form } from '../../http/form.ts';
-import { type Answer, type Page, page, redirect } from '../../pages/answer.ts';
+import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
 import {
   badge,
   countDownTo,
@@ -29,10 +28,11 @@ import {
   named,
   select,
   timeOf,
-} from '../../pages/components.ts';
-import { parseChoice } from '../../pages/fields.ts';
-import { sentence } from '../../pages/notices.ts';
-import { table } from '../../pages/table.ts';
+} from '../../consoles/components.ts';
+import { parseChoice } from '../../consoles/fields.ts';
+import { sentence } from '../../consoles/notices.ts';
+import { table } from '../../consoles/table.ts';
+import type { Form } from '../../http/form.ts';
 import { moderate, parseRoomName } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
 import { pathOf } from './rooms.ts';

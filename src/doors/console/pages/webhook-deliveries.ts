@@ -3,9 +3,9 @@ import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { DELIVERY_DAYS, type Delivery, isDelivered } from '../../../outward/webhooks/delivery.ts';
 import { listDeliveries } from '../../../outward/webhooks/list-deliveries.ts';
 import type { Webhook } from '../../../outward/webhooks/webhook.ts';
+import { badge, emptyState, formId, named, timeOf } from '../../consoles/components.ts';
+import { table } from '../../consoles/table.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
-import { badge, emptyState, formId, named, timeOf } from '../../pages/components.ts';
-import { table } from '../../pages/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const PAGE_SIZE = 25;

@@ -9,8 +9,8 @@ import {
 } from '../../../outward/events/event-catalogue.ts';
 import { WEBHOOK_DESCRIPTION_LENGTH_MAX, type WebhookSettings } from '../../../outward/webhooks/webhook.ts';
 import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../outward/webhooks/webhook-url.ts';
+import { checkbox, type Faults, field } from '../../consoles/components.ts';
 import type { Form } from '../../http/form.ts';
-import { checkbox, type Faults, field } from '../../pages/components.ts';
 
 /** A box for each type, because a form has each field once. */
 const boxOf = (type: PublicEventType) => `type_${type}`;

@@ -10,7 +10,7 @@ import {
   type Webhook,
   type WebhookSettings,
 } from '../../../outward/webhooks/webhook.ts';
-import { type Answer, type Page, page } from '../../pages/answer.ts';
+import { type Answer, type Page, page } from '../../consoles/answer.ts';
 import {
   badge,
   countDownTo,
@@ -20,9 +20,9 @@ import {
   freshNote,
   named,
   secretBox,
-} from '../../pages/components.ts';
-import { faultsOf } from '../../pages/notices.ts';
-import { table } from '../../pages/table.ts';
+} from '../../consoles/components.ts';
+import { faultsOf } from '../../consoles/notices.ts';
+import { table } from '../../consoles/table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
 import { FAULTY_WEBHOOK_FIELDS, parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';

@@ -1,9 +1,9 @@
 /** Answers a request for a page of operators: finds its session, and refuses what is not allowed. */
 import { authenticateOperator } from '../../../access/operators/log-in-with-link.ts';
 import { OPERATOR_HOURS } from '../../../access/operators/operator-session.ts';
-import { type Answer, redirect } from '../../pages/answer.ts';
-import { answerPage, answerPageError, type Site } from '../../pages/answer-page.ts';
-import type { Pages } from '../../pages/door.ts';
+import { type Answer, redirect } from '../../consoles/answer.ts';
+import { answerPage, answerPageError, type Site } from '../../consoles/answer-page.ts';
+import type { Pages } from '../../consoles/door.ts';
 import { type Context, renderOpsPage } from './layout.ts';
 import type { OperatorDoor } from './operator-deps.ts';
 import { LOGIN_COOKIE } from './pages/oidc.ts';

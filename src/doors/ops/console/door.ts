@@ -1,6 +1,6 @@
 /** The console of operators, on the port that is never public. See docs/console.md. */
 import type { FastifyInstance } from 'fastify';
-import { servePages } from '../../pages/door.ts';
+import { servePages } from '../../consoles/door.ts';
 import type { OperatorDeps, OperatorDoor } from './operator-deps.ts';
 
 export interface OperatorConsole {

@@ -1,8 +1,8 @@
 /** Fields of forms and queries of operators. */
 import { invalidField, notFound } from '../../../base/failure.ts';
 import { parseTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
+import { textOf } from '../../consoles/query.ts';
 import type { Form } from '../../http/form.ts';
-import { textOf } from '../../pages/query.ts';
 
 /** The longest text that is searched for, in characters. */
 export const SEARCH_MAX = 300;

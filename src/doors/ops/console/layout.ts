@@ -1,8 +1,8 @@
 /** The layout of every page of the operators' console. It looks like that of tenants, and says that it is not. */
 import { html } from '@boxoffice/pages/html';
 import type { OperatorSession } from '../../../access/operators/operator-session.ts';
-import type { Page } from '../../pages/answer.ts';
-import { renderNavigation, renderShell, type Section } from '../../pages/shell.ts';
+import type { Page } from '../../consoles/answer.ts';
+import { renderNavigation, renderShell, type Section } from '../../consoles/shell.ts';
 
 /** What the layout knows of the request. */
 export interface Context {

@@ -1,7 +1,7 @@
 /** The routes of the operators' console, as a table. */
 import type { OperatorSession } from '../../../access/operators/operator-session.ts';
-import type { Answer } from '../../pages/answer.ts';
-import type { PageCall, Route } from '../../pages/route.ts';
+import type { Answer } from '../../consoles/answer.ts';
+import type { PageCall, Route } from '../../consoles/route.ts';
 import type { OperatorDeps, OperatorDoor } from './operator-deps.ts';
 
 /** A request, as pages see it. */

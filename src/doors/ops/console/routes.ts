@@ -1,7 +1,7 @@
 /** Every route of the operators' console. A test goes through the table, as with that of tenants. */
 import { CALLBACK_PATH } from '../../../access/oidc/oidc-config.ts';
-import { redirect } from '../../pages/answer.ts';
-import { sendAsset } from '../../pages/assets/send-asset.ts';
+import { redirect } from '../../consoles/answer.ts';
+import { sendAsset } from '../../consoles/assets/send-asset.ts';
 import { LIMIT_NAMES } from '../../tenant-limits.ts';
 import { showAudit } from './pages/audit.ts';
 import { showConflicts } from './pages/conflicts.ts';

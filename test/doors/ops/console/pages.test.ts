@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseTenantId } from '../../../../src/base/tenants/tenant.ts';
-import { exact } from '../../../../src/doors/pages/components.ts';
+import { exact } from '../../../../src/doors/consoles/components.ts';
 import { BUILT_IN_RATES } from '../../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../../src/money/pricing/role.ts';
 import { getOpsPage, makeOperator, sendOpsForm, type TestOperator } from '../../../support/operators.ts';

@@ -2,11 +2,11 @@
 import { html } from '@boxoffice/pages/html';
 import { listAuditOfAll } from '../../../../base/audit/list-audit.ts';
 import { renderTenantId } from '../../../../base/tenants/tenant.ts';
-import { type Answer, page } from '../../../pages/answer.ts';
-import { renderChange } from '../../../pages/audit-change.ts';
-import { emptyState, field, named, timeOf } from '../../../pages/components.ts';
-import { actionOf, periodOf, textOf } from '../../../pages/query.ts';
-import { table } from '../../../pages/table.ts';
+import { type Answer, page } from '../../../consoles/answer.ts';
+import { renderChange } from '../../../consoles/audit-change.ts';
+import { emptyState, field, named, timeOf } from '../../../consoles/components.ts';
+import { actionOf, periodOf, textOf } from '../../../consoles/query.ts';
+import { table } from '../../../consoles/table.ts';
 import { parseTenantFilter, SEARCH_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';

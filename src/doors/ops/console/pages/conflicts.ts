@@ -2,10 +2,10 @@
 import { html } from '@boxoffice/pages/html';
 import { renderTenantId } from '../../../../base/tenants/tenant.ts';
 import { listConflicts, listConflictTenants } from '../../../../money/usage/list-conflicts.ts';
-import { type Answer, page } from '../../../pages/answer.ts';
-import { emptyState, named, timeOf } from '../../../pages/components.ts';
-import { describeConflict } from '../../../pages/describe-conflict.ts';
-import { table } from '../../../pages/table.ts';
+import { type Answer, page } from '../../../consoles/answer.ts';
+import { emptyState, named, timeOf } from '../../../consoles/components.ts';
+import { describeConflict } from '../../../consoles/describe-conflict.ts';
+import { table } from '../../../consoles/table.ts';
 import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';

@@ -7,8 +7,8 @@ import {
   OPERATOR_HOURS,
   OPERATOR_LINK_MINUTES,
 } from '../../../../access/operators/operator-session.ts';
-import { type Answer, page, redirect } from '../../../pages/answer.ts';
-import { fromOf } from '../../../pages/route.ts';
+import { type Answer, page, redirect } from '../../../consoles/answer.ts';
+import { fromOf } from '../../../consoles/route.ts';
 import type { LoggedInCall, OperatorCall } from '../route.ts';
 import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
 

@@ -8,12 +8,12 @@ import {
   finishOperatorLogin,
   issuerOfOperators,
 } from '../../../../access/operators/log-in-with-issuer.ts';
-import { type Answer, redirect } from '../../../pages/answer.ts';
-import { named } from '../../../pages/components.ts';
-import { readCookie } from '../../../pages/cookie.ts';
-import { faultPage, issuerForm, toIssuer } from '../../../pages/issuer-pages.ts';
-import { notFoundPage } from '../../../pages/notices.ts';
-import { fromOf } from '../../../pages/route.ts';
+import { type Answer, redirect } from '../../../consoles/answer.ts';
+import { named } from '../../../consoles/components.ts';
+import { readCookie } from '../../../consoles/cookie.ts';
+import { faultPage, issuerForm, toIssuer } from '../../../consoles/issuer-pages.ts';
+import { notFoundPage } from '../../../consoles/notices.ts';
+import { fromOf } from '../../../consoles/route.ts';
 import type { LoggedInCall, OperatorCall } from '../route.ts';
 
 /** The name of the cookie of a log-in that goes on at the issuer. */

@@ -1,9 +1,9 @@
 /** `/console`: whether everything is well: the service, the money, what waits. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { getOverview, type Overview } from '../../../../access/operators/get-overview.ts';
-import { type Answer, page } from '../../../pages/answer.ts';
-import { badge, dollars, timeOf } from '../../../pages/components.ts';
-import { table } from '../../../pages/table.ts';
+import { type Answer, page } from '../../../consoles/answer.ts';
+import { badge, dollars, timeOf } from '../../../consoles/components.ts';
+import { table } from '../../../consoles/table.ts';
 import type { LoggedInCall } from '../route.ts';
 
 /** A listener that is further behind is worth a look. */

@@ -8,7 +8,7 @@ import { getPaymentsOverview } from '../../../../money/overview/overview.ts';
 import { getParked } from '../../../../money/parked/list-parked.ts';
 import type { OpenEvent } from '../../../../money/parked/open-event.ts';
 import { ATTEMPT_STATES, type AttemptState } from '../../../../money/top-ups/attempt.ts';
-import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
+import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
 import {
   badge,
   emptyState,
@@ -18,9 +18,9 @@ import {
   named,
   select,
   timeOf,
-} from '../../../pages/components.ts';
-import { choiceOf } from '../../../pages/query.ts';
-import { table } from '../../../pages/table.ts';
+} from '../../../consoles/components.ts';
+import { choiceOf } from '../../../consoles/query.ts';
+import { table } from '../../../consoles/table.ts';
 import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';

@@ -13,11 +13,11 @@ import { getRateCard, listRateCards, loadDraft } from '../../../../money/pricing
 import { ROLES, TIERS } from '../../../../money/pricing/role.ts';
 import { addUp, type ComparedTenant, type Comparison } from '../../../../money/simulation/simulate-card.ts';
 import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts';
+import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
+import { alert, badge, emptyState, exact, type Faults, field, timeOf } from '../../../consoles/components.ts';
+import { table } from '../../../consoles/table.ts';
 import type { Form } from '../../../http/form.ts';
 import { parsePeriod, parseTime } from '../../../http/period.ts';
-import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
-import { alert, badge, emptyState, exact, type Faults, field, timeOf } from '../../../pages/components.ts';
-import { table } from '../../../pages/table.ts';
 import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';

@@ -3,9 +3,9 @@ import { html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../../base/failure.ts';
 import { type Month, monthOf, parseMonth } from '../../../../money/month.ts';
 import { type Credit, type RevenueReport, reportRevenue } from '../../../../money/reports/report-revenue.ts';
-import { type Answer, page } from '../../../pages/answer.ts';
-import { exact, field, timeOf } from '../../../pages/components.ts';
-import { table } from '../../../pages/table.ts';
+import { type Answer, page } from '../../../consoles/answer.ts';
+import { exact, field, timeOf } from '../../../consoles/components.ts';
+import { table } from '../../../consoles/table.ts';
 import type { LoggedInCall } from '../route.ts';
 
 export async function showRevenue({ deps, door, query }: LoggedInCall): Promise<Answer> {

@@ -7,9 +7,9 @@ import {
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { endSessionsOfTenant } from '../../../../access/sessions/end-session.ts';
 import { listSessionsOfTenant } from '../../../../access/sessions/list-sessions.ts';
-import { type Answer, page, redirect } from '../../../pages/answer.ts';
-import { named } from '../../../pages/components.ts';
-import { endAllForm, sessionTable } from '../../../pages/session-table.ts';
+import { type Answer, page, redirect } from '../../../consoles/answer.ts';
+import { named } from '../../../consoles/components.ts';
+import { endAllForm, sessionTable } from '../../../consoles/session-table.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';

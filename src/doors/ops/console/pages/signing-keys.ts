@@ -10,9 +10,9 @@ import {
   rotateSigningKey,
 } from '../../../../access/tokens/rotate-signing-keys.ts';
 import type { SigningKeyRow } from '../../../../access/tokens/signing-key.ts';
-import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
-import { badge, type Faults, field, timeOf } from '../../../pages/components.ts';
-import { table } from '../../../pages/table.ts';
+import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
+import { badge, type Faults, field, timeOf } from '../../../consoles/components.ts';
+import { table } from '../../../consoles/table.ts';
 import type { LoggedInCall } from '../route.ts';
 
 const PATH = '/console/signing-keys';

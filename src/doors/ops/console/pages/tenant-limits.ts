@@ -13,9 +13,9 @@ import {
   type TenantLimit,
 } from '../../../../base/tenants/limits.ts';
 import type { Tenant } from '../../../../base/tenants/tenant.ts';
+import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
+import { type Faults, field, named } from '../../../consoles/components.ts';
 import type { Form } from '../../../http/form.ts';
-import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
-import { type Faults, field, named } from '../../../pages/components.ts';
 import { LIMIT_NAMES, type LimitName, TENANT_LIMITS } from '../../../tenant-limits.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';

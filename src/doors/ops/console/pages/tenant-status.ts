@@ -10,9 +10,9 @@ import {
   type TenantStatus,
 } from '../../../../base/tenants/tenant.ts';
 import { changeStatus } from '../../../../money/tenant-status/change-status.ts';
-import { type Answer, type Page, page, redirect } from '../../../pages/answer.ts';
-import { type Faults, field, named, select } from '../../../pages/components.ts';
-import { parseChoice } from '../../../pages/fields.ts';
+import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
+import { type Faults, field, named, select } from '../../../consoles/components.ts';
+import { parseChoice } from '../../../consoles/fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';

@@ -15,9 +15,9 @@ import {
 } from '../../../../money/payments/payment-settings.ts';
 import { setExempt } from '../../../../money/tenant-status/change-status.ts';
 import { unfreezeTopUps } from '../../../../money/top-ups/unfreeze-top-ups.ts';
-import { type Answer, page, redirect } from '../../../pages/answer.ts';
-import { exact, named, secretBox, timeOf } from '../../../pages/components.ts';
-import { facts, table } from '../../../pages/table.ts';
+import { type Answer, page, redirect } from '../../../consoles/answer.ts';
+import { exact, named, secretBox, timeOf } from '../../../consoles/components.ts';
+import { facts, table } from '../../../consoles/table.ts';
 import { parseTenantParam } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';

@@ -2,10 +2,10 @@
 import { html } from '@boxoffice/pages/html';
 import { TENANT_STATUSES, type TenantStatus } from '../../../../base/tenants/tenant.ts';
 import { listTenants } from '../../../../money/overview/overview.ts';
-import { type Answer, page } from '../../../pages/answer.ts';
-import { badge, emptyState, exact, field, named, select, timeOf } from '../../../pages/components.ts';
-import { choiceOf, textOf } from '../../../pages/query.ts';
-import { table } from '../../../pages/table.ts';
+import { type Answer, page } from '../../../consoles/answer.ts';
+import { badge, emptyState, exact, field, named, select, timeOf } from '../../../consoles/components.ts';
+import { choiceOf, textOf } from '../../../consoles/query.ts';
+import { table } from '../../../consoles/table.ts';
 import { SEARCH_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';

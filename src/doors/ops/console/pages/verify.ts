@@ -3,9 +3,9 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { listVerifications, startVerification } from '../../../../money/verification/run-verification.ts';
 import type { Verification } from '../../../../money/verification/verification.ts';
-import { type Answer, page, redirect } from '../../../pages/answer.ts';
-import { badge, emptyState, named, timeOf } from '../../../pages/components.ts';
-import { table } from '../../../pages/table.ts';
+import { type Answer, page, redirect } from '../../../consoles/answer.ts';
+import { badge, emptyState, named, timeOf } from '../../../consoles/components.ts';
+import { table } from '../../../consoles/table.ts';
 import type { LoggedInCall } from '../route.ts';
 
 const RUNS_SHOWN = 20;

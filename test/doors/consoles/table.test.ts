@@ -1,6 +1,6 @@
 import { html } from '@boxoffice/pages/html';
 import { expect, test } from 'vitest';
-import { facts, table } from '../../../src/doors/pages/table.ts';
+import { facts, table } from '../../../src/doors/consoles/table.ts';
 
 test('a table has a label, headings and rows; numbers stand to the right, and a cell names its row', () => {
   const { text } = table('Rooms', ['Room', 'People'], [[html`<b>lobby</b>`, 2]], {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SERIES_MAX } from '../../../src/doors/console/pages/chart.ts';
-import { STYLE } from '../../../src/doors/pages/assets/style.css.ts';
+import { STYLE } from '../../../src/doors/consoles/assets/style.css.ts';
 
 /** Source: WCAG 2.2, "relative luminance" and "contrast ratio". */
 function luminance(color: string): number {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownAddressOf } from '../../../src/doors/pages/origin.ts';
+import { ownAddressOf } from '../../../src/doors/consoles/origin.ts';
 
 test('a request for another name of this machine gets the address that its forms need', () => {
   const own = 'http://127.0.0.1:8080';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cookieName, readCookie, renderCookie } from '../../../src/doors/pages/cookie.ts';
+import { cookieName, readCookie, renderCookie } from '../../../src/doors/consoles/cookie.ts';
 
 test('the cookie belongs to one host and TLS alone, where there is TLS', () => {
   const secret = 'A'.repeat(43);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderChange } from '../../../src/doors/pages/audit-change.ts';
+import { renderChange } from '../../../src/doors/consoles/audit-change.ts';
 
 const textOf = (entry: Parameters<typeof renderChange>[0]) =>
   renderChange(entry)

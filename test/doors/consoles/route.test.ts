@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutSlash } from '../../../src/doors/pages/route.ts';
+import { withoutSlash } from '../../../src/doors/consoles/route.ts';
 
 test.each([
   ['/console/', '/console'],
