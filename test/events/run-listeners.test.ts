@@ -69,6 +69,34 @@ async function listening(
 const retryNow = () => deps.db.query('update event_cursors set retry_at = now() where retry_at is not null');
 
 describe('a listener', () => {
+  test('that fails for a tenant is put off for that tenant, and no other listener is', async () => {
+    const [unlucky, other] = [await makeTenant(deps.db), await makeTenant(deps.db)];
+    const one = await listening('one', ['a'], (tenant) => tenant === unlucky);
+    const two = await listening('two', ['a']);
+    for (const tenant of [unlucky, other]) await happen(tenant, 'a');
+    for (const { listener } of [two, one]) await takeTurns(deps, listener);
+    const { rows } = await deps.db.query(
+      `select listener, tenant_id as tenant, failures, retry_at is not null as "isPutOff" from event_cursors
+        order by listener, failures`,
+    );
+    const lucky = { failures: 0, isPutOff: false };
+    expect(rows).toStrictEqual([
+      { listener: 'one', tenant: other, ...lucky },
+      { listener: 'one', tenant: unlucky, failures: 1, isPutOff: true },
+      { listener: 'two', tenant: expect.anything(), ...lucky },
+      { listener: 'two', tenant: expect.anything(), ...lucky },
+    ]);
+  });
+
+  test('lags by the events that came after its last turn', async () => {
+    const tenant = await makeTenant(deps.db);
+    const { listener } = await listening('one', ['a']);
+    await happen(tenant, 'a', 'a');
+    await takeTurns(deps, listener);
+    await happen(tenant, 'a', 'a', 'a');
+    expect(await listLags(deps.db)).toMatchObject([{ listener: 'one', events: 3 }]);
+  });
+
   test('hears the types that it wants, once and in order', async () => {
     const tenant = await makeTenant(deps.db);
     const { listener, heard } = await listening('one', ['a', 'b']);
