@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
 import { dismissParked, settleParked } from '../../../src/money/provider-events/settle-parked.ts';
+import { fetchPayment, settlePayment } from '../../../src/money/top-ups/settle-payment.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { GOOD_CARD, usePayments } from '../payments/support.ts';
@@ -13,16 +15,22 @@ const settle = (id: string) => settleParked(app.service.deps, app.service.deps.p
 const someId = (prefix: string) => `${prefix}_${randomBytes(16).toString('hex')}`;
 
 /** A checkout that was paid, and whose row a restore of the database has lost. */
-async function payLostCheckout(tenant: TestTenant, cents = 3000): Promise<string> {
+const payLostCheckout = async (tenant: TestTenant, cents?: number) => (await loseCheckout(tenant, cents)).id;
+
+/** `row`: what was lost, as JSON. */
+async function loseCheckout(tenant: TestTenant, cents = 3000): Promise<{ id: string; row: string }> {
   const answer = await app.request('POST', '/v1/billing/checkout', {
     key: tenant.key,
     body: { amount_cents: cents },
   });
   const [session] = /cs_test_\w+/.exec(answer.json.checkout_url)!;
-  await db().query('delete from checkouts where session_id = $1', [session]);
+  const { rows } = await db().query<{ row: string }>(
+    'delete from checkouts where session_id = $1 returning to_jsonb(checkouts)::text as row',
+    [session],
+  );
   const { id } = app.sandbox.control.pay(session!, { card: GOOD_CARD });
   await app.settled();
-  return id;
+  return { id, row: rows[0]!.row };
 }
 
 /** A payment with metadata of the test's choice, by a customer of this tenant. */
@@ -46,6 +54,22 @@ async function heldOf(tenant: TestTenant): Promise<string[]> {
 }
 
 describe('a payment whose checkout the database lost', () => {
+  it('is credited once the checkout is there again, and none of its events stays parked', async () => {
+    const tenant = await kit.toppedUp();
+    const { id, row } = await loseCheckout(tenant);
+    expect(await openEventsOf(id)).toHaveLength(2);
+    await db().query(
+      'insert into checkouts select * from jsonb_populate_record(null::checkouts, $1::jsonb)',
+      [row],
+    );
+    const intent = await fetchPayment(app.service.deps.provider!.stripe, id);
+    const settled = await inTransaction(db(), (tx) => settlePayment(tx, { intent, tax: 0n }));
+    expect(settled.outcome).toBe('processed');
+    expect(await kit.balanceOf(tenant)).toBe(40_000_000);
+    expect(await openEventsOf(id)).toEqual([]);
+    expect(await heldOf(tenant)).toEqual([]);
+  });
+
   it('is parked with both of its events, and holds automatic top-ups', async () => {
     const tenant = await kit.toppedUp();
     const payment = await payLostCheckout(tenant);
