@@ -15,7 +15,7 @@ import { LOOKS, PUBLIC_URL, useBrowser } from '../support/browser.ts';
 import { createCredential, join, newDevice } from '../support/devices.ts';
 import { useService } from '../support/service.ts';
 
-const SDK = new URL('../../sdk/typescript/src', import.meta.url);
+const SDK = new URL('../../sdk/typescript/src/', import.meta.url);
 const RELAY = { url: 'https://relay.example/connect', method: 'CONNECT' };
 
 const [kiosk, stranger] = [await startPage(), await startPage()];
