@@ -5,6 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PUBLIC_EVENTS_OF } from '../src/outward/events/event-catalogue.ts';
+import { snakeCase } from '../src/outward/events/public-event.ts';
 import { markdownTable } from './markdown.ts';
 
 const DOCS_URL = new URL('../docs/events.md', import.meta.url);
@@ -15,8 +16,8 @@ const TABLE = /^\| Type \|.*?\n(?=\n)/ms;
 /** The page with the table of today. */
 export function withEventTable(page: string): string {
   const rows = Object.entries(PUBLIC_EVENTS_OF).flatMap(([subject, types]) => {
-    const field = subject.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    return Object.entries(types).map(([type, told]) => [`\`${type}\``, `\`${field}\``, told]);
+    const field = `\`${snakeCase(subject)}\``;
+    return Object.entries(types).map(([type, told]) => [`\`${type}\``, field, told]);
   });
   return page.replace(TABLE, () => markdownTable(['Type', 'Subject', 'Meaning'], rows));
 }

@@ -207,13 +207,18 @@ export function makeGoTypes(): Record<string, string> {
   };
 }
 
+/** The name of a message or an enum inside its package. */
+function nameIn({ typeName }: DescMessage | DescEnum): string {
+  return typeName.slice(PACKAGE.length);
+}
+
 /** The messages of the table, and what else an event holds. */
 function answersOf(event: DescMessage): Set<string> {
   const found = new Set(Object.keys(ANSWERS));
   const addThoseIn = (message: DescMessage) => {
     for (const { message: inner } of message.fields) {
-      if (!inner?.typeName.startsWith(PACKAGE) || found.has(inner.typeName.slice(PACKAGE.length))) continue;
-      found.add(inner.typeName.slice(PACKAGE.length));
+      if (!inner?.typeName.startsWith(PACKAGE) || found.has(nameIn(inner))) continue;
+      found.add(nameIn(inner));
       addThoseIn(inner);
     }
   };
@@ -281,11 +286,11 @@ function generatedName(name: string): string {
 }
 
 function generatedType(desc: DescMessage | DescEnum): string {
-  return `controlv1.${desc.typeName.slice(PACKAGE.length).replaceAll('.', '_')}`;
+  return `controlv1.${nameIn(desc).replaceAll('.', '_')}`;
 }
 
 function enumName(desc: DescEnum): readonly [type: string, prefix: string, doc: string] {
-  const found = ENUMS[desc.typeName.slice(PACKAGE.length)];
+  const found = ENUMS[nameIn(desc)];
   if (!found) throw new Error(`there is no type for ${desc.typeName}`);
   return found;
 }
@@ -337,7 +342,7 @@ function itemType(desc: DescField): string {
     case 'google.protobuf.Duration':
       return 'time.Duration';
     default:
-      return `*${answerName(desc.message.typeName.slice(PACKAGE.length))}`;
+      return `*${answerName(nameIn(desc.message))}`;
   }
 }
 

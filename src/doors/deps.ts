@@ -24,7 +24,6 @@ import type { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
 import type { MailDeps } from '../outward/mail/mail-deps.ts';
 import type { WebhookDeps } from '../outward/webhooks/send-event.ts';
 import type { WebhookSender } from '../outward/webhooks/send-request.ts';
-
 import type { Metrics } from './metrics.ts';
 
 export interface Deps

@@ -1,5 +1,4 @@
 /** Tenants and keys for tests, written straight into a database: no signup, no payment. */
-
 import { type KeyKind, type NewKey, newKey } from '../../src/access/keys/api-key.ts';
 import type { AuthenticatedCaller } from '../../src/access/keys/authenticate.ts';
 import { insertKey } from '../../src/access/keys/keys.sql.ts';

@@ -5,7 +5,6 @@
  * random bits in base64url. Only its SHA-256 is stored: a slow hash protects guessable secrets, and 256
  * random bits cannot be guessed.
  */
-
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { randomHex } from '../../base/lib/ids.ts';
 import type { TenantLimit } from '../../base/tenants/limits.ts';

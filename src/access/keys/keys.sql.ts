@@ -1,5 +1,4 @@
 /** SQL of `api_keys`. */
-
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { lockReferenceTables } from '../../base/db/reference-tables.sql.ts';

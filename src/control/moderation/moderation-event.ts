@@ -1,5 +1,4 @@
 /** Records of what moderators did. They are kept and never change. */
-
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Subject } from '../bans/ban.ts';
 

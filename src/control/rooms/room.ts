@@ -4,7 +4,6 @@
  * A room is one incarnation of its name. After it has ended, the name may be used again for another room with
  * another uid.
  */
-
 import type { RoleCapabilities } from '../../access/rights/capabilities.ts';
 import type { TenantLimit } from '../../base/tenants/limits.ts';
 

@@ -84,8 +84,6 @@ export type Happening = {
   [S in keyof Subjects]: { readonly type: keyof (typeof EVENTS_OF)[S]; readonly subject: Subjects[S] };
 }[keyof Subjects];
 
-export type EventType = Happening['type'];
-
 export type Event = Happening & {
   readonly seq: bigint;
   readonly at: Date;

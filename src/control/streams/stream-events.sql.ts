@@ -11,7 +11,7 @@ const { room, participant, moderation, watchdog } = EVENTS_OF;
 const TYPES = {
   participants: Object.keys(participant),
   rooms: Object.keys({ ...room, ...participant, ...moderation, ...watchdog }),
-} as const;
+};
 
 /** How many events one query scans, even if few of them match. */
 const EVENTS_SCANNED_MAX = 10_000;

@@ -5,7 +5,6 @@
  * may look at once: each look locks the room and the watchdog, and the state of the row decides which process
  * fires it.
  */
-
 import { inTransaction } from '../../base/db/transaction.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';

@@ -1,5 +1,4 @@
 /** The console: pages for people, on the address of the REST interface. See docs/console.md. */
-
 import { servePages } from '../consoles/door.ts';
 import type { Deps } from '../deps.ts';
 import { collectMethods, type Http } from '../http/http.ts';

@@ -149,32 +149,25 @@ function typeOf(type: PublicEventType): Type {
   return Type[type.toUpperCase() as Uppercase<PublicEventType>];
 }
 
+/** The table maps each subject to its renderer. */
+function renderSubject(about: keyof PublicSubjects, subject: unknown, seq = 0n): Kind {
+  const render = SUBJECT_RENDERERS[about] as (subject: unknown, seq: bigint) => unknown;
+  return { case: about, value: render(subject, seq) } as Kind;
+}
+
 /** An event type that a newer version has stored is rendered as UNSPECIFIED. */
 export function renderEvent(event: Event): WireEvent {
   const about = subjectOf(event.type);
-  // The table maps each subject to its renderer.
-  const render = about && (SUBJECT_RENDERERS[about] as (subject: unknown, seq: bigint) => unknown);
   return {
     seq: event.seq,
     time: timestampFromDate(event.at),
     roomUid: event.roomUid ?? '',
-    kind: (render ? { case: about, value: render(event.subject, event.seq) } : { case: undefined }) as Kind,
+    kind: about ? renderSubject(about, event.subject, event.seq) : { case: undefined },
     type: about ? typeOf(event.type) : Type.UNSPECIFIED,
   };
 }
 
-function renderResource(item: StreamItem & { readonly type: 'snapshot' }): WireEvent {
-  const type = Type.SNAPSHOT;
-  switch (item.of) {
-    case 'room':
-      return { type, roomUid: item.subject.uid, kind: { case: 'room', value: renderRoom(item.subject) } };
-    case 'participant': {
-      const value = renderParticipant(item.subject);
-      return { type, roomUid: item.subject.roomUid, kind: { case: 'participant', value } };
-    }
-    case 'watchdog': {
-      const value = renderWatchdog(item.subject);
-      return { type, roomUid: item.subject.roomUid, kind: { case: 'watchdog', value } };
-    }
-  }
+function renderResource({ of, subject }: StreamItem & { readonly type: 'snapshot' }): WireEvent {
+  const roomUid = of === 'room' ? subject.uid : subject.roomUid;
+  return { type: Type.SNAPSHOT, roomUid, kind: renderSubject(of, subject) };
 }

@@ -2,7 +2,6 @@
  * The range of a balance: 64 bits, as PostgreSQL's `bigint`.
  * A change that would leave it is refused as a whole.
  */
-
 import type { BaseDeps } from '../../base/deps.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { LedgerMetrics } from './ledger-metrics.ts';

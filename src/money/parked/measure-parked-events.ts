@@ -1,5 +1,4 @@
 /** Shows how many provider events are parked, or fail and are tried again. */
-
 import type { BaseDeps } from '../../base/deps.ts';
 import { countOpenEvents } from './parked-events.sql.ts';
 import type { ParkedMetrics } from './parked-metrics.ts';

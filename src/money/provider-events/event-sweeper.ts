@@ -4,7 +4,6 @@
  * The database may have been restored to an older state, without payments that were made since. The first
  * sweep finds them; an automatic top-up before it could charge the card for credit that was paid already.
  */
-
 import type { Provider } from '../payments/provider.ts';
 import { runDueTopUps } from '../top-ups/run-top-up.ts';
 import { applyMissedEvents } from './apply-missed-events.ts';

@@ -6,7 +6,6 @@
  * payments, refunds and disputes, not by the id of the event; and payments, refunds, disputes and
  * warnings are fetched from the provider, not taken from the event.
  */
-
 import type Stripe from 'stripe';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';

@@ -1,5 +1,4 @@
 /** SQL of `provider_events` and `provider_cursor`, the sweeper's place in the provider's list. */
-
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { ParkedPayment } from '../parked/parked-events.sql.ts';
 

@@ -1,5 +1,4 @@
 /** The outcome of a payment or an attempt, for the metrics. */
-
 import type { BaseDeps } from '../../base/deps.ts';
 import type { TopUpMetrics } from './top-up-metrics.ts';
 

@@ -6,7 +6,6 @@
  * top-ups that are due. It serves one or many batches of one or many tenants; each is answered as if it
  * had come alone, after those before it. The queue decides which batches go together.
  */
-
 import { isPassing } from '../../base/db/outage.ts';
 import { runTogether } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';

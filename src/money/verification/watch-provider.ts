@@ -5,7 +5,6 @@
  * A comparison reads lists of 100 objects, one call after the other, so it costs the provider little.
  * `npm run admin -- verify --payments` compares everything.
  */
-
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import type { Provider } from '../payments/provider.ts';
 import { compareWithProvider } from './compare-provider.ts';

@@ -1,7 +1,7 @@
 /**
  * The types of events that tenants see, with what each tells. A type that is not listed is left out everywhere.
  */
-import { EVENTS_OF, type Subjects } from '../../control/streams/stream-event.ts';
+import { EVENTS_OF, type Happening, type Subjects } from '../../control/streams/stream-event.ts';
 import { WEBHOOK_EVENTS, type WebhookPause } from './webhook-pause.ts';
 
 /** With those of this wing. */
@@ -14,12 +14,9 @@ export const PUBLIC_EVENTS_OF = {
   webhookPause: WEBHOOK_EVENTS,
 } as const satisfies { readonly [S in keyof PublicSubjects]: Readonly<Record<string, string>> };
 
-export type PublicHappening = {
-  [S in keyof PublicSubjects]: {
-    readonly type: keyof (typeof PUBLIC_EVENTS_OF)[S];
-    readonly subject: PublicSubjects[S];
-  };
-}[keyof PublicSubjects];
+export type PublicHappening =
+  | Happening
+  | { readonly type: keyof typeof WEBHOOK_EVENTS; readonly subject: WebhookPause };
 
 export type PublicEventType = PublicHappening['type'];
 

@@ -86,6 +86,7 @@ function renderValue(name: string, value: unknown): unknown {
   return TIME.test(name) ? new Date(value).toISOString() : value;
 }
 
-function snakeCase(name: string): string {
+/** As the interfaces write the name of a member. */
+export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,5 +1,4 @@
 /** Dependencies of mail. */
-
 import type { BaseDeps } from '../../base/deps.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import type { MailsShown } from './mail.ts';

@@ -1,5 +1,4 @@
 /** Export how webhooks are doing. */
-
 import type { BaseDeps } from '../../base/deps.ts';
 import { measureCursors } from './webhook-cursors.sql.ts';
 import type { WebhookMetrics } from './webhook-metrics.ts';

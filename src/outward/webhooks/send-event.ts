@@ -1,5 +1,4 @@
 /** Sign an event, and send it to a webhook. */
-
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';

@@ -12,11 +12,10 @@ import {
   TEST_EVENT_TYPE,
   wantedTypes,
 } from '../../../src/outward/events/event-catalogue.ts';
-import { AMOUNTS } from '../../../src/outward/events/public-event.ts';
+import { AMOUNTS, snakeCase } from '../../../src/outward/events/public-event.ts';
 import { EVENT_MAIL_TYPES } from '../../../src/outward/mail/mail.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 describe('the catalogue', () => {
