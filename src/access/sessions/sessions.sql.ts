@@ -1,5 +1,4 @@
 /** SQL of `console_sessions`. */
-import { isDistributed } from '../../base/db/distribution.ts';
 import { type Condition, filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
@@ -107,22 +106,16 @@ const SELECTED = `
          left join api_keys k on k.tenant_id = s.tenant_id and k.id = s.key_id
    where s.hash = $1`;
 
-const FOUND = `${SELECTED} and ${IS_ALIVE}`;
-
-const FOUND_AND_NOTED = `with found as (${FOUND}), noted as (
-    update console_sessions s set seen_at = now() from found where s.hash = $1 and found."isToNote")
-  select * from found`;
-
 /** The session that works, and note that it was used. A minute may pass between two notes. */
 export async function findSession(db: Db, hash: Buffer): Promise<Session | undefined> {
   const { rows } = await db.query<SessionRow>({
     name: 'find-session',
-    text: isDistributed() ? FOUND : FOUND_AND_NOTED,
+    text: `${SELECTED} and ${IS_ALIVE}`,
     values: [hash],
   });
   const [row] = rows;
   if (!row) return undefined;
-  if (isDistributed() && row.isToNote) await noteUse(db, hash);
+  if (row.isToNote) await noteUse(db, hash);
   return sessionOf(hash, row);
 }
 

@@ -67,6 +67,14 @@ function wanted(admissions: readonly (Renewal & { readonly skeleton?: string })[
   );
 }
 
+/** What an admission grants to `participants p`, and what tells a change from a renewal. */
+export const GRANTED = '(p.role, p.rank, p.capabilities)';
+
+/** When `participants p` expires, after a token that expires at `until`: those who are present keep the later end. */
+export function expiryWith(until: string, isPresent: string): string {
+  return `case when ${isPresent} then greatest(p.expires_at, ${until}) else ${until} end`;
+}
+
 const SAME_PARTICIPANT = 'p.tenant_id = g.tenant_id and p.room_uid = g.room_uid and p.username = g.username';
 
 /** Followed by the rows. */
@@ -127,8 +135,7 @@ const upsertText = (lock: Lock) => `with g as materialized (
          set skeleton = excluded.skeleton,
              role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
              entered_at = ${ENTERED_AT},
-             expires_at = case when ${PRESENT} then greatest(p.expires_at, excluded.expires_at)
-                               else excluded.expires_at end,
+             expires_at = ${expiryWith('excluded.expires_at', PRESENT)},
              left_at = null, leave_reason = null
          where $2 or not (${PRESENT})
             or not ${IS_OUTRANKED} and (p.rank <= excluded.rank or not ${IS_NEWER})
@@ -146,7 +153,7 @@ const upsertText = (lock: Lock) => `with g as materialized (
        select p.at, case when p.entered_at = now() then 'participant_entered' else 'participant_updated' end as type
          from entered p left join before using (at)
         where p.entered_at = now()
-           or (p.role, p.rank, p.capabilities) is distinct from (before.role, before.rank, before.capabilities)
+           or ${GRANTED} is distinct from (before.role, before.rank, before.capabilities)
      ), appended as (
        insert into unnumbered_events (tenant_id, type, room_uid, subject)
        select p.tenant_id, 'participant_left', p.room_uid, to_jsonb(v)
@@ -214,7 +221,7 @@ const renewText = (lock: Lock) => `with g as materialized (
        ${WANTED}
      ), present as (
        select g.*, p.epoch, p.muted, p.publish_revoked from g join participants p on ${SAME_PARTICIPANT}
-        where (${PRESENT} and (p.role, p.rank, p.capabilities) = (g.role, g.rank, g.capabilities)) is true
+        where (${PRESENT} and ${GRANTED} = (g.role, g.rank, g.capabilities)) is true
           for no key update of p ${lock}
      ), p as (
        update participants p set expires_at = greatest(p.expires_at, g.until) from present g

@@ -11,6 +11,8 @@ import { PARTICIPANT, PRESENT, ROOM_OF_PARTICIPANT } from '../rooms/participants
 import {
   type Admission,
   type Admitting,
+  expiryWith,
+  GRANTED,
   INSERT_ADMISSIONS,
   ISSUED,
   type NewAdmission,
@@ -62,7 +64,7 @@ export async function renewInSteps(tx: Tx, renewal: Renewal): Promise<Admission 
   const { rows } = await tx.query<Restrictions>({
     name: 'lock-present-participant',
     text: `select ${RESTRICTIONS} from participants p
-            where ${SAME} and ${at(PRESENT, '$7')} and (p.role, p.rank, p.capabilities) = ($4, $5, $6::text[])
+            where ${SAME} and ${at(PRESENT, '$7')} and ${GRANTED} = ($4, $5, $6::text[])
               for no key update`,
     values: [...keyOf(renewal), role, rank, capabilities, now],
   });
@@ -122,7 +124,7 @@ async function lockFreeParticipants(
              from json_to_recordset($2) as g (at integer, room_uid text, username text, role text, rank smallint,
                                               capabilities text[])
              join participants p on p.tenant_id = $1 and p.room_uid = g.room_uid and p.username = g.username
-            where ${at(PRESENT, '$3')} and (p.role, p.rank, p.capabilities) = (g.role, g.rank, g.capabilities)
+            where ${at(PRESENT, '$3')} and ${GRANTED} = (g.role, g.rank, g.capabilities)
               for no key update of p skip locked`,
     values: [
       renewals[0]!.tenant,
@@ -197,7 +199,7 @@ async function lockParticipant(tx: Tx, admission: NewAdmission, now: string): Pr
     name: 'lock-entering-participant',
     text: `select ${RESTRICTIONS}, ${at(PRESENT, '$7')} as "isPresent", p.left_at is not null as "hasLeft",
                   p.left_at is null and p.expires_at <= $7::timestamptz as "hasLapsed",
-                  (p.role, p.rank, p.capabilities) is not distinct from ($4::text, $5::smallint, $6::text[]) as "isSame"
+                  ${GRANTED} is not distinct from ($4::text, $5::smallint, $6::text[]) as "isSame"
              from participants p where ${SAME} for no key update`,
     values: [...keyOf(admission), role, rank, capabilities, now],
   });
@@ -239,7 +241,7 @@ async function changeParticipant(tx: Tx, admission: NewAdmission, { now, until }
     text: `update participants p
               set skeleton = $4, role = $5, rank = $6, capabilities = $7,
                   entered_at = case when ${isPresent} then p.entered_at else $8::timestamptz end,
-                  expires_at = case when ${isPresent} then greatest(p.expires_at, $9::timestamptz) else $9::timestamptz end,
+                  expires_at = ${expiryWith('$9::timestamptz', isPresent)},
                   left_at = null, leave_reason = null
             where ${SAME}`,
     values: [...keyOf(admission), skeleton, role, rank, capabilities, now, until],

@@ -1,5 +1,4 @@
 /** SQL of a look at a watchdog, which fires once even if several processes look. Uses database time. */
-import { clock, isDistributed } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { eventsWaitFor } from '../../events/turns.sql.ts';
 import { PRESENT } from '../rooms/participants.sql.ts';
@@ -63,11 +62,11 @@ export interface Look {
 }
 
 /** What the look finds: the verdict, in `judged`, and the users that it fires for, in `targets`. */
-const looked = () => `
+const LOOKED = `
   with seen as materialized (
     select w.*, ${DUE_AT} as due_at, ${WARN_BEFORE} as warn_before, r.state as room_state,
            -- If it has not warned yet, it warns now, however late that is.
-           case when w.warn_before_ms > 0 then coalesce(w.warned_at, ${clock()}) end as warning_at
+           case when w.warn_before_ms > 0 then coalesce(w.warned_at, statement_timestamp()) end as warning_at
       from ${WITH_ROOM} where w.tenant_id = $1 and w.id = $2 and w.state in ('armed', 'warned')
   ), timed as (
     select *, greatest(due_at, warning_at + warn_before) as fires_at from seen
@@ -87,7 +86,7 @@ const looked = () => `
   )`;
 
 /** What a look changes: columns, and their values after it. */
-const changes = (clockOfFiring: string): readonly (readonly [column: string, value: string])[] => [
+const CHANGES: readonly (readonly [column: string, value: string])[] = [
   [
     'state',
     `case when j.verdict = 'behind' then w.state
@@ -113,30 +112,18 @@ const changes = (clockOfFiring: string): readonly (readonly [column: string, val
   ],
   ['looked_at', 'now()'],
   ['fired_for', 'coalesce(t.newest, w.fired_for)'],
-  ['fired_at', `case when j.verdict = 'fire' then ${clockOfFiring} else w.fired_at end`],
+  ['fired_at', `case when j.verdict = 'fire' then statement_timestamp() else w.fired_at end`],
 ];
 
-const settle = () => `${looked()}
-  update watchdogs w
-     set ${changes('clock_timestamp()')
-       .map(([column, value]) => `${column} = ${value}`)
-       .join(', ')}
-    from judged j, targets t, rooms r
-   where w.tenant_id = $1 and w.id = $2 and r.tenant_id = w.tenant_id and r.uid = w.room_uid
-  returning ${columnsWith(deadlineOf(nextDueAt('t.newest')))}, j.verdict, j.state as "stateBefore", t.usernames,
-            extract(epoch from clock_timestamp() - j.fires_at)::double precision as "lateSeconds"`;
-
-/** Where tables are distributed: the changes are columns first. */
-function settleByColumns(): string {
-  const after = changes('statement_timestamp()');
-  return `${looked()}, settled as (
+/** What changes is columns first: where tables are distributed, `update` takes no expressions over a `with`. */
+const SETTLE = `${LOOKED}, settled as (
     select w.id, j.verdict, j.state as state_before, j.due_at, j.fires_at, j.warn_before, t.usernames, t.newest,
-           ${after.map(([column, value]) => `${value} as ${column}`).join(', ')}
+           ${CHANGES.map(([column, value]) => `${value} as ${column}`).join(', ')}
       from judged j, targets t, watchdogs w
      where w.tenant_id = $1 and w.id = $2
   ), changed as (
     update watchdogs w
-       set ${after.map(([column]) => `${column} = s.${column}`).join(', ')}
+       set ${CHANGES.map(([column]) => `${column} = s.${column}`).join(', ')}
       from settled s where w.tenant_id = $1 and w.id = $2 and s.id = w.id
     returning w.*
   )
@@ -144,7 +131,6 @@ function settleByColumns(): string {
          extract(epoch from clock_timestamp() - j.fires_at)::double precision as "lateSeconds"
     from changed w, settled j, rooms r
    where r.tenant_id = $1 and r.uid = w.room_uid`;
-}
 
 /**
  * Look at a waiting watchdog, and store the result and when to look again; `undefined` if it no longer waits.
@@ -157,7 +143,7 @@ export async function settleWatchdog(
 ): Promise<Look | undefined> {
   const { rows } = await tx.query<Watchdog & Omit<Look, 'watchdog'>>({
     name: 'settle-watchdog',
-    text: isDistributed() ? settleByColumns() : settle(),
+    text: SETTLE,
     values: [tenant, id],
   });
   const row = rows[0];

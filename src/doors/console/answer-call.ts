@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
 import { type Context, renderPage } from './layout.ts';
 import { closedPage, notePassedOver } from './pages/closed.ts';
-import { LOGIN_COOKIE } from './pages/oidc.ts';
+import { LOGIN_COOKIE } from './pages/member-oidc.ts';
 import type { Call, ConsoleRoute, GuardedRoute } from './route.ts';
 import { ROUTES } from './routes.ts';
 

@@ -1,5 +1,4 @@
 /** SQL of `alert_thresholds`. It is written only while the account is locked. */
-import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { SetThreshold, Threshold } from './alert-threshold.ts';
@@ -39,27 +38,13 @@ export async function replaceThresholds(
 
 /** Raise those that are not raised, and end those that are. Returns the time. */
 export async function turnThresholds(tx: Tx, tenant: TenantId, crossed: readonly Threshold[]): Promise<Date> {
-  if (isDistributed()) return turnInSteps(tx, tenant, crossed);
-  const { rows } = await tx.query<{ now: Date }>({
-    name: 'turn-thresholds',
-    text: `update alert_thresholds t set raised_at = case when raised_at is null then n.now end
-             from (select clock_timestamp() as now) n, unnest($2::text[], $3::bigint[]) as c (kind, below)
-            where t.tenant_id = $1 and t.kind = c.kind and t.below = c.below
-           returning n.now`,
-    values: [tenant, crossed.map(({ kind }) => kind), crossed.map(({ below }) => below)],
-  });
-  return rows[0]!.now;
-}
-
-/** Where tables are distributed: the time is read first. */
-async function turnInSteps(tx: Tx, tenant: TenantId, crossed: readonly Threshold[]): Promise<Date> {
   const { rows } = await tx.query<{ now: Date }>({
     name: 'clock-of-thresholds',
     text: `select date_trunc('milliseconds', clock_timestamp()) as now`,
   });
   const { now } = rows[0]!;
   await tx.query({
-    name: 'turn-thresholds-at',
+    name: 'turn-thresholds',
     text: `update alert_thresholds t set raised_at = case when raised_at is null then $4::timestamptz end
              from unnest($2::text[], $3::bigint[]) as c (kind, below)
             where t.tenant_id = $1 and t.kind = c.kind and t.below = c.below`,

@@ -1,5 +1,4 @@
 /** SQL of `checkouts`. */
-import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
@@ -54,22 +53,13 @@ export async function findProcessingCheckouts(
   return rows;
 }
 
-/** Store the session of a checkout. If the tenant was deleted meanwhile, its page is due to be closed. */
+/**
+ * Store the session of a checkout. If the tenant was deleted meanwhile, its page is due to be closed. In steps, because
+ * tenants may be on another server than checkouts.
+ */
 export async function updateCheckoutSession(db: Db, id: string, sessionId: string): Promise<void> {
-  if (isDistributed()) return updateSessionInSteps(db, id, sessionId);
-  await db.query({
-    name: 'update-checkout-session',
-    text: `update checkouts c
-              set session_id = $2, expire_at = case when t.status = 'deleted' then now() else c.expire_at end
-             from tenants t where c.id = $1 and t.id = c.tenant_id`,
-    values: [id, sessionId],
-  });
-}
-
-/** Where tables are distributed, tenants are elsewhere than checkouts. */
-async function updateSessionInSteps(db: Db, id: string, sessionId: string): Promise<void> {
   const { rows } = await db.query<{ tenant: TenantId }>({
-    name: 'set-checkout-session',
+    name: 'update-checkout-session',
     text: 'update checkouts set session_id = $2 where id = $1 returning tenant_id as tenant',
     values: [id, sessionId],
   });

@@ -20,7 +20,7 @@ import { authorizationOf } from '../../http/http.ts';
 import { PASSKEY_SCRIPT, passkeyForm, passkeyLoginForm } from '../passkey-form.ts';
 import type { Call, SessionCall } from '../route.ts';
 import { askBeforeDeclining, nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
-import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
+import { confirmWithIssuer, loginWithIssuer } from './member-oidc.ts';
 
 export async function showLogin(call: Call): Promise<Answer> {
   const { query, session } = call;

@@ -6,7 +6,7 @@ import { answerPage, answerPageError, type Site } from '../../consoles/answer-pa
 import type { Pages } from '../../consoles/door.ts';
 import { type Context, renderOpsPage } from './layout.ts';
 import type { OperatorDoor } from './operator-deps.ts';
-import { LOGIN_COOKIE } from './pages/oidc.ts';
+import { LOGIN_COOKIE } from './pages/operator-oidc.ts';
 import type { OperatorCall, OpsRoute } from './route.ts';
 import { OPS_ROUTES } from './routes.ts';
 

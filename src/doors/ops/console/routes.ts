@@ -6,7 +6,7 @@ import { LIMIT_NAMES } from '../../tenant-limits.ts';
 import { showAudit } from './pages/audit.ts';
 import { showConflicts } from './pages/conflicts.ts';
 import { showConfirm, showLink, showLogin, submitLink, submitLogout } from './pages/login.ts';
-import { finishIssuerLogin, submitIssuerConfirm, submitIssuerLogin } from './pages/oidc.ts';
+import { finishIssuerLogin, submitIssuerConfirm, submitIssuerLogin } from './pages/operator-oidc.ts';
 import { showOverview } from './pages/overview.ts';
 import { showParked, showPayments, submitDismissal, submitSettlement } from './pages/payments.ts';
 import { CARD_FIELDS, showRates, submitCard, submitSimulation } from './pages/rates.ts';

@@ -10,7 +10,7 @@ import {
 import { type Answer, page, redirect } from '../../../consoles/answer.ts';
 import { fromOf } from '../../../consoles/route.ts';
 import type { LoggedInCall, OperatorCall } from '../route.ts';
-import { confirmWithIssuer, loginWithIssuer } from './oidc.ts';
+import { confirmWithIssuer, loginWithIssuer } from './operator-oidc.ts';
 
 const COMMAND = html`<pre tabindex="0"><code>npm run admin -- console operator</code></pre>`;
 
