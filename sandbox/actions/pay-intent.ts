@@ -20,6 +20,9 @@ import { followPayment } from './follow-payment.ts';
 import { recordBalance } from './record-balance.ts';
 import { attachPaymentMethod } from './save-payment-method.ts';
 
+/** When a bank debit settles, where the sandbox settles debits by itself. */
+export const SETTLE_SECONDS = 10;
+
 export interface Mode {
   /** The buyer is not present to confirm the payment. */
   readonly offSession: boolean;

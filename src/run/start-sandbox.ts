@@ -1,4 +1,6 @@
 /** The sandbox as this deployment's payment provider: for trying the service, never for production. */
+
+import { SETTLE_SECONDS } from '../../sandbox/actions/pay-intent.ts';
 import type { Mailbox, MailSummary } from '../../sandbox/mailbox.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import { openPool, type Pool } from '../base/db/pool.ts';
@@ -29,7 +31,7 @@ export async function startSandboxPayments(
     stateDir: sandboxFolder(config.dataDir),
     webhooks: [{ url: `${addressOf(config.host, servicePort)}/v1/stripe/webhook`, secret: webhookSecret }],
     merchantName: 'Boxoffice',
-    settleAfterMs: 10_000,
+    settleAfterMs: SETTLE_SECONDS * 1000,
     mailbox,
   });
   return {

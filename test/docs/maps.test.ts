@@ -2,6 +2,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/run/config.ts';
 import { WINGS } from '../support/import-rules.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -13,6 +14,9 @@ function foldersOf(path: string): string[] {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
 }
+
+/** The doors, without what they share. */
+const DOORS = foldersOf('src/doors').filter((folder) => !['http', 'consoles'].includes(folder));
 
 /** What the picture of the wings says of each, in its order. */
 function readPicture(): Map<string, string> {
@@ -39,6 +43,27 @@ describe('docs/architecture.md', () => {
   });
 });
 
+test('the picture of the architecture shows every door, its port, and every wing of features', () => {
+  const [, ...texts] = read('docs/images/architecture.svg').split('<text');
+  const shown = texts.map((text) => /^[^>]*>([^<]*)/.exec(text)![1]!).join('\n');
+  const { port, grpcPort, opsPort, sandboxPort } = readConfig({});
+  const ports = [port, grpcPort, opsPort, sandboxPort].map((each) => `:${each}`);
+  const doors = DOORS.map((door) => (door === 'grpc' ? 'gRPC' : door === 'ops' ? 'operators' : door));
+  const wings = WINGS.filter((wing) => !['base', 'events', 'doors', 'run'].includes(wing));
+  const words = [...ports, ...doors, ...wings, 'PostgreSQL', 'npm run admin'];
+  expect(words.filter((word) => !shown.toLowerCase().includes(word.toLowerCase()))).toEqual([]);
+});
+
+test("README's Status names every door and every SDK, and nothing that is there is said to be missing", () => {
+  const [, there = '', missing = ''] =
+    /^## Status\n([\s\S]*?)\*\*Not there yet:\*\*([\s\S]*?)^## /m.exec(read('README.md')) ?? [];
+  const sdks = foldersOf('sdk').filter((name) => name !== 'conformance');
+  const parts = [...DOORS.map((door) => `src/doors/${door}`), ...sdks.map((sdk) => `sdk/${sdk}`)];
+  expect(parts.length).toBeGreaterThan(7);
+  expect(parts.filter((part) => !there.includes(`\`${part}\``))).toEqual([]);
+  expect(missing).not.toMatch(/console|gRPC|REST|webhooks|TypeScript|Go\b|Rust/);
+});
+
 /** Words in backquotes that are paths of the project, with their patterns written out. */
 function pathsIn(text: string): string[] {
   return [
@@ -48,7 +73,7 @@ function pathsIn(text: string): string[] {
     .filter((path) => !path.includes('...'));
 }
 
-describe.each(['CONTRIBUTING.md', 'docs/architecture.md'])('%s', (document) => {
+describe.each(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md'])('%s', (document) => {
   test('names files that exist', () => {
     const paths = pathsIn(read(document));
     expect(paths.length).toBeGreaterThan(1);

@@ -11,6 +11,8 @@ import { networkOf } from '../../base/lib/address.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
+/** A link that logs in by mail works for so long, and once. */
+export const LINK_MINUTES = 15;
 /** To one address, asked for by one client. */
 export const LOGIN_MAILS_PER_HOUR = 5;
 /** The least time between two mails to one address, beyond so many requests in a day from all clients. */
@@ -19,7 +21,7 @@ export const LOGIN_MAIL_GAPS = [
   { beyond: 20, seconds: 300 },
   { beyond: 40, seconds: 600 },
 ] as const;
-/** Less than the time that a link works (`LINK_MINUTES`). */
+/** Less than `LINK_MINUTES`. */
 export const LOGIN_MAIL_GAP_MAX_MINUTES = 10;
 /** From one client, to whatever addresses. */
 export const LOGIN_REQUESTS_PER_HOUR = 20;

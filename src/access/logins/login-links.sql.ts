@@ -2,7 +2,8 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { deleteOver } from '../sessions/delete-over.sql.ts';
-import { LINK_MINUTES, type PersonProof } from '../sessions/session.ts';
+import type { PersonProof } from '../sessions/session.ts';
+import { LINK_MINUTES } from './login-limit.ts';
 
 /** A person who proved to have an address. */
 export interface ProvedPerson {

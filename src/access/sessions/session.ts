@@ -16,8 +16,6 @@ export const SESSION_IDLE_HOURS = 12;
 export const SESSION_DAYS = 7;
 /** How long after a log-in keys and members may be changed. */
 export const FRESH_MINUTES = 10;
-/** A link that logs in by mail works for so long, and once. */
-export const LINK_MINUTES = 15;
 
 /** By what a log-in was proved. `oidc`: by the issuer that the deployment trusts. */
 export type Proof = 'signup' | PersonProof | 'key' | 'operator';

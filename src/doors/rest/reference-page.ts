@@ -93,7 +93,7 @@ const DOORS: readonly Door[] = [
   {
     name: 'Operators',
     what: 'A port that is never public: /healthz, /readyz, /metrics, and a console for all tenants.',
-    reference: html`docs/operations.md, for whoever runs this deployment.`,
+    reference: html`docs/operations.md sets it up, docs/procedures.md keeps it running, docs/reference.md lists settings, metrics and commands.`,
   },
 ];
 

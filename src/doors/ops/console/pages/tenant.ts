@@ -1,10 +1,10 @@
 /** `/console/tenants/t_...`: everything about one tenant, but no secret. */
 import { type Html, html } from '@boxoffice/pages/html';
 import type { ApiKey } from '../../../../access/keys/api-key.ts';
+import { LINK_MINUTES } from '../../../../access/logins/login-limit.ts';
 import { makeConsoleLink } from '../../../../access/logins/make-console-link.ts';
 import { getTenantOverview } from '../../../../access/operators/get-tenant-overview.ts';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
-import { LINK_MINUTES } from '../../../../access/sessions/session.ts';
 import { invalidField } from '../../../../base/failure.ts';
 import { getTenant } from '../../../../base/tenants/get-tenant.ts';
 import { renderTenantId, type Tenant } from '../../../../base/tenants/tenant.ts';
