@@ -1,6 +1,7 @@
 /** What a mail says about each type of event, and what to do next. */
+
+import { LINK_MINUTES } from '../../access/logins/login-limit.ts';
 import { CONSOLE_PATH, linkPath } from '../../access/logins/request-login.ts';
-import { LINK_MINUTES } from '../../access/sessions/session.ts';
 import { TOLD_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import { isWebhookId } from '../webhooks/webhook.ts';
 import type { MailEvent, MailType } from './mail.ts';

@@ -1,7 +1,7 @@
 /** `/console/login` and below: log in by mail, or with a link from a terminal (with the issuer: `oidc.ts`); log out; log in again. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { findEntrance } from '../../../access/logins/find-entrance.ts';
-import { LOGIN_MAIL_GAP_MAX_MINUTES } from '../../../access/logins/login-limit.ts';
+import { LINK_MINUTES, LOGIN_MAIL_GAP_MAX_MINUTES } from '../../../access/logins/login-limit.ts';
 import { makeKeyLink } from '../../../access/logins/make-key-link.ts';
 import { openSession } from '../../../access/logins/open-session.ts';
 import { peekLink, requestLogin } from '../../../access/logins/request-login.ts';
@@ -10,7 +10,7 @@ import { parseMemberEmail } from '../../../access/members/member.ts';
 import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
 import { passkeysAt } from '../../../access/passkeys/passkey.ts';
 import { endSession } from '../../../access/sessions/end-session.ts';
-import { FRESH_MINUTES, LINK_MINUTES, provedAddressOf } from '../../../access/sessions/session.ts';
+import { FRESH_MINUTES, provedAddressOf } from '../../../access/sessions/session.ts';
 import { EMAIL_LENGTH_MAX, parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
 import { type Faults, field, named } from '../../consoles/components.ts';
