@@ -36,7 +36,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     path: 'sdk/rust/examples/webhook_receiver.rs',
     tool: 'cargo',
     build: async () => {
-      const args = ['build', '--locked', '--example', 'webhook_receiver'];
+      const args = ['build', '--locked', '--all-features', '--example', 'webhook_receiver'];
       await runTool('cargo', args, { folder: 'sdk/rust' });
       return [join(RUST_TARGET, 'debug/examples/webhook_receiver')];
     },

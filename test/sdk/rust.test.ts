@@ -85,15 +85,25 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => 
 
   test('passes clippy, with and without its feature', async () => {
     await cargo('clippy --locked --all-targets --all-features -- -D warnings');
+    // As its users build it: with the features of its own dependencies alone.
     await cargo('clippy --locked --lib -- -D warnings');
+    await cargo('clippy --locked --lib --all-features -- -D warnings');
   });
 
   test('has documentation without warnings', async () => {
     await cargo('doc --locked --no-deps --all-features', { RUSTDOCFLAGS: '-D warnings' });
   });
 
-  test('can be packaged, and the package can be built', async () => {
-    await cargo('package --locked --allow-dirty --all-features');
+  test('is packaged with all of its sources', async () => {
+    const sources = (await readdir(join(SDK, 'src'), { recursive: true }))
+      .filter((path) => path.endsWith('.rs'))
+      .map((path) => `src/${path}`);
+    const others = ['Cargo.lock', 'Cargo.toml', 'Cargo.toml.orig', 'LICENSE', 'README.md'];
+    const packaged = (await cargo('package --locked --allow-dirty --list')).trim().split('\n');
+    expect(packaged.filter((path) => path !== '.cargo_vcs_info.json').toSorted()).toEqual(
+      [...sources, ...others].toSorted(),
+    );
+    await cargo('package --locked --allow-dirty --no-verify');
   });
 
   test('has messages, methods and types that are made from the contract', async () => {
