@@ -1,6 +1,9 @@
 /** The conformance suite itself: what it covers, and that it notices what is wrong. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readTable } from '../../scripts/error-table.ts';
+import { describeRest } from '../../scripts/describe-rest.ts';
+import { readTable, SERVICES } from '../../scripts/error-table.ts';
 import { differences, mismatches } from '../../sdk/conformance/compare.ts';
 import { Driver, type Json } from '../../sdk/conformance/driver.ts';
 import { normalise } from '../../sdk/conformance/normalise.ts';
@@ -8,6 +11,8 @@ import { STEPS } from '../../sdk/conformance/steps/index.ts';
 import type { LanguageResult, StepResult } from '../../sdk/conformance/suite.ts';
 import { renderProblems, renderTable } from '../../sdk/conformance/table.ts';
 import { CALLS, LISTS, WATCHES } from '../../sdk/typescript/conformance/methods.ts';
+import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
+import { snakeCase } from '../../src/outward/events/public-event.ts';
 
 const ERRORS = readTable();
 
@@ -19,6 +24,46 @@ function errorsIn(expected: Json): Json[] {
 }
 
 const EXPECTED = STEPS.flatMap(({ expect: each }) => errorsIn(each));
+
+/** What back ends call over gRPC instead, and what only devices, relays and readers of statements call. */
+const WITHOUT_METHOD = [
+  'GET /v1/device-credentials',
+  'POST /v1/device-credentials',
+  'DELETE /v1/device-credentials/{id}',
+  'POST /v1/device-credentials/{id}/rotate',
+  'GET /.well-known/statement-keys.json',
+  'GET /.well-known/jwks.json',
+  'GET /v1/revocations/{tenant}',
+  'POST /join',
+];
+
+describe('the SDK for TypeScript', () => {
+  const folder = join(import.meta.dirname, '../../sdk/typescript/src/backend');
+  const texts = globSync('*.ts', { cwd: folder, exclude: ['*-types.ts'] })
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('\n');
+
+  test('has a method for every operation of a back end', async () => {
+    const operations = Object.entries((await describeRest()).paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(operations.filter((each) => !texts.includes(`'${each}'`))).toStrictEqual(WITHOUT_METHOD);
+    const methods = SERVICES.flatMap((service) => service.methods.map(({ localName }) => localName));
+    expect(methods.filter((each) => !texts.includes(`method.${each}`))).toStrictEqual([]);
+  });
+
+  test('has no method that the driver leaves out', () => {
+    const url = 'http://service.test';
+    const client = new Boxoffice({ url, controlUrl: url, apiKey: 'x' });
+    const offered = Object.entries(client).flatMap(([service, methods]) =>
+      Object.getOwnPropertyNames(Object.getPrototypeOf(methods))
+        .filter((name) => name !== 'constructor')
+        .map((name) => `${snakeCase(service)}.${snakeCase(name)}`),
+    );
+    const driven = [CALLS, LISTS, WATCHES].flatMap((each) => Object.keys(each));
+    expect(offered.toSorted()).toStrictEqual(driven.toSorted());
+  });
+});
 
 describe('the steps', () => {
   test('have names of their own', () => {
