@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { TenantLimit } from '../../src/base/tenants/limits.ts';
 import { LIMIT_NAMES, TENANT_LIMITS } from '../../src/doors/tenant-limits.ts';
@@ -8,6 +8,17 @@ test('what a tenant that never paid may create is a tenth', () => {
   const limits = TENANT_LIMITS.filter(({ name }) => created.includes(name));
   expect(limits).toHaveLength(created.length);
   for (const { pending, active } of limits) expect(pending).toBe(active / 10);
+});
+
+test('the list has every limit that a feature declares', () => {
+  const root = new URL('../../', import.meta.url);
+  const declared = globSync('src/**/*.ts', { cwd: root }).flatMap((file) => {
+    const text = readFileSync(new URL(file, root), 'utf8');
+    return [...text.matchAll(/name: '(\w+)',[^}]*\} as const satisfies TenantLimit;/g)].map(
+      ([, name]) => name,
+    );
+  });
+  expect(declared.toSorted()).toEqual(LIMIT_NAMES.toSorted());
 });
 
 test('a name is of one limit', () => {
