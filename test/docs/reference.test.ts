@@ -56,6 +56,11 @@ const SETTINGS = cellsOf('Settings').flatMap(([names, fallbacks, ...meaning]) =>
   );
 });
 
+test('each counts as unset if it is empty', () => {
+  const empty = Object.fromEntries(SETTINGS.map(([name]) => [name, '']));
+  expect(readConfig(empty)).toStrictEqual(readConfig({}));
+});
+
 test.each(
   SETTINGS.filter(
     ([, fallback]) => /^[\w./:]+$/.test(fallback) && fallback !== 'none' && !/[A-Z]{3}/.test(fallback),

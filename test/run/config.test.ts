@@ -64,37 +64,6 @@ describe('an empty environment', () => {
     });
     expect(Object.isFrozen(config)).toBe(true);
   });
-
-  test('an empty value counts as unset', () => {
-    const names = [
-      'HOST',
-      'PORT',
-      'DATABASE_URL',
-      'DATABASE_DIRECT_URL',
-      'MIGRATIONS_DATABASE_URL',
-      'DATABASE_CONNECTIONS_MAX',
-      'EMBEDDED_DATABASE',
-      'PUBLIC_URL',
-      'PAYMENTS',
-      'KEY_PREFIX',
-      'TRUST_PROXY',
-      'WEBHOOK_NETWORKS',
-      'LOG_LEVEL',
-      'GRPC_PORT',
-      'TLS_CERT',
-      'TLS_KEY',
-      'JOIN_HOST',
-      'JOIN_PORT',
-      'JOIN_ORIGINS',
-      'JOIN_CREATES_ROOMS',
-      'CHECKOUT_TAX',
-      'CHECKOUT_TAX_IDS',
-      'CHECKOUT_INVOICES',
-      'CONFUSABLE_USERNAMES',
-      'SECRETS_KEY',
-    ];
-    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toStrictEqual(readConfig({}));
-  });
 });
 
 describe('values', () => {
