@@ -4,7 +4,7 @@
  *     node scripts/lint-words.ts
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** What to avoid, and what to write instead. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
@@ -57,7 +57,7 @@ function adviceFor(text: string): string[] {
 const LEFT_OUT =
   /^(?:docs\/decisions\/|docs\/control-plane-errors|sdk\/|proto\/gen\/|test\/scripts\/lint-words)/;
 
-/** What git knows of, so that nothing installed is read. */
+/** What git knows of and the working tree still has, so that nothing installed is read. */
 function filesOf(...endings: readonly string[]): readonly string[] {
   const names = execFileSync('git', [
     'ls-files',
@@ -70,7 +70,7 @@ function filesOf(...endings: readonly string[]): readonly string[] {
   return names
     .toString()
     .split('\0')
-    .filter((name) => name !== '' && !LEFT_OUT.test(name));
+    .filter((name) => existsSync(name) && !LEFT_OUT.test(name));
 }
 
 if (import.meta.main) {
