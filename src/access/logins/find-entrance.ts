@@ -14,7 +14,7 @@ import {
   findOwnTenant,
   findOwnTenants,
 } from '../members/memberships.sql.ts';
-import type { ProvedPerson } from './login-links.sql.ts';
+import type { ProvedPerson } from './login-link.ts';
 
 /** Tenants on a page of each list of a person. */
 export const TENANTS_PAGE_SIZE = 50;

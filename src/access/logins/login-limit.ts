@@ -11,8 +11,6 @@ import { networkOf } from '../../base/lib/address.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
-/** A link that logs in by mail works for so long, and once. */
-export const LINK_MINUTES = 15;
 /** To one address, asked for by one client. */
 export const LOGIN_MAILS_PER_HOUR = 5;
 /** The least time between two mails to one address, beyond so many requests in a day from all clients. */

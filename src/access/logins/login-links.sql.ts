@@ -2,29 +2,7 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { deleteOver } from '../sessions/delete-over.sql.ts';
-import type { PersonProof } from '../sessions/session.ts';
-import { LINK_MINUTES } from './login-limit.ts';
-
-/** A person who proved to have an address. */
-export interface ProvedPerson {
-  readonly proof: PersonProof;
-  readonly email: string;
-  /** The passkey that the link comes from, if there is one. */
-  readonly passkeyId?: string | undefined;
-  /** The tenant to begin with, if one was asked for. */
-  readonly tenant: TenantId | undefined;
-}
-
-/** What a link proves. */
-export type LinkProof =
-  | ProvedPerson
-  | { readonly proof: 'key'; readonly tenant: TenantId; readonly keyId: string }
-  | { readonly proof: 'operator'; readonly tenant: TenantId; readonly operator: string };
-
-export type LoginLink = LinkProof & {
-  /** The path of the page to begin with. */
-  readonly next: string;
-};
+import { LINK_MINUTES, type LinkProof, type LoginLink } from './login-link.ts';
 
 export async function insertLink(db: Db, hash: Buffer, link: LoginLink): Promise<void> {
   await db.query({

@@ -6,7 +6,8 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import { getTenant } from '../../base/tenants/get-tenant.ts';
 import { hasConsole, renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { CONSOLE_PATH, makeLink } from './request-login.ts';
+import { CONSOLE_PATH } from './login-link.ts';
+import { makeLink } from './request-login.ts';
 
 /**
  * Returns the address of a page that logs in as an owner, once. What is changed there stands in the audit trail with

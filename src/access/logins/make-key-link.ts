@@ -5,8 +5,9 @@ import { Failure } from '../../base/failure.ts';
 import { hasConsole } from '../../base/tenants/tenant.ts';
 import { authenticate, type KeyDeps } from '../keys/authenticate.ts';
 import { parseAuthorization } from '../keys/verify-secret.ts';
+import { CONSOLE_PATH } from './login-link.ts';
 import { noteFailedLogin } from './note-failed-login.ts';
-import { CONSOLE_PATH, type LoginDeps, makeLink } from './request-login.ts';
+import { type LoginDeps, makeLink } from './request-login.ts';
 
 export interface KeyLinkDeps extends KeyDeps, Omit<LoginDeps, 'config'> {
   readonly config: KeyDeps['config'] & LoginDeps['config'];

@@ -21,7 +21,8 @@ import {
 } from '../sessions/session.ts';
 import { deleteSession, insertSession, type NewSession } from '../sessions/sessions.sql.ts';
 import { findEntrance, nextPageOf, TENANTS_PAGE_SIZE } from './find-entrance.ts';
-import { findSpentLink, type LoginLink, type ProvedPerson, takeLink } from './login-links.sql.ts';
+import type { LoginLink, ProvedPerson } from './login-link.ts';
+import { findSpentLink, takeLink } from './login-links.sql.ts';
 import { noteFailedLogin } from './note-failed-login.ts';
 import { type LoginDeps, peekLink } from './request-login.ts';
 

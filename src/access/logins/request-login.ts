@@ -8,16 +8,14 @@ import { isKnownAddress } from '../members/memberships.sql.ts';
 import { hashSecret, isSecret, newSecret } from '../sessions/session.ts';
 import type { ConsoleMails } from './console-mails.ts';
 import type { LoginLimit } from './login-limit.ts';
-import { findLink, insertLink, type LoginLink, type ProvedPerson } from './login-links.sql.ts';
+import { CONSOLE_PATH, type LoginLink, linkPath, type ProvedPerson } from './login-link.ts';
+import { findLink, insertLink } from './login-links.sql.ts';
 
 export interface LoginDeps extends BaseDeps {
   readonly loginLimit: LoginLimit;
   readonly consoleMails: ConsoleMails;
   readonly config: { readonly publicUrl: string };
 }
-
-/** The page that a log-in begins with. */
-export const CONSOLE_PATH = '/console';
 
 /**
  * Send a link to an address, if a member or an invited person has it. The caller does not learn that: for an address
@@ -60,11 +58,6 @@ export async function makeEntrance(tx: Tx, person: ProvedPerson, next: string): 
   const secret = newSecret();
   await insertLink(tx, secret.hash, { ...person, next });
   return linkPath(secret.plaintext);
-}
-
-/** The path of the page that logs in with a link. */
-export function linkPath(secret: string): string {
-  return `${CONSOLE_PATH}/login/${secret}`;
 }
 
 /** The link behind a token, without using it up. */

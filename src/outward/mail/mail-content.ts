@@ -1,7 +1,6 @@
 /** What a mail says about each type of event, and what to do next. */
 
-import { LINK_MINUTES } from '../../access/logins/login-limit.ts';
-import { CONSOLE_PATH, linkPath } from '../../access/logins/request-login.ts';
+import { CONSOLE_PATH, LINK_MINUTES, linkPath } from '../../access/logins/login-link.ts';
 import { TOLD_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import { isWebhookId } from '../webhooks/webhook.ts';
 import type { MailEvent, MailType } from './mail.ts';

@@ -1,5 +1,5 @@
 /** SQL of `mails`. */
-import { LINK_MINUTES } from '../../access/logins/login-limit.ts';
+import { LINK_MINUTES } from '../../access/logins/login-link.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LoggedEvent } from '../../events/event.ts';

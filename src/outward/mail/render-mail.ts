@@ -1,6 +1,6 @@
 /** The mail about an event: subject line, plain text, and the one layout in HTML. */
 import { Html, html } from '@boxoffice/pages/html';
-import { CONSOLE_PATH } from '../../access/logins/request-login.ts';
+import { CONSOLE_PATH } from '../../access/logins/login-link.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import {
   type ConsoleMailType,

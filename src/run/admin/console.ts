@@ -1,6 +1,6 @@
 /** `admin console ...`: links that log in once: to the console of a tenant whose mail is lost, and to that of operators. */
 import { type Command, Option } from 'commander';
-import { LINK_MINUTES } from '../../access/logins/login-limit.ts';
+import { LINK_MINUTES } from '../../access/logins/login-link.ts';
 import { makeConsoleLink } from '../../access/logins/make-console-link.ts';
 import { endOperatorSessions, makeOperatorLink } from '../../access/operators/log-in-with-link.ts';
 import { OPERATOR_LINK_MINUTES } from '../../access/operators/operator-session.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
-  LINK_MINUTES,
   LOGIN_MAIL_GAP_MAX_MINUTES,
   LOGIN_MAIL_GAPS,
   LOGIN_MAILS_PER_HOUR,
   LOGIN_REQUESTS_PER_HOUR,
   LoginLimit,
 } from '../../../src/access/logins/login-limit.ts';
+import { LINK_MINUTES } from '../../../src/access/logins/login-link.ts';
 import { useDatabase } from '../../support/database.ts';
 
 const database = useDatabase();

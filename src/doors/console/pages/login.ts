@@ -1,7 +1,8 @@
 /** `/console/login` and below: log in by mail, or with a link from a terminal (with the issuer: `oidc.ts`); log out; log in again. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { findEntrance } from '../../../access/logins/find-entrance.ts';
-import { LINK_MINUTES, LOGIN_MAIL_GAP_MAX_MINUTES } from '../../../access/logins/login-limit.ts';
+import { LOGIN_MAIL_GAP_MAX_MINUTES } from '../../../access/logins/login-limit.ts';
+import { LINK_MINUTES } from '../../../access/logins/login-link.ts';
 import { makeKeyLink } from '../../../access/logins/make-key-link.ts';
 import { openSession } from '../../../access/logins/open-session.ts';
 import { peekLink, requestLogin } from '../../../access/logins/request-login.ts';

@@ -1,7 +1,7 @@
 /** `/console/tenants/t_...`: everything about one tenant, but no secret. */
 import { type Html, html } from '@boxoffice/pages/html';
 import type { ApiKey } from '../../../../access/keys/api-key.ts';
-import { LINK_MINUTES } from '../../../../access/logins/login-limit.ts';
+import { LINK_MINUTES } from '../../../../access/logins/login-link.ts';
 import { makeConsoleLink } from '../../../../access/logins/make-console-link.ts';
 import { getTenantOverview } from '../../../../access/operators/get-tenant-overview.ts';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
