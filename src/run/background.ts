@@ -12,7 +12,7 @@ import { repeat } from '../base/lib/repeat.ts';
 import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
 import { advanceErasures } from '../control/people/advance-erasures.ts';
-import { sweepParticipants } from '../control/rooms/sweep-participants.ts';
+import { tellExpiredParticipants } from '../control/rooms/tell-expired-participants.ts';
 import { LOOK_EVERY_SECONDS, watch } from '../control/watchdogs/watch.ts';
 import { watchdogListener } from '../control/watchdogs/watchdog-listener.ts';
 import type { Deps } from '../doors/deps.ts';
@@ -114,7 +114,7 @@ function jobsOf(
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
     { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },
     { name: 'telling of expiring cards', everySeconds: 300, turn: () => tellExpiringCards(deps) },
-    { name: 'sweeping participants', everySeconds: 1, turn: () => sweepParticipants(deps) },
+    { name: 'sweeping participants', everySeconds: 1, turn: () => tellExpiredParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
     { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },
     {

@@ -10,7 +10,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { migrate } from '../../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../../src/base/db/pool.ts';
 import { StartError } from '../../src/base/lib/start-error.ts';
-import { sweepParticipants } from '../../src/control/rooms/sweep-participants.ts';
+import { tellExpiredParticipants } from '../../src/control/rooms/tell-expired-participants.ts';
 import { closePools, openDatabase } from '../../src/run/open-database.ts';
 import { sweep } from '../../src/run/sweep.ts';
 import { mint, newStage } from '../control/moderation/support.ts';
@@ -107,7 +107,7 @@ describe.skipIf(inject('applicationUrl') === '')('a role that owns nothing', () 
         subject: { case: 'cidr', value: '192.0.2.0/24' },
       });
       await lapse(app, tenant);
-      await sweepParticipants(app.service.deps);
+      await tellExpiredParticipants(app.service.deps);
       await control.call(RoomService.method.endRoom, { room: 'lobby' });
       await eraseBob(tenant);
       const { events } = await control.call(RoomService.method.listEvents, {});

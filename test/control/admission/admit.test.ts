@@ -11,7 +11,7 @@ import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/
 import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { banSubject } from '../../../src/control/moderation/ban-subject.ts';
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
-import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
+import { tellExpiredParticipants } from '../../../src/control/rooms/tell-expired-participants.ts';
 import { lapse, toldOf } from '../../doors/grpc/mint.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import {
@@ -193,7 +193,7 @@ describe('a user whose tokens have all expired', () => {
       await enterIn(tx, admissionOf('ann'));
     });
     expect(await enterTime()).toBeGreaterThan(before);
-    await sweepParticipants(app.service.deps);
+    await tellExpiredParticipants(app.service.deps);
     expect(await toldOf(app, stage.tenant)).toStrictEqual(['entered ann', 'left ann', 'entered ann']);
     const [left, entered] = (await eventsSince(app, stage.tenant)).slice(-2);
     expect(left).toMatchObject({ subject: { leaveReason: 'expired', devices: [] } });
@@ -205,7 +205,7 @@ describe('a user whose tokens have all expired', () => {
     for (let round = 0; round < 5; round += 1) {
       await mint(stage, 'ann');
       await lapse(app, stage.tenant);
-      await Promise.all([sweepParticipants(app.service.deps), mint(stage, 'ann')]);
+      await Promise.all([tellExpiredParticipants(app.service.deps), mint(stage, 'ann')]);
     }
     const events = await toldOf(app, stage.tenant);
     expect(events).toStrictEqual(events.map((_, at) => (at % 2 ? 'left ann' : 'entered ann')));

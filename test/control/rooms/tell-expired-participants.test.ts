@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { markExpired } from '../../../src/control/rooms/lapses.sql.ts';
 import { expel } from '../../../src/control/rooms/participants.sql.ts';
-import { sweepParticipants } from '../../../src/control/rooms/sweep-participants.ts';
+import { tellExpiredParticipants } from '../../../src/control/rooms/tell-expired-participants.ts';
 import { lapse, mint, newThumbprint, toldOf } from '../../doors/grpc/mint.ts';
 import { type TestControl, useControl } from '../../support/grpc.ts';
 import { noteEarlierLapses } from '../../support/lapses.ts';
@@ -72,7 +72,7 @@ describe('a participant whose last token expired', () => {
   test('enters again with the next token', async () => {
     await mint(control);
     await lapse(app, tenant);
-    await sweepParticipants(app.service.deps);
+    await tellExpiredParticipants(app.service.deps);
     await mint(control);
     expect(await toldOf(app, tenant)).toStrictEqual(['entered ann', 'left ann', 'entered ann']);
     expect((await left()).rows).toStrictEqual([]);
@@ -83,7 +83,7 @@ test('concurrent sweeps append each participant_left once', async () => {
   const another = await app.another();
   await insertMany(450, `now() - interval '1 second'`);
   const deps = [app.service.deps, another.service.deps];
-  await Promise.all(Array.from({ length: 6 }, (_, index) => sweepParticipants(deps[index % 2]!)));
+  await Promise.all(Array.from({ length: 6 }, (_, index) => tellExpiredParticipants(deps[index % 2]!)));
   const events = () => toldOf(app, tenant);
   await expect.poll(async () => (await events()).length).toBe(450);
   expect(new Set(await events()).size).toBe(450);
@@ -123,7 +123,7 @@ describe('a renewal after the last token expired', () => {
       await lapse(app, tenant);
       await Promise.all([
         mint(control, { deviceThumbprint }),
-        sweepParticipants(app.service.deps),
+        tellExpiredParticipants(app.service.deps),
         mint(control, { deviceThumbprint }),
       ]);
     }
@@ -156,6 +156,6 @@ test('a participant who expired and is expelled before a sweep gets one particip
   } finally {
     client.release();
   }
-  await sweepParticipants(app.service.deps);
+  await tellExpiredParticipants(app.service.deps);
   expect(await toldOf(app, tenant)).toStrictEqual(['entered ann', 'entered bob']);
 });

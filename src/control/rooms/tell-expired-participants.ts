@@ -18,7 +18,7 @@ const PARTICIPANTS_AT_ONCE = 100;
 const ROOMS_AT_ONCE = 100;
 
 /** One transaction per tenant, so that no tenant waits for the events of another. */
-export async function sweepParticipants(deps: EventDeps): Promise<void> {
+export async function tellExpiredParticipants(deps: EventDeps): Promise<void> {
   let postponed: number;
   do {
     postponed = 0;
