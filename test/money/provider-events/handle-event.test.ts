@@ -3,7 +3,7 @@ import type { Fault } from '../../../sandbox/faults.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { updateStatus } from '../../../src/base/tenants/tenants.sql.ts';
 import { unfreeze } from '../../../src/money/payments/top-up-stops.sql.ts';
-import { applyMissedEvents } from '../../../src/money/provider-events/apply-missed-events.ts';
+import { applyMissedEvents } from '../../../src/money/provider-events/event-sweeper.ts';
 import { handleEvent } from '../../../src/money/provider-events/handle-event.ts';
 import { countLockWaiters } from '../../support/lock-waiters.ts';
 import type { TestTenant } from '../../support/service.ts';

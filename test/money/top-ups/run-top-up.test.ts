@@ -4,7 +4,7 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { updateStatus } from '../../../src/base/tenants/tenants.sql.ts';
 import { lockAccount } from '../../../src/money/accounts/accounts.sql.ts';
 import { openProvider } from '../../../src/money/payments/provider.ts';
-import { applyMissedEvents } from '../../../src/money/provider-events/apply-missed-events.ts';
+import { applyMissedEvents } from '../../../src/money/provider-events/event-sweeper.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from '../../../src/money/top-ups/cancel-attempt.ts';
 import { runDueTopUp } from '../../../src/money/top-ups/run-top-up.ts';

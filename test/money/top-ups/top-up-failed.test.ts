@@ -1,6 +1,6 @@
 /** The event `top_up_failed`: once for each top-up or checkout that failed, however often that is reported. */
 import { describe, expect, test } from 'vitest';
-import { applyMissedEvents } from '../../../src/money/provider-events/apply-missed-events.ts';
+import { applyMissedEvents } from '../../../src/money/provider-events/event-sweeper.ts';
 import { eventsOf } from '../../support/events.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { DECLINES_LATER, usePayments } from '../payments/support.ts';

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { measureParkedEvents } from '../../../src/money/parked/measure-parked-events.ts';
-import { applyMissedEvents } from '../../../src/money/provider-events/apply-missed-events.ts';
+import { applyMissedEvents } from '../../../src/money/provider-events/event-sweeper.ts';
 import { settleParked } from '../../../src/money/provider-events/settle-parked.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { GOOD_CARD, usePayments } from '../payments/support.ts';
