@@ -17,18 +17,16 @@ import Fastify, {
 } from 'fastify';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
-import { parseStrictJson } from '../../base/lib/strict-json.ts';
-import { Turns } from '../../base/lib/turns.ts';
 import { countLimitRefusal } from '../../base/tenants/limits.ts';
 import { isMailAddress } from '../../base/tenants/mail-address.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
+import { fillOptionalBody, parseBodies } from './bodies.ts';
 import { drainOnClose } from './drain.ts';
 import { LAZY_SCHEMAS } from './lazy-schemas.ts';
-import { BODY_AT_ONCE_MAX, HEAD_BYTES_MAX, PARAM_LENGTH_MAX, TIME_LIMITS } from './limits.ts';
+import { HEAD_BYTES_MAX, PARAM_LENGTH_MAX, TIME_LIMITS } from './limits.ts';
 import { RequestLog } from './request-log.ts';
 import { requireTls } from './strict-transport.ts';
-import { LateHeads, limitAnswer, limitTime } from './time-limits.ts';
+import { LateHeads, limitTime } from './time-limits.ts';
 
 export type Http = FastifyInstance<
   RawServerDefault,
@@ -40,12 +38,6 @@ export type Http = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route takes no body. An empty one, or `{}`, is accepted. */
-    emptyBody?: boolean;
-    /** The body is optional, even with a Content-Type. */
-    optionalBody?: boolean;
-    /** Reads the body, a large one in turns, or resolves to `undefined` to leave it to the strict JSON reader. */
-    readBody?: (request: FastifyRequest, bytes: Buffer, turns: Turns<TenantId | string>) => Promise<unknown>;
     /** `Cache-Control` of a success. All other answers are `no-store`. */
     cacheControl?: string;
   }
@@ -164,61 +156,6 @@ function ignoreExpectations(app: Http): void {
 function stampHeaders(request: { id: string }, reply: Pick<FastifyReply, 'header' | 'hasHeader'>): void {
   if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   reply.header('x-request-id', request.id);
-}
-
-/** In one slice. */
-// biome-ignore lint/correctness/useYield: it is one slice
-function* parseInTurn(bytes: Buffer): Generator<never, unknown> {
-  return parseStrictJson(bytes);
-}
-
-/** Accepts JSON only, uncompressed, strictly parsed. Tenants, and clients without a key, take turns with large bodies. */
-function parseBodies(app: Http): void {
-  const turns = new Turns<TenantId | string>();
-  const parse = ({ caller, ip }: FastifyRequest, bytes: Buffer) =>
-    bytes.length <= BODY_AT_ONCE_MAX
-      ? parseStrictJson(bytes)
-      : turns.run(caller?.tenant ?? ip, parseInTurn(bytes));
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    const encoding = request.headers['content-encoding'];
-    const isPlain = encoding === undefined || encoding === 'identity';
-    done(isPlain ? null : invalidRequest('the body may not be compressed'), payload);
-  });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      limitAnswer(request);
-      requireUtf8(request);
-      const { emptyBody, optionalBody, readBody } = request.routeOptions.config;
-      if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
-
-      const value = (await readBody?.(request, bytes, turns)) ?? (await parse(request, bytes));
-      if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
-      return value;
-    },
-  );
-}
-
-/** The charset of a Content-Type. */
-function requireUtf8(request: FastifyRequest): void {
-  const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-  if (charset && charset.toLowerCase() !== 'utf-8') throw invalidRequest('charset must be utf-8');
-}
-
-/** A missing optional body becomes an empty one. */
-function fillOptionalBody(app: Http): void {
-  app.addHook('preValidation', (request, _reply, done) => {
-    if (request.routeOptions.config.optionalBody && request.body === undefined) request.body = {};
-    done();
-  });
-}
-
-function isEmptyObject(value: unknown): boolean {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
-  );
 }
 
 /** All methods that can reach a route. Node creates no request for CONNECT. */
