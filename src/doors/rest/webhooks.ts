@@ -5,8 +5,9 @@ import { changeWebhook } from '../../outward/webhooks/change-webhook.ts';
 import { createWebhook } from '../../outward/webhooks/create-webhook.ts';
 import { deleteWebhook } from '../../outward/webhooks/delete-webhook.ts';
 import { getWebhook, listWebhooks } from '../../outward/webhooks/get-webhook.ts';
-import { rotateSecret, SIGNING_SECRETS_MAX } from '../../outward/webhooks/rotate-secret.ts';
+import { rotateSecret } from '../../outward/webhooks/rotate-secret.ts';
 import { WEBHOOKS_MAX } from '../../outward/webhooks/webhook.ts';
+import { SIGNING_SECRETS_MAX } from '../../outward/webhooks/webhook-secret.ts';
 import { change, plain } from './route.ts';
 import { time } from './schemas.ts';
 import {

@@ -5,6 +5,9 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 export const ATTEMPT_STATES = ['pending', 'unknown', 'succeeded', 'declined', 'canceled'] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
+/** The provider may forget an idempotency key after 24 hours. After this time nothing is sent again. */
+export const RESEND_SECONDS_MAX = 23 * 3600;
+
 export interface Attempt {
   readonly id: string;
   readonly tenant: TenantId;

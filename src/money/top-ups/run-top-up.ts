@@ -14,7 +14,7 @@ import { centsOfMicros } from '../amount.ts';
 import { PROVIDER_ERROR } from '../payments/payment-settings.ts';
 import { forgetCard, forgetCustomer, noteTopUpTrouble } from '../payments/payments.sql.ts';
 import { isCustomerGone, isProviderError, type Provider } from '../payments/provider.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, RESEND_SECONDS_MAX } from './attempt.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { DeclineReport } from './decline.ts';
 import { declineAttempt } from './decline-attempt.ts';
@@ -23,7 +23,6 @@ import { IN_FLIGHT_SECONDS_MAX, prepareAttempt } from './prepare-attempt.ts';
 import { fetchPayment, settlePayment } from './settle-payment.ts';
 import { claimDueAttempt, markStuck, postpone } from './top-up-attempts.sql.ts';
 import { countTopUp, type TopUpDeps, type TopUpOutcome } from './top-up-outcome.ts';
-import { RESEND_SECONDS_MAX } from './top-up-permission.ts';
 
 const RETRY_SECONDS_MAX = 30;
 

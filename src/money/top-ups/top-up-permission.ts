@@ -15,9 +15,6 @@ export const VELOCITY_CAPS = [
   { count: 24, seconds: 86_400, name: '24 within a day' },
 ] as const;
 
-/** The provider may forget an idempotency key after 24 hours. After this time nothing is sent again. */
-export const RESEND_SECONDS_MAX = 23 * 3600;
-
 /** Why an attempt must not be sent. */
 export interface Refusal {
   readonly error: string;

@@ -1,10 +1,7 @@
 /** SQL of `conflict_notices`: the conflicts of a tenant that were not told yet. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { CONFLICT_IDS_MAX, type ConflictingDuplicates } from './conflict-events.ts';
-
-/** A tenant is told at most once in so long, otherwise a broken relay would fill the log. */
-const BETWEEN_NOTICES = `interval '1 hour'`;
+import { CONFLICT_IDS_MAX, type ConflictingDuplicates, HOURS_BETWEEN_CONFLICTS } from './conflict-events.ts';
 
 /** `ids` are the first ones, each once. The account must be locked. */
 export async function addConflicts(
@@ -25,7 +22,7 @@ export async function addConflicts(
 
 const RESET = `set told_at = now(), reports = 0, first_at = null, ids = '{}'`;
 const UNTOLD = `tenant_id as tenant, reports::integer as count, first_at as "firstAt", ids`;
-const IS_DUE = `reports > 0 and (told_at is null or told_at <= now() - ${BETWEEN_NOTICES})`;
+const IS_DUE = `reports > 0 and (told_at is null or told_at <= now() - interval '${HOURS_BETWEEN_CONFLICTS} hours')`;
 
 /** The conflicts of the tenant, if it may be told of them now. From now on they are told. The account must be locked. */
 export async function takeConflicts(tx: Tx, tenant: TenantId): Promise<ConflictingDuplicates | undefined> {

@@ -17,7 +17,7 @@ import { publicEventId, renderPublicEvent } from '../events/public-event.ts';
 import { listPublicEvents } from '../events/public-events.sql.ts';
 import { isDelivered } from './delivery.ts';
 import { standingAfter } from './delivery-lane.ts';
-import { type RetrySchedule, retryWaitSeconds } from './retry-schedule.ts';
+import { GONE, type RetrySchedule, retryWaitSeconds } from './retry-schedule.ts';
 import { type Message, openSecrets, type Sent, sendEvent, type WebhookDeps } from './send-event.ts';
 import { pausedEntry } from './webhook-audit.ts';
 import {
@@ -31,8 +31,6 @@ import {
 } from './webhook-cursors.sql.ts';
 import { webhookPaused } from './webhook-events.ts';
 import { findSecrets } from './webhooks.sql.ts';
-
-const GONE = 410;
 
 const WEBHOOKS: Actor = { kind: 'system', id: 'webhooks' };
 

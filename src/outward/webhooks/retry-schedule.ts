@@ -20,6 +20,9 @@ export const RETRY_SCHEDULE: RetrySchedule = {
   jitter: 0.1,
 };
 
+/** A receiver that answers with this status wants no more: nothing is tried again. */
+export const GONE = 410;
+
 /** A receiver may ask for a longer wait, up to this. */
 const RETRY_AFTER_SECONDS_MAX = 24 * HOUR;
 

@@ -8,11 +8,8 @@ import { getLockedWebhook } from './get-webhook.ts';
 import { secretContext, type WebhookDeps } from './send-event.ts';
 import type { WebhookChanger } from './webhook.ts';
 import { rotatedEntry } from './webhook-audit.ts';
-import { newSecret } from './webhook-secret.ts';
+import { newSecret, SIGNING_SECRETS_MAX } from './webhook-secret.ts';
 import { countSecrets, insertSecret, retireSecrets } from './webhooks.sql.ts';
-
-/** Each signs twice in the headers of every request. */
-export const SIGNING_SECRETS_MAX = 4;
 
 export interface RotatedSecret extends NewWebhookSecret {
   readonly oldSecretRetires: Date;

@@ -6,6 +6,9 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import { assert } from '../../base/lib/assert.ts';
 
+/** A webhook has at most so many that sign. Each signs twice in the headers of every request. */
+export const SIGNING_SECRETS_MAX = 4;
+
 /** The standard has 24 to 64 bytes. */
 const HMAC_KEY_BYTES = 32;
 const SEED_BYTES = 32;
