@@ -2,6 +2,7 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { describe, expect, test } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { liftEndedBans } from '../../../src/control/bans/bans.sql.ts';
 import { findBrokenBans } from '../../../src/control/moderation/broken-bans.sql.ts';
@@ -113,18 +114,20 @@ describe('after the room was made again', () => {
     const { db } = app.service.deps;
     await makeAgain(stage);
     await mint(stage, 'bob');
-    for (const [kind, value] of [
-      ['user', 'bob'],
-      ['device', deviceOf('bob')],
-    ]) {
-      await db.query(
-        `insert into bans (tenant_id, id, room, room_uid, kind, value, rank) values ($1, $2, 'lobby', $3, $4, $5, 100)`,
-        [idOf(stage), `ban_${kind}`, stage.roomUid, kind, value],
-      );
-    }
-    const broken = (await findBrokenBans(db, { seconds: 30, limit: 100 })).filter(
-      ({ tenant }) => tenant === idOf(stage),
-    );
+    // In one transaction, because the service applies bans again each second.
+    const found = await inTransaction(db, async (tx) => {
+      for (const [kind, value] of [
+        ['user', 'bob'],
+        ['device', deviceOf('bob')],
+      ]) {
+        await tx.query(
+          `insert into bans (tenant_id, id, room, room_uid, kind, value, rank) values ($1, $2, 'lobby', $3, $4, $5, 100)`,
+          [idOf(stage), `ban_${kind}`, stage.roomUid, kind, value],
+        );
+      }
+      return findBrokenBans(tx, { seconds: 30, limit: 100 });
+    });
+    const broken = found.filter(({ tenant }) => tenant === idOf(stage));
     expect(broken.map(({ room, subject }) => [room, subject.kind]).sort()).toEqual([
       ['lobby', 'device'],
       ['lobby', 'user'],
