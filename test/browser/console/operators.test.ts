@@ -1,11 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { OPERATOR_PICTURES } from '../../../scripts/screenshots/pictures.ts';
 import { makeOperatorLink } from '../../../src/access/operators/log-in-with-link.ts';
 import { LOOKS, OPS_URL, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { getOpsPage, makeOperator, OPERATOR_COOKIE, type TestOperator } from '../../support/operators.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
-import { expectAccessible, expectAccessibleInAllLooks, tabTo } from './support.ts';
+import { expectAccessible, expectAccessibleInAllLooks, routesWithoutPath, tabTo } from './support.ts';
 
 const app = useService({ publicUrl: PUBLIC_URL });
 const browser = useBrowser(app);
@@ -20,6 +21,8 @@ const HOSTILE = [
 
 let tenant: TestTenant;
 let operator: TestOperator;
+/** The path of a link that logs in. */
+let link: string;
 
 beforeAll(async () => {
   const { db } = app.service.deps;
@@ -65,9 +68,11 @@ beforeAll(async () => {
     ],
   );
   operator = await makeOperator(db, { name: `grace ${HOSTILE[0]}` });
+  link = new URL(await makeOperatorLink(db, OPERATOR, OPS_URL)).pathname;
 });
 
 const PAGES: Readonly<Record<string, () => string>> = {
+  link: () => link,
   overview: () => '/console',
   tenants: () => '/console/tenants',
   'no tenants': () => `/console/tenants?search=${encodeURIComponent(`nobody ${HOSTILE[1]}`)}`,
@@ -86,6 +91,16 @@ const PAGES: Readonly<Record<string, () => string>> = {
   audit: () => '/console/audit',
   'not found': () => '/console/nothing',
 };
+
+test('every page is here, or in a test of its own', () => {
+  const paths = Object.values(PAGES).map((path) => path());
+  expect(routesWithoutPath(OPERATOR_PICTURES, paths)).toEqual([
+    '/console/login',
+    '/console/confirm',
+    '/console/tenants/:tenant/sessions',
+    '/console/sessions',
+  ]);
+});
 
 test.each(Object.entries(PAGES))('%s is accessible, fits, and runs no foreign text', async (name, path) => {
   const { page, complaints } = await browser.open(LOOKS[0]!);

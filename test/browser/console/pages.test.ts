@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { TENANT_PICTURES } from '../../../scripts/screenshots/pictures.ts';
 import { makeEntrance } from '../../../src/access/logins/request-login.ts';
 import { insertMember } from '../../../src/access/members/members.sql.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
@@ -11,7 +12,7 @@ import { useControl } from '../../support/grpc.ts';
 import { useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import { expectAccessibleInAllLooks } from './support.ts';
+import { expectAccessibleInAllLooks, routesWithoutPath } from './support.ts';
 
 const app = useService({ publicUrl: PUBLIC_URL });
 const controlOf = useControl(app);
@@ -209,6 +210,16 @@ function visitorOf(name: string): TestMember {
   if (name === 'review') return reviewer;
   return name === 'unproved start' ? unproved : owner;
 }
+
+test('every page is here, or in a test of its own', () => {
+  const paths = Object.values(PAGES).map((path) => path());
+  expect(routesWithoutPath(TENANT_PICTURES, paths)).toEqual([
+    '/console/signup',
+    '/console/login',
+    '/console/confirm',
+    '/console/sessions',
+  ]);
+});
 
 test.each(Object.entries(PAGES))('%s is accessible, fits, and runs no foreign text', async (name, path) => {
   const { page, complaints } = await browser.open(LOOKS[0]!);

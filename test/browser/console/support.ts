@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import type { Picture } from '../../../scripts/screenshots/pictures.ts';
 import { LOOKS, NARROWEST_PX, overflows, PHONE } from '../../support/browser.ts';
 
 /**
@@ -18,6 +19,13 @@ export async function expectAccessible(page: Page): Promise<void> {
   // A chart is drawn again for a screen that has changed.
   await expect.poll(() => overflows(page), { message: `wider than a screen of ${NARROWEST_PX}` }).toBe(false);
   await page.setViewportSize(size);
+}
+
+/** The routes of pages that none of these paths opens. */
+export function routesWithoutPath(pictures: readonly Picture[], paths: readonly string[]): string[] {
+  const opens = (path: string, route: string) =>
+    new RegExp(`^${route.replace(/:\w+/g, '[^/?]+')}(\\?|$)`).test(path);
+  return pictures.map(({ route }) => route).filter((route) => !paths.some((path) => opens(path, route)));
 }
 
 /** The same in every look, after one load. */
