@@ -70,7 +70,7 @@ export function renderCharge(charge: Charge, publicUrl: string) {
   };
 }
 
-export function receiptUrl({ id }: Charge, publicUrl: string): string {
+function receiptUrl({ id }: Charge, publicUrl: string): string {
   return `${publicUrl}/receipts/${id}`;
 }
 

@@ -3,7 +3,7 @@
 export const TAXED_COUNTRY = 'US';
 
 /** 8.25 %: most amounts have to be rounded. */
-export const TAX_BASIS_POINTS = 825;
+const TAX_BASIS_POINTS = 825;
 
 /** Cents of tax on an amount without tax, half a cent rounded up. */
 export function taxOn(amount: number, country: string | null): number {

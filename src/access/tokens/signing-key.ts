@@ -11,8 +11,7 @@ import { TOKEN_SECONDS_MAX } from '../rights/token-lifetime.ts';
 
 export const SIGNING_ALGORITHM = 'ES256';
 
-export const SIGNING_KEY_STATES = ['pending', 'active', 'retiring', 'removed'] as const;
-export type SigningKeyState = (typeof SIGNING_KEY_STATES)[number];
+export type SigningKeyState = 'pending' | 'active' | 'retiring' | 'removed';
 
 export interface SigningKeyRow {
   readonly kid: string;

@@ -7,9 +7,8 @@ export const BANS_LIMIT = {
   active: 10_000,
   unit: 'active bans',
 } as const satisfies TenantLimit;
-export const SUBJECT_KINDS = ['user', 'device', 'cidr'] as const;
 
-export type SubjectKind = (typeof SUBJECT_KINDS)[number];
+export type SubjectKind = 'user' | 'device' | 'cidr';
 
 /** A username, a thumbprint, or an address range in canonical form. */
 export interface Subject {

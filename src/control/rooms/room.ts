@@ -27,8 +27,7 @@ export type RoomReference =
   | { readonly name: string; readonly uid?: undefined }
   | { readonly name?: string | undefined; readonly uid: string };
 
-export const ROOM_STATES = ['LIVE', 'ENDED'] as const;
-export type RoomState = (typeof ROOM_STATES)[number];
+export type RoomState = 'LIVE' | 'ENDED';
 
 /** Rules of a room, stored as JSON. Those up to `region` never change. */
 export interface RoomPolicy extends RoleCapabilities {

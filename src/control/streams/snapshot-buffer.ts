@@ -16,7 +16,7 @@ export interface SnapshotBufferLimits {
   readonly stallMs: number;
 }
 
-export const SNAPSHOT_BUFFER: SnapshotBufferLimits = { bytes: 256 * 1024, stallMs: 5_000 };
+const SNAPSHOT_BUFFER: SnapshotBufferLimits = { bytes: 256 * 1024, stallMs: 5_000 };
 
 /** Roughly, of an item in memory without its metadata. */
 const ITEM_BYTES = 512;

@@ -105,7 +105,7 @@ export async function findRecentRoomEvents(
 /** JSON has no dates; these are the names of fields that hold one. */
 const DATE = /^(at|deadline|.+At)$/;
 
-export function reviveDates(value: unknown): unknown {
+function reviveDates(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reviveDates);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -43,7 +43,7 @@ async function wakeRooms(tx: Tx, tenant: TenantId, events: readonly LoggedEvent[
 }
 
 /** `undefined`: the events say nothing about it. */
-export function readAdmitted(events: readonly LoggedEvent[]): Unadmitted | undefined {
+function readAdmitted(events: readonly LoggedEvent[]): Unadmitted | undefined {
   let found: Unadmitted | undefined;
   for (const { type, at, subject } of events) {
     if (!ADMITTED_EVENTS.includes(type)) continue;

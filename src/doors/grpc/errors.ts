@@ -17,7 +17,7 @@ import { Metadata, status } from '@grpc/grpc-js';
 import { type Outage, outageOf } from '../../base/db/outage.ts';
 import { Failure, type FailureKind } from '../../base/failure.ts';
 
-export const ERROR_DOMAIN = 'boxoffice';
+const ERROR_DOMAIN = 'boxoffice';
 
 interface Meaning {
   readonly code: status;

@@ -29,7 +29,7 @@ const TRACKS: Readonly<Record<PublishRight, TrackKind>> = {
   data: TrackKind.DATA,
 };
 
-export function renderTracks(rights: readonly PublishRight[]): TrackKind[] {
+function renderTracks(rights: readonly PublishRight[]): TrackKind[] {
   return rights.map((right) => TRACKS[right]);
 }
 

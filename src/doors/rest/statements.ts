@@ -14,7 +14,7 @@ import { plain } from './route.ts';
 import { words } from './schemas.ts';
 import { ListedStatementSchema, MonthSchema, StatementSchema } from './statement-schema.ts';
 
-export const listRoute = plain(
+const listRoute = plain(
   {
     path: 'GET /v1/statements',
     key: 'backend',
@@ -57,7 +57,7 @@ const AnswerSchema = Type.Object({
   ),
 });
 
-export const showRoute = plain(
+const showRoute = plain(
   {
     path: 'GET /v1/statements/:month',
     key: 'backend',

@@ -6,7 +6,7 @@ import { cardExpiring } from './card-events.ts';
 import { takeExpiringCards } from './saved-cards.sql.ts';
 
 /** Days before the end of a card, which is the end of its month in UTC. */
-export const EXPIRY_NOTICE_DAYS = 30;
+const EXPIRY_NOTICE_DAYS = 30;
 
 const AT_ONCE = 100;
 

@@ -226,7 +226,7 @@ export async function findPayment(db: Db, id: string): Promise<Payment | undefin
   return payment;
 }
 
-export async function findPayments(db: Db, ids: readonly string[]): Promise<Payment[]> {
+async function findPayments(db: Db, ids: readonly string[]): Promise<Payment[]> {
   const { rows } = await db.query<Payment>({
     name: 'find-payments',
     text: `select ${PAYMENT} from payments where id = any($1)`,

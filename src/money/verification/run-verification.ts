@@ -18,7 +18,7 @@ import {
 
 const STEP_MS = 1_000;
 /** A page shows so many differences; the command line prints all. */
-export const DIFFERENCES_SHOWN = 100;
+const DIFFERENCES_SHOWN = 100;
 
 interface VerificationDeps {
   readonly db: Pool;

@@ -3,7 +3,7 @@ import type { Db } from '../../base/db/pool.ts';
 import type { ShownDifference, Verification } from './verification.ts';
 
 /** A verification whose row was not moved for so long was abandoned. */
-export const QUIET_SECONDS = 30;
+const QUIET_SECONDS = 30;
 
 const COLUMNS = `id, operator, started_at as "startedAt", step, done, total, finished_at as "finishedAt", differences,
   shown, error`;

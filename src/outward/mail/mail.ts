@@ -20,7 +20,7 @@ export const ALERT_TYPES = [
 export const RECEIPT_TYPES = ['top_up_succeeded'] as const;
 
 /** Events about the account itself. No setting turns them off. */
-export const ACCOUNT_TYPES = ['tenant_status_changed'] as const;
+const ACCOUNT_TYPES = ['tenant_status_changed'] as const;
 
 /** What mails of the console tell about. It is no event of the log. */
 export const CONSOLE_TYPES = ['login_link', 'invitation'] as const;

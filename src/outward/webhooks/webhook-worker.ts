@@ -25,7 +25,7 @@ const STATEMENTS_OF_SLOW = 1;
 /** When the service stops, requests that are under way have so long to end. */
 const STOP_MS = 5_000;
 
-export const DELIVERY_RULES: DeliveryRules = { schedule: RETRY_SCHEDULE, leaseSeconds: 30, turnMs: 5_000 };
+const DELIVERY_RULES: DeliveryRules = { schedule: RETRY_SCHEDULE, leaseSeconds: 30, turnMs: 5_000 };
 
 export class WebhookWorker {
   readonly #deps: WebhookDeps;

@@ -16,7 +16,7 @@ import type { SessionCall } from '../route.ts';
 
 const PATH = '/console/sessions';
 
-export const PROOF_WORDS: Readonly<Record<Proof, string>> = {
+const PROOF_WORDS: Readonly<Record<Proof, string>> = {
   signup: 'signup',
   mail: 'a link by mail',
   passkey: 'a passkey',

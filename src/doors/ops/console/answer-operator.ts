@@ -11,7 +11,7 @@ import type { OperatorCall, OpsRoute } from './route.ts';
 import { OPS_ROUTES } from './routes.ts';
 
 /** The name of the session cookie. */
-export const COOKIE_NAME = 'boxoffice-operator';
+const COOKIE_NAME = 'boxoffice-operator';
 
 export function openPages(open: () => Promise<OperatorDoor>): Pages {
   return {
