@@ -17,7 +17,9 @@ import { requireProviderOf } from './provider.ts';
 const ALL_MAX = 100_000;
 
 export function paymentsCommands(program: Command): void {
-  const payments = program.command('payments').description('notifications of the payment provider');
+  const payments = program
+    .command('payments')
+    .description('notifications of the payment provider that could not be applied');
   withJson(
     payments
       .command('list-parked')
