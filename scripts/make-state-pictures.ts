@@ -40,7 +40,7 @@ const KEY: Machine = {
   states: { working: 'accepted', retiring: 'both work', revoked: 'refused at once' },
   moves: [
     ['working', 'retiring', 'rotated'],
-    ['retiring', 'revoked', 'overlap ends'],
+    ['retiring', 'revoked', 'over, or revoked'],
     ['working', 'revoked', 'revoked'],
   ],
 };
@@ -98,13 +98,12 @@ const STYLE = `
   text { font: 13px system-ui, sans-serif; fill: #1f2328; text-anchor: middle }
   .name { font-weight: 600; font-size: 15px; text-anchor: start }
   .note, .when { font-size: 11px; fill: #59636e }
-  .when { paint-order: stroke; stroke: #fff; stroke-width: 4px }
   rect { fill: #f6f8fa; stroke: #818b98 }
   .page { fill: #fff; stroke: none }
   path { fill: none; stroke: #59636e }
   marker path { fill: #59636e; stroke: none }
   @media (prefers-color-scheme: dark) {
-    text { fill: #f0f6fc } .note, .when { fill: #9198a1 } .when { stroke: #0d1117 } rect { fill: #151b23; stroke: #656c76 }
+    text { fill: #f0f6fc } .note, .when { fill: #9198a1 } rect { fill: #151b23; stroke: #656c76 }
     .page { fill: #0d1117 } path { stroke: #9198a1 } marker path { fill: #9198a1 }
   }`;
 
@@ -140,11 +139,18 @@ function drawArc(from: number, to: number, y: number, when: string): string {
   const edge = y - (side * HEIGHT) / 2;
   const far = edge - side * (ARC + (span - 1) * 16);
   const [start, end] = [from + side * (36 - span * 8), to - side * (span * 10)];
+  const [x, base] = [(start + end) / 2, edge - (edge - far) * 0.75 + 4];
   return `<path d="M${start} ${edge}C${start} ${far} ${end} ${far} ${end} ${edge - side * 2}" marker-end="url(#end)"/>
-${drawWhen((start + end) / 2, edge - (edge - far) * 0.75 + 4, when)}`;
+${drawGround(x, base, when)}
+${drawWhen(x, base, when)}`;
 }
 
-/** With an edge in the color of the page, so that lines do not cross it. */
+/** A ground in the color of the page, so that lines do not cross the words. Its width is a guess, as fonts differ. */
+function drawGround(x: number, y: number, when: string): string {
+  const width = Math.round(when.length * 5.4 + 6);
+  return `<rect class="page" x="${x - width / 2}" y="${y - 10}" width="${width}" height="13"/>`;
+}
+
 function drawWhen(x: number, y: number, when: string): string {
   return `<text class="when" x="${x}" y="${y}">${when}</text>`;
 }
