@@ -3,7 +3,8 @@
  * connections.
  *
  * A call takes a place before it asks for a connection. Without a free place it waits: the calls of one
- * tenant in order, tenants in turns. Each process has places of its own.
+ * tenant in order, tenants in turns. Tenants that never paid together have the places of one tenant and half of
+ * the queue, and take every second turn, because anyone can sign up a thousand of them. Each process has places of its own.
  */
 import { Failure } from '../failure.ts';
 import { type LimitedCaller, limitOfCaller } from './limited-caller.ts';
@@ -49,11 +50,14 @@ const RETRY = { retryAfter: 2 };
 /** The limits of a process that has so many database connections. */
 export function callQueueLimits(connections: number): CallQueueLimits {
   const running = Math.max(1, Math.floor(connections * SHARE_OF_CONNECTIONS));
+  const runningPerTenant = Math.max(1, Math.floor(running * SHARE_OF_TENANT));
   return {
     running,
-    runningPerTenant: Math.max(1, Math.floor(running * SHARE_OF_TENANT)),
+    runningPerTenant,
+    runningNeverPaid: runningPerTenant,
     waiting: WAITING_MAX,
     waitingPerTenant: WAITING_PER_TENANT_MAX,
+    waitingNeverPaid: WAITING_MAX / 2,
     waitMs: WAIT_MS_MAX,
   };
 }
@@ -64,10 +68,12 @@ const GATHERED_CALLS = 8;
 /** The limits of calls that hold no connection, because they share their statements. */
 export function gatheredCallLimits(connections: number): CallQueueLimits {
   const { running, runningPerTenant, ...waiting } = callQueueLimits(connections);
+  const ofTenant = runningPerTenant * GATHERED_CALLS;
   return {
     ...waiting,
     running: running * GATHERED_CALLS,
-    runningPerTenant: runningPerTenant * GATHERED_CALLS,
+    runningPerTenant: ofTenant,
+    runningNeverPaid: ofTenant,
     callsPerPlace: GATHERED_CALLS,
   };
 }
@@ -85,11 +91,16 @@ interface Calls {
   readonly waiting: Waiting[];
 }
 
+type Turns = Map<TenantId, Calls>;
+
 export class CallQueue {
   readonly #limits: CallQueueLimits;
   readonly #tenants = new Map<TenantId, Calls>();
-  /** Tenants with waiting calls. The first one is next. */
-  readonly #inTurn = new Map<TenantId, Calls>();
+  /** Tenants with waiting calls: those that paid, and those that never did. The first one is next. */
+  readonly #paidInTurn: Turns = new Map();
+  readonly #neverPaidInTurn: Turns = new Map();
+  /** Whether the last place that was handed on went to a tenant that paid. */
+  #wasPaid = false;
   readonly #running = new Count();
   readonly #waiting = new Count();
 
@@ -120,18 +131,24 @@ export class CallQueue {
     if (known) {
       this.#running.move(known.running, known.hasPaid, hasPaid);
       this.#waiting.move(known.waiting.length, known.hasPaid, hasPaid);
-      return Object.assign(known, { runningMax, hasPaid });
+      const mustMove = known.hasPaid !== hasPaid && this.#turnsOf(known).delete(caller.tenant);
+      Object.assign(known, { runningMax, hasPaid });
+      if (mustMove) this.#turnsOf(known).set(caller.tenant, known);
+      return known;
     }
     const calls = { running: 0, runningMax, hasPaid, waiting: [] };
     this.#tenants.set(caller.tenant, calls);
     return calls;
   }
 
-  #mayRun({ running, runningMax, hasPaid }: Calls): boolean {
+  #mayRun(calls: Calls): boolean {
+    return this.#hasPlaceFor(calls) && calls.running < Math.max(1, calls.runningMax);
+  }
+
+  /** Whether all tenants together, or those that never paid, leave one. */
+  #hasPlaceFor({ hasPaid }: Calls): boolean {
     const { running: max, runningNeverPaid } = this.#limits;
-    return (
-      this.#running.isBelow(max, hasPaid ? undefined : runningNeverPaid) && running < Math.max(1, runningMax)
-    );
+    return this.#running.isBelow(max, hasPaid ? undefined : runningNeverPaid);
   }
 
   #begin(calls: Calls): void {
@@ -161,8 +178,12 @@ export class CallQueue {
       };
       calls.waiting.push(call);
       this.#waiting.add(1, calls.hasPaid);
-      this.#inTurn.set(caller.tenant, calls);
+      this.#turnsOf(calls).set(caller.tenant, calls);
     });
+  }
+
+  #turnsOf({ hasPaid }: Calls): Turns {
+    return hasPaid ? this.#paidInTurn : this.#neverPaidInTurn;
   }
 
   #end(tenant: TenantId, calls: Calls): void {
@@ -174,23 +195,33 @@ export class CallQueue {
 
   /** Gives the place at once, so that no new call can take it first. */
   #handOn(): void {
-    for (const [tenant, calls] of this.#inTurn) {
-      if (!this.#mayRun(calls)) continue;
+    const next = this.#wasPaid ? this.#neverPaidInTurn : this.#paidInTurn;
+    const others = this.#wasPaid ? this.#paidInTurn : this.#neverPaidInTurn;
+    if (!this.#handTo(next)) this.#handTo(others);
+  }
+
+  /** Whether one of the tenants got the place. */
+  #handTo(turns: Turns): boolean {
+    for (const [tenant, calls] of turns) {
+      if (!this.#hasPlaceFor(calls)) return false;
+      if (calls.running >= Math.max(1, calls.runningMax)) continue;
       this.#begin(calls);
+      this.#wasPaid = calls.hasPaid;
       // Behind the other tenants that wait.
-      this.#inTurn.delete(tenant);
-      this.#inTurn.set(tenant, calls);
+      turns.delete(tenant);
+      turns.set(tenant, calls);
       const next = calls.waiting.shift()!;
       this.#left(tenant, calls);
       next.begin();
-      return;
+      return true;
     }
+    return false;
   }
 
   /** A call of the tenant waits no more. */
   #left(tenant: TenantId, calls: Calls): void {
     this.#waiting.add(-1, calls.hasPaid);
-    if (calls.waiting.length === 0) this.#inTurn.delete(tenant);
+    if (calls.waiting.length === 0) this.#turnsOf(calls).delete(tenant);
     this.#forgetIdle(tenant, calls);
   }
 

@@ -1,7 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { CallQueue, type CallQueueLimits, callQueueLimits } from '../../../src/base/tenants/call-queue.ts';
-import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import {
+  CallQueue,
+  type CallQueueLimits,
+  callQueueLimits,
+  gatheredCallLimits,
+} from '../../../src/base/tenants/call-queue.ts';
+import type { TenantId, TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { limitedCaller } from '../../support/tenants.ts';
 
 const LIMITS: CallQueueLimits = {
@@ -122,6 +127,79 @@ describe('the limit of a tenant', () => {
     const { begun, call } = open();
     void call('a1', { calls_in_flight: 0 });
     expect(begun).toStrictEqual(['a1']);
+  });
+});
+
+describe('tenants that never paid', () => {
+  /** The calls of the queues of a process. Each runs until the test ends it. */
+  function openForStatus(limits: CallQueueLimits) {
+    const queue = new CallQueue(limits);
+    const begun: string[] = [];
+    const ends = new Map<string, () => void>();
+    const call = (name: string, tenant: number, tenantStatus: TenantStatus) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const caller = { ...limitedCaller(BigInt(tenant) as TenantId), tenantStatus };
+      const ended = queue.run(caller, async () => {
+        begun.push(name);
+        ends.set(name, resolve);
+        await promise;
+      });
+      ended.catch(() => {});
+      return ended;
+    };
+    const end = async (name: string) => {
+      ends.get(name)!();
+      await turn();
+    };
+    return { begun, call, end };
+  }
+
+  test.each([
+    ['calls', callQueueLimits(16)],
+    ['gathered calls', gatheredCallLimits(16)],
+  ])('leave places of %s to one that pays, however many they are', (_name, limits) => {
+    const { begun, call } = openForStatus(limits);
+    for (let tenant = 1; tenant <= 1_000; tenant += 1) void call('free', tenant, 'pending');
+    expect(begun).toHaveLength(limits.runningPerTenant);
+    void call('paid', 2_000, 'active');
+    expect(begun.at(-1)).toBe('paid');
+  });
+
+  test('have the places of one tenant, so that one of them alone has all of its own', () => {
+    expect(callQueueLimits(16)).toMatchObject({ runningPerTenant: 8, runningNeverPaid: 8 });
+    expect(gatheredCallLimits(16)).toMatchObject({ runningPerTenant: 64, runningNeverPaid: 64 });
+  });
+
+  test('leave half of the queue to the others', async () => {
+    const { call } = openForStatus(callQueueLimits(16));
+    for (let tenant = 1; tenant <= 2_508; tenant += 1) void call('free', tenant, 'pending');
+    await expect(call('free', 2_509, 'pending')).rejects.toMatchObject({ kind: 'overloaded' });
+    for (let count = 1; count <= 9; count += 1) void call('paid', 3_000, 'active');
+    const waits = call('paid', 3_000, 'active');
+    const settled = vi.fn();
+    waits.catch(settled);
+    await turn();
+    expect(settled).not.toHaveBeenCalled();
+  });
+
+  test('take turns with those that pay as one, not each', async () => {
+    const limits = { ...LIMITS, running: 1, runningPerTenant: 1, waiting: 20, runningNeverPaid: 1 };
+    const { begun, call, end } = openForStatus(limits);
+    for (const tenant of [1, 2, 3, 4]) void call(`free ${tenant}`, tenant, 'pending');
+    for (const tenant of [5, 6]) void call(`paid ${tenant}`, tenant, 'active');
+    for (const name of ['free 1', 'paid 5', 'free 2', 'paid 6', 'free 3']) await end(name);
+    expect(begun).toStrictEqual(['free 1', 'paid 5', 'free 2', 'paid 6', 'free 3', 'free 4']);
+  });
+
+  test('change their place in turn when they pay', async () => {
+    const limits = { ...LIMITS, running: 1, runningPerTenant: 1, waiting: 20, runningNeverPaid: 1 };
+    const { begun, call, end } = openForStatus(limits);
+    void call('first', 9, 'active');
+    for (const tenant of [1, 2]) void call(`free ${tenant}`, tenant, 'pending');
+    void call('free 1 again', 1, 'pending');
+    void call('paid 2', 2, 'active');
+    for (const name of ['first', 'free 2', 'free 1', 'paid 2']) await end(name);
+    expect(begun).toStrictEqual(['first', 'free 2', 'free 1', 'paid 2', 'free 1 again']);
   });
 });
 
