@@ -18,7 +18,7 @@ import { findHandledEvents, findSweepStart, updateSweptUntil } from './provider-
 const OVERLAP_SECONDS = 600;
 
 /** How far back the first sweep looks. */
-const FIRST_SWEEP_SECONDS = 7 * 86_400;
+export const FIRST_SWEEP_SECONDS = 7 * 86_400;
 
 /** Until the first sweep has succeeded. */
 const RETRY_MS = 5_000;

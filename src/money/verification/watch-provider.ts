@@ -7,6 +7,7 @@
  */
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import type { Provider } from '../payments/provider.ts';
+import { FIRST_SWEEP_SECONDS } from '../provider-events/event-sweeper.ts';
 import { compareWithProvider } from './compare-provider.ts';
 import type { DriftDeps } from './drift-metrics.ts';
 import type { Period } from './provider-book.sql.ts';
@@ -22,9 +23,6 @@ const EVERY_SECONDS = 3_600;
 
 /** After differences, and after a failure: a difference may be an event that was still on its way. */
 const AGAIN_SECONDS = 300;
-
-/** As far back as the first sweep of provider events. */
-const BACK_SECONDS = 7 * 86_400;
 
 /** What is younger is left to the next comparison: its event may be on its way. */
 const GRACE_SECONDS = 300;
@@ -42,7 +40,7 @@ export function watchProvider(
     await insertDrift(deps.db, AGAIN_SECONDS);
     const period = await claimComparison(deps.db, {
       everySeconds: EVERY_SECONDS,
-      backSeconds: BACK_SECONDS,
+      backSeconds: FIRST_SWEEP_SECONDS,
       graceSeconds,
     });
     try {
