@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { lockReferenceTables } from '../../base/db/reference-tables.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { isKeyId, type NewKey } from '../keys/api-key.ts';
-import { IS_WORKING, LIFE_COLUMNS } from '../rights/working-key.sql.ts';
+import { IS_WORKING, LIFE_COLUMNS, NOT_EXPIRED } from '../rights/working-key.sql.ts';
 import type { Device, DeviceCredential, DeviceGrant } from './device-credential.ts';
 
 const COLUMNS = `id, name, publish, rooms, default_room as "defaultRoom", expires_at as "expiresAt",
@@ -26,7 +26,7 @@ export async function findCredentialsById(
     name: 'find-credentials-by-id',
     text: `select c.tenant_id as tenant, c.id as "credentialId", c.hash, c.publish, c.rooms,
                   c.default_room as "defaultRoom", t.status as "tenantStatus", t.limits as "tenantLimits",
-                  (${IS_WORKING} and (c.expires_at is null or c.expires_at > now())) as "isWorking"
+                  (${IS_WORKING} and ${NOT_EXPIRED}) as "isWorking"
              from device_credentials c join tenants t on t.id = c.tenant_id
             where c.id = any($1)`,
     values: [ids],

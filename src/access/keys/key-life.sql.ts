@@ -7,6 +7,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { lockReferenceTables } from '../../base/db/reference-tables.sql.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { NOT_EXPIRED } from '../rights/working-key.sql.ts';
 import type { KeyRetirement } from './key-events.ts';
 
 type KeyTable = 'api_keys' | 'device_credentials';
@@ -16,7 +17,7 @@ type KeyTable = 'api_keys' | 'device_credentials';
  * does not change this number.
  */
 export async function countInUse(tx: Tx, table: KeyTable, tenant: TenantId, most: number): Promise<number> {
-  const notExpired = table === 'device_credentials' ? 'and (expires_at is null or expires_at > now())' : '';
+  const notExpired = table === 'device_credentials' ? `and ${NOT_EXPIRED}` : '';
   return countUpTo(
     tx,
     `count-in-use-${table}`,
@@ -83,8 +84,7 @@ export async function takeRetiringKeys(
   table: KeyTable,
   limit: number,
 ): Promise<(KeyRetirement & { readonly tenant: TenantId })[]> {
-  const notExpired =
-    table === 'device_credentials' ? 'and (r.expires_at is null or r.expires_at > now())' : '';
+  const notExpired = table === 'device_credentials' ? `and ${NOT_EXPIRED}` : '';
   await lockReferenceTables(tx);
   const { rows } = await tx.query<KeyRetirement & { tenant: TenantId }>({
     name: `take-retiring-${table}`,

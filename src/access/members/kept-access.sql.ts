@@ -1,7 +1,7 @@
 /** SQL of `kept_access`, and of everything else by which a tenant can be used or watched. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { IS_WORKING } from '../rights/working-key.sql.ts';
+import { IS_WORKING, NOT_EXPIRED } from '../rights/working-key.sql.ts';
 import type { AccessKind, NamedAccess } from './other-access.ts';
 
 /** Whether there is more in the tenant than this member: keys, credentials, other members, webhooks, automatic top-up. */
@@ -51,9 +51,7 @@ export async function findUnkept(
   limit: number,
 ): Promise<NamedAccess[]> {
   const [table, notExpired] =
-    kind === 'key'
-      ? ['api_keys', '']
-      : ['device_credentials', 'and (expires_at is null or expires_at > now())'];
+    kind === 'key' ? ['api_keys', ''] : ['device_credentials', `and ${NOT_EXPIRED}`];
   const { rows } = await db.query<NamedAccess>({
     name: `find-unkept-${kind}`,
     text: `select id, name, created_at as "createdAt" from ${table} a

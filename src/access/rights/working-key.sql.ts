@@ -7,6 +7,9 @@ export const LIFE_COLUMNS = `created_at as "createdAt",
   case when revoked_at is null and retires_at > now() then retires_at end as "retiresAt",
   least(revoked_at, case when retires_at <= now() then retires_at end) as "revokedAt"`;
 
+/** A device credential may also have an end of its own. */
+export const NOT_EXPIRED = '(expires_at is null or expires_at > now())';
+
 export const IS_WORKING = 'revoked_at is null and (retires_at is null or retires_at > now())';
 
 /** Read anew, for a transaction that holds the lock of the tenant. */
