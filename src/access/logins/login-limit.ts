@@ -20,7 +20,7 @@ export const LOGIN_MAIL_GAPS = [
   { beyond: 40, seconds: 600 },
 ] as const;
 /** Less than `LINK_MINUTES`. */
-export const LOGIN_MAIL_GAP_MAX_MINUTES = 10;
+export const LOGIN_MAIL_GAP_MAX_MINUTES = Math.max(...LOGIN_MAIL_GAPS.map(({ seconds }) => seconds)) / 60;
 /** From one client, to whatever addresses. */
 export const LOGIN_REQUESTS_PER_HOUR = 20;
 /** The limit of one client. */
