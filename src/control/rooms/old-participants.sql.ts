@@ -108,7 +108,7 @@ async function sweepInShare(
 }
 
 /** What keeps a user in the tables. */
-export interface Standing {
+export interface KeptUser {
   readonly roomUid: string;
   readonly isPresent: boolean;
   /** Whether the room may still have to refuse tokens that a moderator made void. */
@@ -139,8 +139,8 @@ export async function lockUsers(
   tx: Tx,
   tenant: TenantId,
   { roomUids, usernames, voidSeconds }: UsersOfRooms & { readonly voidSeconds: number },
-): Promise<Standing[]> {
-  const { rows } = await tx.query<Standing>({
+): Promise<KeptUser[]> {
+  const { rows } = await tx.query<KeptUser>({
     name: 'lock-users',
     text: `select p.room_uid as "roomUid", ${PRESENT} as "isPresent",
                   p.epoch > 0 and p.revoked_at > now() - make_interval(secs => $4) and r.state = 'LIVE' as "isExpelled"

@@ -51,7 +51,7 @@ export async function findAccountOverview(db: Db, tenant: TenantId): Promise<Acc
   return row;
 }
 
-export interface StatusChange {
+export interface StatusChangeLine {
   readonly at: Date;
   readonly from: TenantStatus;
   readonly to: TenantStatus;
@@ -61,8 +61,8 @@ export interface StatusChange {
 }
 
 /** Oldest first. */
-export async function listStatusChanges(db: Db, tenant: TenantId): Promise<StatusChange[]> {
-  const { rows } = await db.query<StatusChange>(
+export async function listStatusChanges(db: Db, tenant: TenantId): Promise<StatusChangeLine[]> {
+  const { rows } = await db.query<StatusChangeLine>(
     `select at, old_status as "from", new_status as "to", reason, told
        from tenant_status_changes where tenant_id = $1 order by at`,
     [tenant],

@@ -8,7 +8,7 @@ import { endOf, type Month, startOf } from '../month.ts';
 import { summarizeUsage } from '../usage/summarize-usage.ts';
 import type { Measures, UsageSummary } from '../usage/usage-summary.ts';
 import { findFault } from './check-statement.ts';
-import { findMovements, findNow, findStanding } from './statement.sql.ts';
+import { findMovements, findNow, findPostedBalance } from './statement.sql.ts';
 import { ROOMS_MAX, type RoomUsage, readyAt, type Statement, type StatementUsage } from './statement.ts';
 
 export interface StatementDeps {
@@ -66,8 +66,8 @@ async function readStatement(
   publicUrl: string,
 ): Promise<Omit<Statement, 'soFar'>> {
   const [from, to] = [startOf(month), endOf(month)];
-  const opening = await findStanding(tx, id, from);
-  const closing = await findStanding(tx, id, to);
+  const opening = await findPostedBalance(tx, id, from);
+  const closing = await findPostedBalance(tx, id, to);
   const query = { groupBy: ['room'], from, to, rooms: undefined, limit: ROOMS_MAX, skip: 0 } as const;
   return {
     issuer: publicUrl,

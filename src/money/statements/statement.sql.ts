@@ -12,17 +12,17 @@ import {
 } from './statement.ts';
 
 /** Where a ledger stood at some time: its newest posting, and the balance after it. */
-export interface Standing {
+export interface PostedBalance {
   readonly seq: bigint;
   readonly balance: bigint;
 }
 
-const NOTHING: Standing = { seq: 0n, balance: 0n };
+const NOTHING: PostedBalance = { seq: 0n, balance: 0n };
 
 /** The times of postings never go back, so the newest one before a time is the last one in the chain before it. */
-export async function findStanding(db: Db, tenant: TenantId, before: Date): Promise<Standing> {
-  const { rows } = await db.query<Standing>({
-    name: 'find-standing',
+export async function findPostedBalance(db: Db, tenant: TenantId, before: Date): Promise<PostedBalance> {
+  const { rows } = await db.query<PostedBalance>({
+    name: 'find-posted-balance',
     text: `select seq, balance from postings where tenant_id = $1 and at < $2
             order by at desc, seq desc limit 1`,
     values: [tenant, before],
@@ -54,8 +54,8 @@ interface MovementRow extends Omit<Movement, 'reference' | 'detail' | 'payment'>
 export async function findMovements(
   db: Db,
   tenant: TenantId,
-  opening: Standing,
-  closing: Standing,
+  opening: PostedBalance,
+  closing: PostedBalance,
 ): Promise<Record<MovementGroup, Movements>> {
   const { rows } = await db.query<MovementRow>({
     name: 'find-movements',

@@ -16,7 +16,7 @@ export interface LoggedInCall extends OperatorCall {
   readonly session: OperatorSession;
 }
 
-export interface OpenRoute extends Route {
+export interface PublicRoute extends Route {
   readonly isForPrograms?: never;
   readonly needs: 'nobody';
   handle(call: OperatorCall): Promise<Answer>;
@@ -30,4 +30,4 @@ export interface OperatorRoute extends Route {
   handle(call: LoggedInCall): Promise<Answer>;
 }
 
-export type OpsRoute = OpenRoute | OperatorRoute;
+export type OpsRoute = PublicRoute | OperatorRoute;
