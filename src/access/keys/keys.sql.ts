@@ -163,8 +163,7 @@ export async function updateCeiling(
 ): Promise<void> {
   await tx.query({
     name: 'update-ceiling',
-    text: `update api_keys set ceiling_capabilities = $2, ceiling_roles = $3, ceiling_rooms = $4,
-               ceiling_rank = $5,
+    text: `update api_keys set ceiling_capabilities = $2, ceiling_roles = $3, ceiling_rooms = $4, ceiling_rank = $5,
                                ceiling_lifetime_seconds = $6
             where id = $1`,
     values: [id, capabilities, roles, rooms, rank, lifetimeSeconds],

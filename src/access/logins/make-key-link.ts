@@ -1,4 +1,4 @@
-/** An API key for a link that logs in once: `POST /console/session`. */
+/** Make a link that logs in once, for the holder of an API key: `POST /console/session`. */
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';

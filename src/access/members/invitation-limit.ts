@@ -1,8 +1,8 @@
 /**
  * Limits invitations, counted across all processes: each is a mail to an address that may be a stranger's.
  *
- * The numbers of a tenant are in `limits.ts`. One receiver gets few over all tenants; those that never paid have a share
- * of their own, so that they use up none of the others'.
+ * One receiver gets few over all tenants; those that never paid have a share of their own, so that they use up none of the
+ * others'.
  */
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
