@@ -87,9 +87,8 @@ export const usageRoute = plain(
     },
   },
   async ({ deps, caller, body, request }) => {
-    const { tenant } = caller;
-    const records = request.records ?? UsageRecords.from(parseRecords(body.records, tenant));
-    const outcome = await chargeUsage(deps, tenant, records);
+    const records = request.records ?? UsageRecords.from(parseRecords(body.records, caller.tenant));
+    const outcome = await chargeUsage(deps, caller, records);
     return { ...outcome, total: renderAmount(outcome.total) };
   },
 );

@@ -2,7 +2,8 @@
  * Limits how many checkouts are opened at the provider, counted across all processes.
  *
  * The provider accepts a number of calls a second from the whole deployment. A tenant that opened checkouts
- * without end would use them up, and automatic top-ups and look-ups of payments would fail.
+ * without end would use them up, and automatic top-ups and look-ups of payments would fail. Tenants that never paid leave
+ * a third to the others, because anyone can sign up a thousand of them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../base/db/pool.ts';
@@ -22,6 +23,8 @@ export const CHECKOUTS_LIMIT = {
 const HOUR_SECONDS = 3600;
 /** Seconds of the deployment's limit that a checkout waits for at most. A request is answered within 15 s. */
 const TURNS_MAX = 5;
+/** Of those of a second, for all tenants that never paid. */
+const SHARE_OF_NEVER_PAID = 2 / 3;
 
 export class CheckoutLimit {
   readonly #ofTenant: RateLimit;
@@ -44,11 +47,18 @@ export class CheckoutLimit {
     if (waitMs !== undefined)
       throw tooMany('too many checkouts: try again later', waitMs, { limit: CHECKOUTS_LIMIT.name });
     for (let turn = 1; ; turn += 1) {
-      const turnMs = await this.#ofDeployment.count('all', this.#perSecond);
+      const turnMs = await this.#countTurn(tenant);
       if (turnMs === undefined) return;
       if (turn === TURNS_MAX) throw tooMany('too many checkouts at once: try again soon', turnMs);
       await sleep(turnMs);
     }
+  }
+
+  /** Returns the milliseconds until there may be a turn; `undefined`: now. What the share refuses uses up no turn of others. */
+  async #countTurn({ status }: LimitHolder): Promise<number | undefined> {
+    const share = Math.ceil(this.#perSecond * SHARE_OF_NEVER_PAID);
+    const waitMs = status === 'pending' ? await this.#ofDeployment.count('never_paid', share) : undefined;
+    return waitMs ?? this.#ofDeployment.count('all', this.#perSecond);
   }
 }
 

@@ -7,8 +7,8 @@
  * batch.
  *
  * Tenants get equal shares: a batch waits behind the batches that its tenant sent before, not behind the
- * backlog of another tenant (start-time fair queueing, with the number of records as cost). Large batches
- * and small ones leave a transaction to each other, and so do the tenants of one server of several.
+ * backlog of another tenant (start-time fair queueing, with the number of records as cost). Batches of tenants
+ * that never paid go after all others, because anyone can sign up a thousand of them. Large batches and small ones leave a transaction to each other, and so do the tenants of one server of several.
  *
  * A fault in one batch affects no other: if the database refuses a transaction, its batches are repeated
  * one by one. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
@@ -50,7 +50,10 @@ export interface QueueLimits {
   readonly retryMs: number;
   /** After so long, a locked account is waited for, or else tried again as seldom as this. */
   readonly patienceMs: number;
-  /** Records without an answer: what a fast database charges within WAIT_MS_MAX. A tenant may have half. */
+  /**
+   * Records without an answer: what a fast database charges within WAIT_MS_MAX. A tenant may have half, and so may all
+   * that never paid together.
+   */
   readonly unanswered: number;
 }
 
@@ -94,7 +97,8 @@ export const RETRY_AFTER_SECONDS = 2;
 
 interface Waiting {
   readonly batch: Batch;
-  /** Its place in the queue: the lowest is next. */
+  readonly hasPaid: boolean;
+  /** Its place among those of tenants that paid, or never did: the lowest is next. */
   readonly start: number;
   /** Its caller has been answered with an error. */
   hasTimedOut: boolean;
@@ -120,10 +124,10 @@ interface Share {
 export class ChargeQueue {
   readonly #charging: Charging;
   readonly #limits: QueueLimits;
-  /** By start; of equal ones, in order of arrival. */
+  /** Those of tenants that paid first, each by start; of equal ones, in order of arrival. */
   #waiting: Waiting[] = [];
   /** The latest start of a batch that was taken. */
-  #now = 0;
+  readonly #now = { paid: 0, neverPaid: 0 };
   /** Tenants with a running transaction; another one would only wait for the first. */
   readonly #busy = new Set<TenantId>();
   #running = 0;
@@ -132,6 +136,8 @@ export class ChargeQueue {
   #locked = 0;
   /** The records of all batches without an answer. */
   #records = 0;
+  /** Those of them that are of tenants which never paid. */
+  #recordsNeverPaid = 0;
   /** The shares of tenants with such batches. */
   readonly #shares = new Map<TenantId, Share>();
 
@@ -140,16 +146,19 @@ export class ChargeQueue {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** The outcome of `batch`, once it is committed. Fails with `overloaded` if that takes too long. */
-  async charge(batch: Batch): Promise<ChargeOutcome> {
-    const { start, leave } = this.#enter(batch);
+  /**
+   * The outcome of `batch`, once it is committed. `hasPaid`: its tenant has. Fails with `overloaded` if that takes too
+   * long.
+   */
+  async charge(batch: Batch, hasPaid = true): Promise<ChargeOutcome> {
+    const { start, leave } = this.#enter(batch, hasPaid);
     const { promise, resolve, reject } = Promise.withResolvers<ChargeOutcome>();
-    const item = { batch, start, resolve, reject, hasTimedOut: false };
+    const item = { batch, hasPaid, start, resolve, reject, hasTimedOut: false };
     const timer = setTimeout(() => {
       item.hasTimedOut = true;
       reject(overloaded());
     }, WAIT_MS_MAX);
-    this.#waiting.splice(this.#waiting.findLastIndex((other) => other.start <= start) + 1, 0, item);
+    this.#waiting.splice(this.#waiting.findLastIndex((other) => isBefore(other, item)) + 1, 0, item);
     this.#start();
     try {
       return await promise;
@@ -160,15 +169,24 @@ export class ChargeQueue {
   }
 
   /** Count the records of a batch until `leave()`, and give it a place in the queue. */
-  #enter({ tenant, records }: Batch): { readonly start: number; readonly leave: () => void } {
+  #enter(
+    { tenant, records }: Batch,
+    hasPaid: boolean,
+  ): { readonly start: number; readonly leave: () => void } {
     const weight = Math.max(records.length, RECORDS_MIN);
     const share = this.#shares.get(tenant) ?? { records: 0, next: 0 };
     const max = this.#limits.unanswered;
-    if (this.#records + weight > max || share.records + weight > max / 2) throw overloaded();
-    const start = Math.max(this.#now, share.next);
+    const others = hasPaid ? 0 : this.#recordsNeverPaid;
+    if (this.#records + weight > max || Math.max(share.records, others) + weight > max / 2)
+      throw overloaded();
+    const start = Math.max(this.#now[hasPaid ? 'paid' : 'neverPaid'], share.next);
     share.next = start + weight;
-    this.#count(tenant, share, weight);
-    return { start, leave: () => this.#count(tenant, share, -weight) };
+    const count = (change: number) => {
+      this.#count(tenant, share, change);
+      if (!hasPaid) this.#recordsNeverPaid += change;
+    };
+    count(weight);
+    return { start, leave: () => count(-weight) };
   }
 
   #count(tenant: TenantId, share: Share, weight: number): void {
@@ -201,7 +219,8 @@ export class ChargeQueue {
         taken.push(item);
         tenants.add(tenant);
         records += own.length;
-        this.#now = Math.max(this.#now, item.start);
+        const clock = item.hasPaid ? 'paid' : 'neverPaid';
+        this.#now[clock] = Math.max(this.#now[clock], item.start);
       } else {
         left.push(item);
       }
@@ -294,6 +313,11 @@ export class ChargeQueue {
     for (const item of items) left.push(...(await this.#charge([item], charge)));
     return left;
   }
+}
+
+/** Whether the one goes before the other, which came later. */
+function isBefore(one: Waiting, other: Waiting): boolean {
+  return one.hasPaid === other.hasPaid ? one.start <= other.start : one.hasPaid;
 }
 
 /** Nothing was stored, and the other batches may go without the one at fault. */

@@ -11,6 +11,7 @@ import { runTogether } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { type Account, lockAndRead, lockAndReadFree, lockedOf } from '../accounts/accounts.sql.ts';
@@ -60,11 +61,12 @@ export interface ChargeDeps extends EventDeps {
  */
 export async function chargeUsage(
   deps: ChargeDeps,
-  tenant: TenantId,
+  { tenant, tenantStatus }: Pick<LimitedCaller, 'tenant' | 'tenantStatus'>,
   records: UsageRecords,
 ): Promise<ChargeOutcome> {
   const stop = deps.metrics.chargeDuration.startTimer();
-  const outcome = await deps.charges.charge({ tenant, records }).catch((error: unknown) => {
+  const hasPaid = tenantStatus !== 'pending';
+  const outcome = await deps.charges.charge({ tenant, records }, hasPaid).catch((error: unknown) => {
     if (isPassing(error)) throw new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS, cause: error });
     if (!alarmIfOutOfRange(deps, error)) throw error;
     throw new Failure('overloaded', {

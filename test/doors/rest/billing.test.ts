@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { chargeUsage } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, limitedCaller } from '../../support/tenants.ts';
 import { amount, expectError, expectOk, setStatus, TIMESTAMP } from './support.ts';
 
 const app = useService();
@@ -101,7 +101,7 @@ describe('GET /v1/billing', () => {
         egressBytes: 1n,
         ingressBytes: 0n,
       }));
-      await chargeUsage(app.service.deps, idOf(fresh), UsageRecords.from(records));
+      await chargeUsage(app.service.deps, limitedCaller(idOf(fresh)), UsageRecords.from(records));
       const entries: { kind: string; reference: string; detail: string }[] = expectOk(
         await show(fresh.key),
       ).recent;

@@ -49,6 +49,18 @@ describe('checkouts of the deployment', () => {
     expect(performance.now() - begun).toBeGreaterThan(900);
   });
 
+  test('of tenants that never paid leave a third to the others', async () => {
+    const limit = new CheckoutLimit(database.pool, 3);
+    const free = await payers(6);
+    const [paid] = await payers(1);
+    const opened: string[] = [];
+    const all = free.map((payer) => limit.count(payer).then(() => opened.push('free')));
+    await Promise.all(all.slice(0, 2));
+    await limit.count({ ...paid!, status: 'active' });
+    expect(opened).toHaveLength(2);
+    await Promise.all(all);
+  });
+
   test('and are refused when no turn comes', async () => {
     await database.pool.query(
       `insert into rate_limits (key, points, expire) values ('checkouts:all', 9, $1)

@@ -192,6 +192,30 @@ describe('tenants share the queue:', () => {
     expect(tenants).toStrictEqual([1n, 1n, 2n, 1n, 2n, 2n]);
   });
 
+  test('one that paid waits behind none of those that never did', async () => {
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    const free = [1, 2, 3].map((tenant) => batchOf(tenant, 10));
+    for (const batch of free) watch(queue.charge(batch, false));
+    const paid = [4, 4].map((tenant) => batchOf(tenant, 10));
+    for (const batch of paid) watch(queue.charge(batch));
+    for (let at = 0; at < 5; at += 1) await transactions[at]!.commit();
+    const order = transactions.flatMap((each) => each.batches);
+    expect(order).toStrictEqual([free[0], ...paid, ...free.slice(1)]);
+  });
+
+  test('a backlog of those that never paid gives none that paid an advantage over another', async () => {
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    for (let count = 0; count < 9; count += 1) watch(queue.charge(batchOf(1, 10), false));
+    for (let at = 0; at < 8; at += 1) await transactions[at]!.commit();
+    const older = [2, 2, 2].map((tenant) => batchOf(tenant, 10));
+    for (const batch of older) watch(queue.charge(batch));
+    const newer = batchOf(3, 10);
+    watch(queue.charge(newer));
+    for (let at = 8; at < 13; at += 1) await transactions[at]!.commit();
+    const order = transactions.slice(9).flatMap((each) => each.batches);
+    expect(order).toStrictEqual([older[0], newer, older[1], older[2]]);
+  });
+
   test('a large batch costs its tenant as much as the small ones that hold as many records', async () => {
     const { queue, transactions } = openQueue({ transactions: 1, records: 100 });
     watch(queue.charge(batchOf(9)));
@@ -451,6 +475,17 @@ describe('batches that are too many to be charged in time', () => {
     const other = watch(queue.charge(batchOf(2, 200)));
     await turn();
     expect(other.result).toBeUndefined();
+  });
+
+  test('of tenants that never paid leave half for the others', async () => {
+    const { queue, transactions } = openQueue({ ...ONE_AT_A_TIME, unanswered: 400 });
+    for (const tenant of [1, 2]) watch(queue.charge(batchOf(tenant, 100), false));
+    await expect(queue.charge(batchOf(3), false)).rejects.toMatchObject({ kind: 'overloaded' });
+    const paid = watch(queue.charge(batchOf(4, 200)));
+    await transactions[0]!.commit();
+    expect(paid.result).toBeUndefined();
+    watch(queue.charge(batchOf(3), false));
+    await expect(queue.charge(batchOf(3), false)).rejects.toMatchObject({ kind: 'overloaded' });
   });
 });
 
