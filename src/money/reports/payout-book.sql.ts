@@ -57,8 +57,3 @@ export async function listBookedMoney(
   });
   return rows;
 }
-
-export async function findTime(db: Db): Promise<Date> {
-  const { rows } = await db.query<{ now: Date }>({ name: 'find-time', text: 'select now() as now' });
-  return rows[0]!.now;
-}

@@ -12,6 +12,7 @@ import { displayMicros } from '../amount.ts';
 import { endOf, type Month, startOf } from '../month.ts';
 import { findAtProvider } from '../payments/provider.ts';
 import { idOf } from '../reversals/reversal.ts';
+import { findNow } from '../statements/statement.sql.ts';
 import { isComplete } from '../statements/statement.ts';
 import {
   isBookedAs,
@@ -22,7 +23,7 @@ import {
   sumTransactions,
   unknownSums,
 } from './payout.ts';
-import { type BookedMoney, findBookedMoney, findTime, listBookedMoney } from './payout-book.sql.ts';
+import { type BookedMoney, findBookedMoney, listBookedMoney } from './payout-book.sql.ts';
 
 /** The most objects that the provider lists at once. */
 const PAGE = 100;
@@ -60,7 +61,7 @@ export interface Reconciliation {
 
 /** Keeps ids only. Fails with `invalid_request` for a month that has not begun. */
 export async function reconcilePayouts(db: Db, stripe: Stripe, month: Month): Promise<Reconciliation> {
-  const soFar = !isComplete(month, await findTime(db));
+  const soFar = !isComplete(month, await findNow(db));
   const run = new Reconciler(db, stripe, month);
   await run.readPayouts();
   await run.readBalance();

@@ -30,7 +30,7 @@ export async function findPostedBalance(db: Db, tenant: TenantId, before: Date):
   return rows[0] ?? NOTHING;
 }
 
-/** The time of the snapshot. */
+/** The time at which the transaction began, by the clock of the database. */
 export async function findNow(db: Db): Promise<Date> {
   const { rows } = await db.query<{ now: Date }>({ name: 'find-now', text: 'select now()' });
   return rows[0]!.now;
