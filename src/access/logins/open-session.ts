@@ -91,7 +91,7 @@ async function openWith(
   return isDeclined ? 'declined' : undefined;
 }
 
-/** A link came that was used, or too late. */
+/** Notes a log-in with a link that was used before, or has expired. */
 async function noteSpentLink(deps: LoginDeps, token: string, address: string): Promise<void> {
   const link = isSecret(token) ? await findSpentLink(deps.db, hashSecret(token)) : undefined;
   if (!link) return;

@@ -15,7 +15,7 @@ export interface MemberChanger extends ActingCaller {
   readonly actor: Actor;
 }
 
-/** The person is invited, and becomes a member by saying yes (`answer-invitation.ts`). Fails with `quota_exceeded`, and for a known address. */
+/** Invites a person, who becomes a member by saying yes (`answer-invitation.ts`). Fails with `quota_exceeded`, and for a known address. */
 export async function inviteMember(
   tx: Tx,
   by: MemberChanger,
@@ -82,7 +82,7 @@ async function lockMember(
   const members = await findMembers(tx, by.tenant);
   const member = members.find((each) => each.id === id);
   if (!member) throw notFound('member');
-  // Who is only invited is no owner who could go on.
+  // A person who is only invited could not go on as the owner.
   const counts = (each: Member) => each.role === 'owner' && (!member.joinedAt || each.joinedAt);
   const owners = members.filter(counts);
   if (member.role === 'owner' && role !== 'owner' && owners.length === 1) throw new Failure('last_owner');

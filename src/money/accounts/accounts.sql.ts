@@ -73,13 +73,13 @@ export function lockAndReadFree(tenants: readonly TenantId[]) {
   return [lock, readAccounts(tenants)] as const;
 }
 
-/** Those of the accounts read that were locked before. */
+/** The accounts that were both locked and read. */
 export function lockedOf([locked, read]: readonly [readonly Locked[], readonly Account[]]): Account[] {
   const tenants = new Set(locked.map(({ tenant }) => tenant));
   return read.filter(({ tenant }) => tenants.has(tenant));
 }
 
-/** After the lock, by a statement of its own: the snapshot of the locking one is from before the wait. */
+/** Reads after the lock, by a statement of its own: the snapshot of the locking one is from before the wait. */
 function readAccounts(tenants: readonly TenantId[]): Statement<Account> {
   const lastAt = isDistributed()
     ? ', (select max(at)::text from postings where tenant_id = $1 and seq = a.last_seq) as "lastAt"'
