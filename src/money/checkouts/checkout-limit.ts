@@ -23,7 +23,7 @@ export const CHECKOUTS_LIMIT = {
 const HOUR_SECONDS = 3600;
 /** Seconds of the deployment's limit that a checkout waits for at most. A request is answered within 15 s. */
 const TURNS_MAX = 5;
-/** Of those of a second, for all tenants that never paid. */
+/** The part of the checkouts of a second that all tenants that never paid may open together. */
 const SHARE_OF_NEVER_PAID = 2 / 3;
 
 export class CheckoutLimit {
