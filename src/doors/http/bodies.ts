@@ -16,9 +16,12 @@ declare module 'fastify' {
     /** The body is optional, even with a Content-Type. */
     optionalBody?: boolean;
     /** Reads the body, a large one in turns, or resolves to `undefined` to leave it to the strict JSON reader. */
-    readBody?: (request: FastifyRequest, bytes: Buffer, turns: Turns<TenantId | string>) => Promise<unknown>;
+    readBody?: (request: FastifyRequest, bytes: Buffer, inTurn: InTurn) => Promise<unknown>;
   }
 }
+
+/** Does slices of work when it is the turn of the one who sent the request. */
+export type InTurn = <T>(work: Generator<unknown, T>) => Promise<T>;
 
 /** In one slice. */
 // biome-ignore lint/correctness/useYield: it is one slice
@@ -29,10 +32,12 @@ function* parseInTurn(bytes: Buffer): Generator<never, unknown> {
 /** Accepts JSON only, uncompressed, strictly parsed. Tenants, and clients without a key, take turns with large bodies. */
 export function parseBodies(app: App): void {
   const turns = new Turns<TenantId | string>();
-  const parse = ({ caller, ip }: FastifyRequest, bytes: Buffer) =>
-    bytes.length <= BODY_AT_ONCE_MAX
-      ? parseStrictJson(bytes)
-      : turns.run(caller?.tenant ?? ip, parseInTurn(bytes));
+  const inTurnOf = ({ caller, ip }: FastifyRequest): InTurn => {
+    const isStranger = caller === undefined || caller.tenantStatus === 'pending';
+    return (work) => turns.run(caller?.tenant ?? ip, work, isStranger);
+  };
+  const parse = (inTurn: InTurn, bytes: Buffer) =>
+    bytes.length <= BODY_AT_ONCE_MAX ? parseStrictJson(bytes) : inTurn(parseInTurn(bytes));
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const encoding = request.headers['content-encoding'];
     const isPlain = encoding === undefined || encoding === 'identity';
@@ -48,7 +53,8 @@ export function parseBodies(app: App): void {
       const { emptyBody, optionalBody, readBody } = request.routeOptions.config;
       if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
 
-      const value = (await readBody?.(request, bytes, turns)) ?? (await parse(request, bytes));
+      const inTurn = inTurnOf(request);
+      const value = (await readBody?.(request, bytes, inTurn)) ?? (await parse(inTurn, bytes));
       if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
       return value;
     },

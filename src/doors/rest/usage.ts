@@ -77,11 +77,11 @@ export const usageRoute = plain(
         { description: 'Charged' },
       ),
     },
-    readBody: async (request, bytes, turns) => {
+    readBody: async (request, bytes, inTurn) => {
       const { tenant } = request.caller!;
       request.records = isSmallUsage(bytes)
         ? readPlainUsage(bytes, renderTenantId(tenant))
-        : await turns.run(tenant, readPlainUsageInSlices(bytes, renderTenantId(tenant)));
+        : await inTurn(readPlainUsageInSlices(bytes, renderTenantId(tenant)));
       // The fast parser has validated the records, so the schema gets an empty list.
       return request.records && { records: [] };
     },

@@ -37,6 +37,24 @@ describe('turns', () => {
     expect(log).toStrictEqual(['a1', 'a2', 'b1', 'b2', 'A1', 'A2']);
   });
 
+  test('of many strangers are together every second one', async () => {
+    const log: string[] = [];
+    const turns = new Turns<string>();
+    const strangers = ['x', 'y', 'z'].map((name) => turns.run(name, slices(log, name, 2), true));
+    const known = ['a', 'b', 'A'].map((name) => turns.run(name.toLowerCase(), slices(log, name, 2)));
+    await Promise.all([...strangers, ...known]);
+    expect(log.join(' ')).toBe('x1 x2 a1 a2 y1 y2 b1 b2 z1 z2 A1 A2');
+  });
+
+  test('of strangers wait for nobody but those that came before', async () => {
+    const log: string[] = [];
+    const turns = new Turns<string>();
+    await turns.run('a', slices(log, 'a', 1));
+    await turns.run('x', slices(log, 'x', 2), true);
+    await turns.run('b', slices(log, 'b', 1));
+    expect(log).toStrictEqual(['a1', 'x1', 'x2', 'b1']);
+  });
+
   test('go on after an error, which fails its own work only', async () => {
     const log: string[] = [];
     const turns = new Turns<string>();
