@@ -42,7 +42,7 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   'sessions of the console': deleteOldSessions,
   'links to log in': deleteOldLinks,
   'challenges of passkeys': deleteOldChallenges,
-  'log-ins that nobody finished': deleteOldAttempts,
+  'unfinished log-ins': deleteOldAttempts,
   'sessions of operators': deleteOldOperatorSessions,
   'links of operators': deleteOldOperatorLinks,
   'rate limits': deleteEndedWindows,

@@ -16,7 +16,7 @@ export function refusedFormPage(consoleUrl: string, setting: string): Answer {
   const title = 'This form was not sent from the console';
   const body = html`<h1>${title}</h1>
 <p>Nothing was changed. Open the console at <a href="${consoleUrl}">${consoleUrl}</a>, and try again there. If that is another address
-than the one in your browser, whoever runs the service can set <code>${setting}</code> to yours.</p>`;
+than the one in your browser, the operator of the service can set <code>${setting}</code> to yours.</p>`;
   return page({ title, body, layout: 'narrow' }, 403);
 }
 

@@ -11,7 +11,7 @@ export function tenantArgument(): Argument {
 }
 
 export function reasonOption(): Option {
-  return new Option('--reason <text>', 'why, for whoever reads it later')
+  return new Option('--reason <text>', 'why, for readers of the audit trail')
     .argParser(parseReason)
     .makeOptionMandatory();
 }

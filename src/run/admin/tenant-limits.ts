@@ -35,7 +35,7 @@ export function limitsCommand(tenants: Command): void {
       ),
     )
     .addOption(new Option('--reset <name...>', 'back to what every tenant has').argParser(parseReset))
-    .addOption(new Option('--reason <text>', 'why, for whoever reads it later').argParser(parseReason))
+    .addOption(new Option('--reason <text>', 'why, for readers of the audit trail').argParser(parseReason))
     .addHelpText('after', `\nLimits: ${LIMIT_NAMES.join(', ')}.`)
     .action(
       async (tenant: TenantId, { set = {}, reset = [], reason, json }: LimitsOptions, command: Command) => {

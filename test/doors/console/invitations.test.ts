@@ -147,7 +147,7 @@ describe('a signup with the address of another person', () => {
     ).toBe('/console/review');
     const page = (await getPage(app, '/console/review', cookie)).text;
     for (const id of [tenant.keyId, tenant.relayKeyId, other]) expect(page).toContain(id);
-    expect(page).toContain('whoever signed up');
+    expect(page).toContain('the person who signed up');
     expect(page).toContain('x.example');
     const answer = (fields: Record<string, string>) => sendForm(app, '/console/review', fields, { cookie });
     const keep = { kind: 'key', id: tenant.keyId, answer: 'keep' };

@@ -25,14 +25,14 @@ export async function closedPage({ deps }: Pick<Call, 'deps'>, session: Session)
   const mayPay = status === 'suspended' && deps.provider !== undefined && mayDo(role, 'pay');
   const body = html`<h1>${named(tenantName)} is ${status}</h1>
 <p><code>${renderTenantId(tenant)}</code> is ${status}${change && html` since ${timeOf(change.at)}`}. ${MEANINGS[status]}</p>
-${change?.told ? html`<p class="note"><strong>Why:</strong> ${named(change.told)}</p>` : html`<p>Whoever runs the service gave no reason here.</p>`}
+${change?.told ? html`<p class="note"><strong>Why:</strong> ${named(change.told)}</p>` : html`<p>The operator of the service gave no reason here.</p>`}
 ${mayDo(role, 'see_money') && html`<p>Its balance is <strong>${dollars((await getBilling(deps.db, tenant)).balance)}</strong>.</p>`}
 ${whomToAsk(deps.config.supportEmail, renderTenantId(tenant))}
 ${
   mayPay &&
   html`<section class="card"><h2>Pay in credit</h2>
 ${await onTheirWay({ deps, session })}
-<p>Credit is booked when you have paid. The tenant stays suspended until whoever runs the service opens it again.</p>
+<p>Credit is booked when you have paid. The tenant stays suspended until the operator of the service opens it again.</p>
 ${payForm(deps, '')}</section>`
 }
 ${await otherTenants(deps, session)}
@@ -41,7 +41,7 @@ ${await otherTenants(deps, session)}
 }
 
 function whomToAsk(email: string | undefined, id: string): Html {
-  if (email === undefined) return html`<p>Ask whoever runs the service.</p>`;
+  if (email === undefined) return html`<p>Ask the operator of the service.</p>`;
   return html`<p>Questions? Write to <a href="mailto:${email}?subject=${id}">${email}</a>.</p>`;
 }
 

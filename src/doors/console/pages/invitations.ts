@@ -65,7 +65,7 @@ back, and you cannot join later.</p>
 
 /** A signup does not prove its address. */
 export const WARNING = html`<p class="hint">Do you not know who invites you? Then decline: anybody can sign up with your address, and what you
-pay into a tenant is spent by whoever has its keys.</p>`;
+pay into a tenant is spent by those who have its keys.</p>`;
 
 /** The link to the next page of a list. */
 export function nextPage(

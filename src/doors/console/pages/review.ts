@@ -38,7 +38,7 @@ export async function showReview(call: SessionCall): Promise<Answer> {
   const title = 'What may stay?';
   const body = html`<h1>${title}</h1>
 <p><strong>${named(session.tenantName)}</strong> was signed up with your address before you had proved that it is yours. Keep what you or
-your people made. Remove what you do not know: whoever made it could use the tenant, and your money.</p>
+your people made. Remove what you do not know: its maker could use the tenant, and your money.</p>
 ${freshNote(session, 'To answer', PATH)}
 ${items.length > 0 ? renderItems(call, items) : await renderTopUp(call)}`;
   return page({ title, body });
@@ -75,7 +75,7 @@ function cellsOf(founder: string | undefined, item: OtherAccess): HtmlValue[] {
 /** Before the proof, nothing but a signup acted as the founder. */
 function makerOf({ maker }: OtherAccess, founder: string | undefined): Html {
   if (!maker) return html`not known`;
-  if (maker.kind === 'system' || maker.id === founder) return html`whoever signed up`;
+  if (maker.kind === 'system' || maker.id === founder) return html`the person who signed up`;
   return html`${maker.kind} <code>${maker.id}</code>`;
 }
 

@@ -67,7 +67,7 @@ function limitsPage(tenant: Tenant, limited: LimitedTenant, given: Form | undefi
   const body = html`<h1>Limits of ${named(tenant.name)}</h1>
 <form method="post" action="${path}/limits" novalidate>
 ${TENANT_LIMITS.map(limitField)}
-${field({ name: 'reason', label: 'Reason', value: given?.get('reason'), hint: 'For whoever reads it later.', faults, input: html`maxlength="${REASON_MAX}" required` })}
+${field({ name: 'reason', label: 'Reason', value: given?.get('reason'), hint: 'For readers of the audit trail.', faults, input: html`maxlength="${REASON_MAX}" required` })}
 <p><button class="primary">Change the limits</button></p></form>
 <p><a href="${path}">Back to the tenant</a></p>`;
   return { title: 'Limits', body, layout: 'narrow' };
