@@ -1,13 +1,17 @@
 /** Bodies of requests: which are refused before they are parsed, and how the others become values. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { invalidRequest } from '../../base/failure.ts';
+import { Failure, invalidRequest } from '../../base/failure.ts';
 import { parseStrictJson } from '../../base/lib/strict-json.ts';
 import { Turns } from '../../base/lib/turns.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { BODY_AT_ONCE_MAX } from './limits.ts';
+import { HeldBodies } from './held-bodies.ts';
+import { BODIES_HELD_MAX, BODY_AT_ONCE_MAX } from './limits.ts';
 import { limitAnswer } from './time-limits.ts';
 
-type App = Pick<FastifyInstance, 'addHook' | 'addContentTypeParser' | 'removeAllContentTypeParsers'>;
+type App = Pick<
+  FastifyInstance,
+  'addHook' | 'decorateRequest' | 'addContentTypeParser' | 'removeAllContentTypeParsers'
+>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,10 +22,51 @@ declare module 'fastify' {
     /** Reads the body, a large one in turns, or resolves to `undefined` to leave it to the strict JSON reader. */
     readBody?: (request: FastifyRequest, bytes: Buffer, inTurn: InTurn) => Promise<unknown>;
   }
+  interface FastifyRequest {
+    /** Until its body is parsed: call it when the body needs no memory any more. */
+    releaseBody: (() => void) | undefined;
+  }
 }
 
 /** Does slices of work when it is the turn of the one who sent the request. */
 export type InTurn = <T>(work: Generator<unknown, T>) => Promise<T>;
+
+/** Bodies are parsed in less. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** Whose turn it is to be read, and whether anyone can make another one like it. */
+function senderOf({ caller, ip }: FastifyRequest) {
+  return {
+    owner: caller?.tenant ?? ip,
+    isStranger: caller === undefined || caller.tenantStatus === 'pending',
+  };
+}
+
+/** Refuses large bodies while those that arrive or wait to be parsed need too much memory. */
+export function holdBodies(app: App): void {
+  const held = new HeldBodies<TenantId | string>(BODIES_HELD_MAX);
+  app.decorateRequest('releaseBody', undefined);
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const { owner, isStranger } = senderOf(request);
+    const bytes = Math.min(
+      announcedBytes(request),
+      request.routeOptions.bodyLimit ?? Number.POSITIVE_INFINITY,
+    );
+    if (bytes > BODY_AT_ONCE_MAX) {
+      const release = held.hold(owner, bytes, isStranger);
+      if (!release) return done(new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS }));
+      request.releaseBody = release;
+      reply.raw.once('close', () => request.releaseBody?.());
+    }
+    done(null, payload);
+  });
+}
+
+/** A body in chunks may have any size. */
+function announcedBytes({ headers }: FastifyRequest): number {
+  const { 'content-length': length = 0, 'transfer-encoding': encoding } = headers;
+  return encoding === undefined ? Number(length) : Number.POSITIVE_INFINITY;
+}
 
 /** In one slice. */
 // biome-ignore lint/correctness/useYield: it is one slice
@@ -32,9 +77,9 @@ function* parseInTurn(bytes: Buffer): Generator<never, unknown> {
 /** Accepts JSON only, uncompressed, strictly parsed. Tenants, and clients without a key, take turns with large bodies. */
 export function parseBodies(app: App): void {
   const turns = new Turns<TenantId | string>();
-  const inTurnOf = ({ caller, ip }: FastifyRequest): InTurn => {
-    const isStranger = caller === undefined || caller.tenantStatus === 'pending';
-    return (work) => turns.run(caller?.tenant ?? ip, work, isStranger);
+  const inTurnOf = (request: FastifyRequest): InTurn => {
+    const { owner, isStranger } = senderOf(request);
+    return (work) => turns.run(owner, work, isStranger);
   };
   const parse = (inTurn: InTurn, bytes: Buffer) =>
     bytes.length <= BODY_AT_ONCE_MAX ? parseStrictJson(bytes) : inTurn(parseInTurn(bytes));
@@ -54,7 +99,11 @@ export function parseBodies(app: App): void {
       if (bytes.length === 0 && (emptyBody || optionalBody)) return undefined;
 
       const inTurn = inTurnOf(request);
-      const value = (await readBody?.(request, bytes, inTurn)) ?? (await parse(inTurn, bytes));
+      const { releaseBody } = request;
+      // What waits for its turn is in memory though its client may be gone.
+      request.releaseBody = undefined;
+      const read = async () => (await readBody?.(request, bytes, inTurn)) ?? (await parse(inTurn, bytes));
+      const value = await read().finally(releaseBody);
       if (emptyBody && !isEmptyObject(value)) throw invalidRequest('this route takes no body');
       return value;
     },

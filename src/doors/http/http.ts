@@ -20,7 +20,7 @@ import { newId } from '../../base/lib/ids.ts';
 import { countLimitRefusal } from '../../base/tenants/limits.ts';
 import { isMailAddress } from '../../base/tenants/mail-address.ts';
 import type { Deps } from '../deps.ts';
-import { fillOptionalBody, parseBodies } from './bodies.ts';
+import { fillOptionalBody, holdBodies, parseBodies } from './bodies.ts';
 import { drainOnClose } from './drain.ts';
 import { LAZY_SCHEMAS } from './lazy-schemas.ts';
 import { HEAD_BYTES_MAX, PARAM_LENGTH_MAX, TIME_LIMITS } from './limits.ts';
@@ -108,6 +108,7 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
   requireHost(app);
   ignoreExpectations(app);
   drainOnClose(app);
+  holdBodies(app);
   parseBodies(app);
   fillOptionalBody(app);
   limitTime(app, times);

@@ -19,3 +19,6 @@ export const PARAM_LENGTH_MAX = 2_400;
 
 /** A body up to this size is parsed at once. A larger one takes a turn: many may have arrived together. */
 export const BODY_AT_ONCE_MAX = 32 * 1024;
+
+/** Bytes of larger bodies that arrive or wait for their turn, of all clients of a door. */
+export const BODIES_HELD_MAX = 256 * 1024 * 1024;
