@@ -8,7 +8,8 @@
  *
  * Tenants get equal shares: a batch waits behind the batches that its tenant sent before, not behind the
  * backlog of another tenant (start-time fair queueing, with the number of records as cost). Batches of tenants
- * that never paid go after all others, because anyone can sign up a thousand of them. Large batches and small ones leave a transaction to each other, and so do the tenants of one server of several.
+ * that never paid go after all others, because anyone can sign up a thousand of them. Large batches and small
+ * ones leave a transaction to each other, and so do the tenants of one server of several.
  *
  * A fault in one batch affects no other: if the database refuses a transaction, its batches are repeated
  * one by one. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
