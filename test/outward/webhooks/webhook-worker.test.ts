@@ -97,10 +97,12 @@ describe('eight receivers that hang', () => {
   ])('do not delay the ninth of the same tenant, which has %s', async (_what, isPaid) => {
     const { tenant, path } = await makeHealthy(isPaid);
     await sample([{ tenant, path }], 1);
-    for (let made = 0; made < 8; made += 1) await makeWebhook(app, tenant, silent.url);
-    const before = silent.count();
+    // Crowds of other tests still ask the receiver that is silent to all.
+    const hanging = newPath();
+    receiver.answer(hanging, () => undefined);
+    for (let made = 0; made < 8; made += 1) await makeWebhook(app, tenant, receiver.url(hanging));
     await appendCounted(app, tenant, 1);
-    await vi.waitFor(() => expect(silent.count()).toBe(before + 8), { timeout: 60_000 });
+    await arrived(hanging, 8);
     const ninth = newPath();
     await makeWebhook(app, tenant, receiver.url(ninth));
     const startedAt = performance.now();
