@@ -55,15 +55,17 @@ function measureDistances(file: string, imports: Imports): Map<string, number> {
   return distances;
 }
 
-/** A word of the file name weighs more than a folder. */
+/** A word of the file name weighs more than a folder. So `console/invitations` tests `members/answer-invitation`. */
 function compare(test: string, mirror: string): number {
   const [one, other] = [test.replace(/\..*$/, '').split('/'), mirror.split('/')];
   const differs = one.findIndex((name, at) => name !== other[at]);
   const folders = differs === -1 ? one.length : differs;
-  const words = new Set(one.flatMap((name) => name.split('-')));
-  const sharedWords = other
-    .at(-1)!
-    .split('-')
-    .filter((word) => words.has(word));
-  return folders + 2 * sharedWords.length;
+  const words = new Set(one.flatMap(wordsOf));
+  const count = (name: string) => wordsOf(name).filter((word) => words.has(word)).length;
+  return folders + 2 * count(other.at(-1)!) + (differs === -1 ? 0 : count(other.at(-2)!));
+}
+
+/** Those of a name, in the singular. */
+function wordsOf(name: string): string[] {
+  return name.split('-').map((word) => word.replace(/(?<=\w{3})s$/, ''));
 }

@@ -22,6 +22,7 @@ describe('related tests', () => {
     ['test/doors/far.test.ts', ['test/support/service.ts']],
     ['test/doors/near.test.ts', ['src/money/pay-card.ts']],
     ['test/doors/card.test.ts', ['test/support/service.ts']],
+    ['test/doors/payers/cards.test.ts', ['test/support/service.ts']],
     ['test/money/other.test.ts', ['test/support/service.ts']],
     ['test/money/pay-card.faults.test.ts', ['test/support/service.ts']],
     ['test/money/unrelated.test.ts', ['src/alone.ts']],
@@ -31,6 +32,7 @@ describe('related tests', () => {
     expect(findRelatedTests('src/money/pay-card.ts', imports)).toStrictEqual([
       'test/money/pay-card.faults.test.ts',
       'test/doors/card.test.ts',
+      'test/doors/payers/cards.test.ts',
       'test/money/other.test.ts',
       'test/doors/near.test.ts',
       'test/doors/far.test.ts',
