@@ -9,7 +9,11 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cach
 
 const ONE_SERVER: TestProjectConfiguration = {
   extends: true,
-  test: { name: 'one server', include: ['test/**/*.test.ts'], provide: { stepForms: false } },
+  test: {
+    name: 'one server',
+    include: ['test/**/*.test.ts', 'relay/test/**/*.test.ts'],
+    provide: { stepForms: false },
+  },
 };
 
 /** What moves balances. The rest of `money` reads, with the same statements in both forms. */
@@ -38,7 +42,10 @@ export default defineConfig({
   test: {
     // A cluster has them anyway.
     projects: process.env.CITUS_URL === undefined ? [ONE_SERVER, STEP_FORMS] : [ONE_SERVER],
-    exclude: [...configDefaults.exclude, ...(CHROMIUM_PATH ? [] : ['test/browser/**'])],
+    exclude: [
+      ...configDefaults.exclude,
+      ...(CHROMIUM_PATH ? [] : ['test/browser/**', 'test/relay/**', 'relay/**']),
+    ],
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', new RunReporter()],
     // Each test file keeps PostgreSQL as busy as itself, but many wait for processes and time limits.

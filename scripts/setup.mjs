@@ -1,5 +1,6 @@
 /**
- * Installs what is missing, so that `npm start` and `npm test` work in a fresh clone.
+ * Installs what is missing, so that `npm start` and `npm test` work in a fresh clone. `setup.mjs relay` also installs what
+ * the relay needs beside it, which the service does not.
  *
  * Runs before every other script, on any Node from 18 up, and imports nothing but Node. It looks at
  * the effects (packages in place, links in place, a Node that is new enough) and keeps no state of
@@ -24,6 +25,8 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const MODULES = join(ROOT, 'node_modules');
+/** Where packages belong. */
+const FOLDERS = [ROOT, ...process.argv.slice(2).map((name) => join(ROOT, name))];
 const LOCK = join(ROOT, '.setup.lock');
 /** The release line that the service runs on. */
 const NODE_MAJOR = 24;
@@ -56,15 +59,22 @@ try {
 }
 
 function isComplete() {
-  return hasPackages() && hasNode() && missingLinks().length === 0;
+  return FOLDERS.every(hasPackages) && hasNode() && missingLinks().length === 0;
 }
 
 async function complete() {
   const started = Date.now();
-  if (!hasPackages()) {
-    say('installing packages (npm ci); the first time takes a minute');
-    await npm(['ci']);
-    if (!hasPackages()) throw new SetupError('npm ci left packages out: remove node_modules and try again');
+  for (const folder of FOLDERS) {
+    if (hasPackages(folder)) continue;
+    const where = relative(ROOT, folder);
+    say(
+      where
+        ? `installing packages in ${where}`
+        : 'installing packages (npm ci); the first time takes a minute',
+    );
+    await npm(['ci', '--prefix', folder]);
+    if (!hasPackages(folder))
+      throw new SetupError('npm ci left packages out: remove node_modules and try again');
   }
   for (const { link, target } of missingLinks()) symlinkSync(target, link);
   if (!hasNode()) await installNode();
@@ -72,22 +82,22 @@ async function complete() {
 }
 
 /**
- * Whether node_modules contains what package-lock.json requires.
+ * Whether node_modules of a folder contains what its package-lock.json requires.
  *
  * npm writes `.package-lock.json` last: if it is missing, an installation was interrupted. Packages
  * that are not in the lock file do not matter.
  */
-function hasPackages() {
-  const wanted = readJson(join(ROOT, 'package-lock.json'));
-  if (wanted === undefined) throw new SetupError(`there is no package-lock.json in ${ROOT}`);
-  const installed = readJson(join(MODULES, '.package-lock.json'));
+function hasPackages(folder) {
+  const wanted = readJson(join(folder, 'package-lock.json'));
+  if (wanted === undefined) throw new SetupError(`there is no package-lock.json in ${folder}`);
+  const installed = readJson(join(folder, 'node_modules', '.package-lock.json'));
   if (installed === undefined) return false;
 
   return Object.entries(wanted.packages).every(([path, entry]) => {
     if (!path.startsWith('node_modules/')) return true;
     const found = installed.packages[path];
     if (found === undefined) return isDispensable(entry);
-    return found.integrity === entry.integrity && existsSync(join(ROOT, path, 'package.json'));
+    return found.integrity === entry.integrity && existsSync(join(folder, path, 'package.json'));
   });
 }
 

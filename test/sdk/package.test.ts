@@ -235,6 +235,7 @@ async function compile(files: readonly string[]): Promise<void> {
 /** What the README's examples take for granted: the rest of the application. */
 const SURROUNDINGS = `
   import type { Boxoffice, Participant } from '@boxoffice/sdk';
+  import type { Device, Grant, Session } from '@boxoffice/sdk/device';
   import type { Admission, TokenVerifier, UsageReporter } from '@boxoffice/sdk/relay';
   declare global {
     const log: (...what: unknown[]) => void;
@@ -267,13 +268,18 @@ const SURROUNDINGS = `
     const sessions: readonly Live[];
     const joinUrl: string;
     const dtlsFingerprint: string;
+    const device: Device;
+    const grant: Grant;
+    const session: Session<Grant>;
+    const attach: (username: string, track: MediaStreamTrack) => void;
+    const detach: (username: string) => void;
     const askTheRelayForAChallenge: (answer: (question: { challenge: string }) => Promise<object>) => void;
   }`;
 
 test("the README's examples compile in strict TypeScript", async () => {
   const readme = await readFile(join(SDK, 'README.md'), 'utf8');
   const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
-  expect(examples).toHaveLength(10);
+  expect(examples).toHaveLength(11);
   const files = examples.map((_, index) => `example-${index + 1}.mts`);
   await writeFile(join(project, 'surroundings.d.mts'), SURROUNDINGS);
   for (const [index, file] of files.entries()) {

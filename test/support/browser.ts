@@ -12,6 +12,8 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // The relays of tests listen on the loopback address.
+  '--disable-features=WebRtcHideLocalIpsWithMdns',
 ];
 
 export interface Look {

@@ -4,9 +4,12 @@
  * It is the embedded server in a temporary folder, or the one of TEST_DATABASE_URL, whose user must
  * be allowed to create databases, or the Citus cluster of CITUS_URL, whose user must be a superuser.
  */
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { CHROMIUM_PATH } from '../../scripts/browser-path.ts';
 import { migrate } from '../../src/base/db/migrate.ts';
 import { openPool } from '../../src/base/db/pool.ts';
 import { startEmbedded } from '../../src/run/embedded-postgres/embedded-postgres.ts';
@@ -33,10 +36,18 @@ declare module 'vitest' {
 
 type Undo = () => Promise<void>;
 
+/** The relay has packages of its own, and is tested where a browser is found. */
+async function setUpRelay(): Promise<void> {
+  if (CHROMIUM_PATH !== undefined) {
+    await promisify(execFile)(process.execPath, ['scripts/setup.mjs', 'relay']);
+  }
+}
+
 export async function setup(project: TestProject): Promise<Undo> {
   const scratch = openScratch('boxoffice-test-');
   const template = `boxoffice_test_${process.pid}_template`;
   try {
+    await setUpRelay();
     if (process.env.CITUS_URL !== undefined) {
       return await setUpCluster(project, process.env.CITUS_URL, template, scratch);
     }

@@ -18,7 +18,7 @@ const missing = (name: string, isThere: boolean) => (isThere ? undefined : name)
 function findNeeds(): readonly Need[] {
   return [
     {
-      of: 'web pages in a browser',
+      of: 'web pages and relays in a browser',
       missing: missing('Chromium', CHROMIUM_PATH !== undefined),
       remedy: 'install it, or set CHROMIUM_PATH',
     },

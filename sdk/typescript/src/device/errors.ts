@@ -80,3 +80,21 @@ export class EncryptionRequiredError extends Error {
     super('this room requires end-to-end encryption: set an encryption key and try again');
   }
 }
+
+/** A relay did not accept a connection. `code` is one of docs/tokens.md, or of the relay. */
+export class ConnectError extends Error {
+  override readonly name = 'ConnectError';
+  /** Why. */
+  readonly code: string;
+  /** HTTP status. */
+  readonly status: number;
+  /** Why a moderator acted, if that is the cause: `kicked`, `banned`, `closed`, `ended` or `watchdog`. */
+  readonly reason: string | undefined;
+
+  constructor(code: string, message: string, status: number, reason: string | undefined) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.reason = reason;
+  }
+}

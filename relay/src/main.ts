@@ -1,0 +1,20 @@
+import { Relay } from './relay.ts';
+import { openServer } from './server.ts';
+import { readSettings } from './settings.ts';
+
+const settings = readSettings(process.env);
+const relay = await Relay.open(settings);
+const server = openServer(relay, settings);
+await server.listen({ host: settings.host, port: settings.port });
+console.log(`relay ready at ${settings.url}`);
+
+let isStopping = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, async () => {
+    if (isStopping) return;
+    isStopping = true;
+    await relay.close();
+    await server.close();
+    process.exit(0);
+  });
+}

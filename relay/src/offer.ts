@@ -1,0 +1,120 @@
+/**
+ * What a browser's offer asks for, and the part of it that this relay answers: Opus, VP8 and H.264, one layer of each
+ * stream, without header extensions. Everything else is left out before the library sees it.
+ */
+import { parse, write } from 'sdp-transform';
+import type { VideoCodec } from './frame-size.ts';
+import { Refused } from './refused.ts';
+
+export type Kind = 'audio' | 'video' | 'screen';
+
+export interface Codec {
+  readonly name: 'opus' | VideoCodec;
+  readonly payloadType: number;
+}
+
+export interface Section {
+  readonly mid: string;
+  readonly kind: Kind;
+  /** Those of the offer that this relay forwards, the sender's favourite first. */
+  readonly codecs: readonly Codec[];
+}
+
+export interface Offer {
+  /** SHA-256 of the certificate, lower-case pairs of hex with colons. */
+  readonly fingerprint: string;
+  readonly sections: readonly Section[];
+  readonly candidates: number;
+  /** The offer as the library gets it: with one codec in each section, by the section's `mid`. */
+  narrowTo(payloadTypes: ReadonlyMap<string, number>): string;
+}
+
+type Media = ReturnType<typeof parse>['media'][number];
+
+/** `direction`: of the browser. Fails with 400 for what is no offer, and 406 for what this relay does not carry. */
+export function readOffer(text: string, direction: 'sendonly' | 'recvonly'): Offer {
+  const sdp = parseSdp(text);
+  const media = sdp.media.filter(({ type, port }) => ['audio', 'video'].includes(type) && port !== 0);
+  if (media.length === 0) throw new Refused(400, 'OFFER_INVALID', 'the offer has no audio and no video');
+  const fingerprint = fingerprintOf([sdp, ...sdp.media]);
+  const sections = media.map((each) => sectionOf(each, direction));
+  for (const [at, { kind }] of sections.entries()) {
+    const isTwice = sections.findIndex((other) => other.kind === kind) !== at;
+    if (isTwice) throw new Refused(406, 'OFFER_TOO_MUCH', `the offer has more than one ${kind}`);
+  }
+  const narrowTo: Offer['narrowTo'] = (payloadTypes) =>
+    write({ ...sdp, media: media.map((each, at) => narrow(each, payloadTypes.get(sections[at]!.mid)!)) });
+  const candidates = sdp.media.flatMap((each) => each.candidates ?? []).length;
+  return { fingerprint, sections, candidates, narrowTo };
+}
+
+function parseSdp(text: string): ReturnType<typeof parse> {
+  const invalid = () => new Refused(400, 'OFFER_INVALID', 'the body is no SDP offer');
+  if (!text.startsWith('v=0')) throw invalid();
+  try {
+    return parse(text);
+  } catch {
+    throw invalid();
+  }
+}
+
+/** Two certificates in one offer would let one pass the proof and the other carry the media. */
+function fingerprintOf(parts: readonly { readonly fingerprint?: { type: string; hash: string } }[]): string {
+  const found = parts.flatMap(({ fingerprint }) => fingerprint ?? []);
+  const hashes = new Set(found.map(({ type, hash }) => `${type.toLowerCase()} ${hash.toLowerCase()}`));
+  const [only, ...others] = hashes;
+  const [, hash] = /^sha-256 ([0-9a-f]{2}(?::[0-9a-f]{2}){31})$/.exec(only ?? '') ?? [];
+  if (hash === undefined || others.length > 0) {
+    throw new Refused(400, 'OFFER_INVALID', 'the offer must have one fingerprint, of SHA-256');
+  }
+  return hash;
+}
+
+function sectionOf(media: Media, direction: string): Section {
+  const mid = media.mid === undefined ? '' : String(media.mid);
+  if (!/^[\w-]{1,16}$/.test(mid)) throw new Refused(400, 'OFFER_INVALID', 'each section must have a mid');
+  const isMeant =
+    media.direction === undefined || media.direction === direction || media.direction === 'sendrecv';
+  if (!isMeant) throw new Refused(400, 'OFFER_INVALID', `the offer must be ${direction}`);
+  const isScreen = (media as { content?: string }).content === 'slides';
+  const kind = media.type === 'audio' ? 'audio' : isScreen ? 'screen' : 'video';
+  const wanted = kind === 'audio' ? (['opus'] as const) : (['VP8', 'H264'] as const);
+  const codecs = media.rtp.flatMap(({ payload, codec }) => {
+    const name = wanted.find((each) => each.toLowerCase() === codec.toLowerCase());
+    return name !== undefined && isSimple(media, payload) ? [{ name, payloadType: payload }] : [];
+  });
+  if (codecs.length === 0)
+    throw new Refused(406, 'CODEC_NOT_SUPPORTED', `no codec of the ${kind} is carried here`);
+  return { mid, kind, codecs };
+}
+
+/** Takes of H.264 what every browser decodes: the constrained baseline, in fragments. */
+function isSimple({ rtp, fmtp }: Media, payload: number): boolean {
+  if (rtp.find((each) => each.payload === payload)!.codec.toUpperCase() !== 'H264') return true;
+  const config = fmtp.find((each) => each.payload === payload)?.config ?? '';
+  return config.includes('packetization-mode=1') && config.includes('profile-level-id=42e0');
+}
+
+/** The section with one codec, and the feedback that this relay gives. */
+function narrow(media: Media, payloadType: number): Media {
+  const { simulcast: _simulcast, rids: _rids, ext: _ext, ssrcGroups: _groups, ...rest } = media;
+  const { fmtp } = media;
+  return {
+    ...rest,
+    payloads: String(payloadType),
+    rtp: media.rtp.filter(({ payload }) => payload === payloadType),
+    fmtp: fmtp.filter(({ payload }) => payload === payloadType),
+    rtcpFb: (media.rtcpFb ?? []).filter(
+      ({ payload, type }) => payload === payloadType && ['nack', 'goog-remb'].includes(type),
+    ),
+  };
+}
+
+/** The candidates of a trickled fragment (RFC 8840). */
+export function readCandidates(fragment: string): { readonly mid: string; readonly candidate: string }[] {
+  let mid = '';
+  return fragment.split(/\r?\n/).flatMap((line) => {
+    if (line.startsWith('a=mid:')) mid = line.slice(6);
+    return line.startsWith('a=candidate:') ? [{ mid, candidate: line.slice(2) }] : [];
+  });
+}

@@ -1,0 +1,46 @@
+/** What one participant uses, over all of its connections: one stay, reported in intervals. */
+
+import type { Admission } from '../../sdk/typescript/src/relay/index.ts';
+import { tierOf, type UsageReporter, type UsageSession } from '../../sdk/typescript/src/relay/index.ts';
+
+export class Participant {
+  readonly #usage: UsageSession;
+  /** The pictures that are forwarded to it, by connection and kind. */
+  readonly #pictures = new Map<object, number>();
+  readonly #sessions = new Set<object>();
+
+  constructor(reporter: UsageReporter, { room, username, role }: Admission) {
+    this.#usage = reporter.startSession({ room, participant: username, role: roleOf(role), tier: 'audio' });
+  }
+
+  enter(session: object): void {
+    this.#sessions.add(session);
+  }
+
+  /** Returns whether it was the last one: then the stay has ended. */
+  leave(session: object): boolean {
+    this.#sessions.delete(session);
+    if (this.#sessions.size > 0) return false;
+    void this.#usage.end();
+    return true;
+  }
+
+  sent(bytes: number): void {
+    this.#usage.add({ egressBytes: bytes });
+  }
+
+  received(bytes: number): void {
+    this.#usage.add({ ingressBytes: bytes });
+  }
+
+  /** The tier follows the sum of all pictures. */
+  show(stream: object, pixels: number): void {
+    if (pixels === 0) this.#pictures.delete(stream);
+    else this.#pictures.set(stream, pixels);
+    const sum = [...this.#pictures.values()].reduce((total, each) => total + each, 0);
+    this.#usage.change({ tier: tierOf(sum) });
+  }
+}
+
+type Role = Parameters<UsageReporter['startSession']>[0]['role'];
+const roleOf = (role: string): Role => role as Role;

@@ -1,0 +1,115 @@
+/** The HTTP side: WHIP (RFC 9725), WHEP, and the events of a session. */
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { admit, renew } from './admission.ts';
+import { EventStream } from './event-stream.ts';
+import { readCandidates, readOffer } from './offer.ts';
+import { Refused } from './refused.ts';
+import type { Opened, Relay } from './relay.ts';
+import type { Session } from './session.ts';
+import type { Settings } from './settings.ts';
+
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** Pages of any origin may call it: what counts is the token and the proof. */
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+  'access-control-allow-headers': 'authorization, dpop, content-type',
+  'access-control-expose-headers': 'location, publisher, dpop-nonce',
+  'access-control-max-age': '600',
+};
+
+type InRoom = { Params: { room: string }; Querystring: { of?: string }; Body: string | undefined };
+type OfSession = { Params: { id: string }; Body: string | undefined };
+
+export function openServer(relay: Relay, settings: Settings): FastifyInstance {
+  const app = Fastify({ bodyLimit: BODY_BYTES_MAX, requestTimeout: 15_000 });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers({ ...CORS, 'dpop-nonce': relay.verifier.challenge(), 'cache-control': 'no-store' });
+    done();
+  });
+  app.setErrorHandler((error, _request, reply) => refuse(reply, error));
+  app.options('*', (_request, reply) => reply.code(204).send());
+
+  const claimOf = (request: FastifyRequest, fingerprint: string) => ({
+    authorization: request.headers.authorization,
+    proof: request.headers.dpop as string | undefined,
+    method: request.method,
+    url: `${settings.url}${request.url.split('?')[0]}`,
+    address: request.ip,
+    fingerprint,
+  });
+  const enter = async (request: FastifyRequest<InRoom>, direction: 'sendonly' | 'recvonly') => {
+    const offer = readOffer(request.body ?? '', direction);
+    const admission = await admit(relay.verifier, claimOf(request, offer.fingerprint));
+    if (admission.room !== request.params.room)
+      throw new Refused(403, 'OTHER_ROOM', 'the token is for another room');
+    return { admission, offer, address: request.ip };
+  };
+  const created = (reply: FastifyReply, { session, answer, publisher }: Opened) => {
+    if (publisher !== undefined) reply.header('publisher', encodeURIComponent(publisher));
+    return reply.code(201).header('location', `/sessions/${session.id}`).type('application/sdp').send(answer);
+  };
+  const sessionOf = ({ params }: FastifyRequest<OfSession>): Session => {
+    const session = relay.find(params.id);
+    if (!session) throw new Refused(404, 'NO_SESSION', 'there is no such session');
+    return session;
+  };
+
+  app.post<InRoom>('/rooms/:room/whip', async (request, reply) =>
+    created(reply, await relay.publish(await enter(request, 'sendonly'))),
+  );
+  app.post<InRoom>('/rooms/:room/whep', async (request, reply) =>
+    created(reply, await relay.subscribe(await enter(request, 'recvonly'), request.query.of)),
+  );
+  app.patch<OfSession>('/sessions/:id', async (request, reply) => {
+    const session = sessionOf(request);
+    if (request.headers['content-type'] === 'application/trickle-ice-sdpfrag') {
+      trickle(session, request.body ?? '', settings.limits.candidates);
+    } else {
+      session.renewed(await renew(relay.verifier, session.admission, claimOf(request, session.fingerprint)));
+    }
+    return reply.code(204).send();
+  });
+  app.delete<OfSession>('/sessions/:id', (request, reply) => {
+    sessionOf(request).end('LEFT');
+    return reply.code(200).send();
+  });
+  app.get<OfSession>('/sessions/:id/events', (request, reply) => {
+    const session = sessionOf(request);
+    reply.hijack();
+    session.follow(new EventStream(reply.raw, CORS));
+    relay.tellPublishers(session.admission.roomUid);
+  });
+  app.get('/healthz', () => ({ status: 'ok', ...relay.counts }));
+  return app;
+}
+
+function trickle(session: Session, fragment: string, max: number): void {
+  const found = readCandidates(fragment);
+  session.candidates += found.length;
+  if (session.candidates > max)
+    throw new Refused(400, 'TOO_MANY_CANDIDATES', 'the session has too many candidates');
+  for (const { candidate, mid } of found) session.peer?.connection.addRemoteCandidate(candidate, mid);
+}
+
+function refuse(reply: FastifyReply, error: unknown) {
+  const known =
+    error instanceof Refused
+      ? error
+      : (error as { statusCode?: number }).statusCode === 413
+        ? new Refused(413, 'BODY_TOO_LARGE', 'the body is larger than 64 KiB')
+        : new Refused(500, 'INTERNAL', 'the relay failed');
+  if (known.status === 500) console.error(error);
+  if (known.status === 401) {
+    const problem =
+      known.code === 'PROOF_MISSING' || known.code === 'CHALLENGE_UNUSABLE'
+        ? 'use_dpop_nonce'
+        : 'invalid_token';
+    reply.header('www-authenticate', `DPoP error="${problem}"`);
+  }
+  const { code, message, reason } = known;
+  return reply.code(known.status).send({ error: { code, message, ...(reason !== undefined && { reason }) } });
+}

@@ -1,0 +1,74 @@
+/** Settings of the relay, from the environment. */
+export interface Settings {
+  /** Base URL of the relay, as devices reach it. Proofs name it. */
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** Base URL of the service. */
+  readonly service: string;
+  /** `iss` of tokens: the service's `PUBLIC_URL`, if that is not the address above. */
+  readonly issuer: string;
+  readonly tenant: string;
+  /** A relay key, or the file that has it. */
+  readonly key: string | { readonly file: string };
+  readonly spool: string;
+  readonly relayId: string;
+  readonly bindAddress: string | undefined;
+  readonly udpPorts: readonly [from: number, to: number] | undefined;
+  readonly limits: Limits;
+}
+
+export interface Limits {
+  readonly sessions: number;
+  readonly rooms: number;
+  /** The candidates of one session. */
+  readonly candidates: number;
+  /** Bits a second that one publisher may send. */
+  readonly bitrate: number;
+}
+
+const DEFAULTS: Limits = { sessions: 500, rooms: 100, candidates: 50, bitrate: 8_000_000 };
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Fails with an `Error` that names the setting. */
+export function readSettings(env: Env): Settings {
+  const port = numberOf(env, 'PORT', 8090);
+  const url = (env.RELAY_URL ?? `http://127.0.0.1:${port}`).replace(/\/+$/, '');
+  if (!URL.canParse(url)) throw new Error('RELAY_URL must be a URL');
+  const ports = env.UDP_PORTS === undefined ? undefined : /^(\d+)-(\d+)$/.exec(env.UDP_PORTS);
+  if (ports === null) throw new Error('UDP_PORTS must be two numbers, such as 40000-40999');
+  return {
+    url,
+    port,
+    host: env.HOST ?? '127.0.0.1',
+    service: required(env, 'BOXOFFICE_URL').replace(/\/+$/, ''),
+    issuer: (env.ISSUER ?? required(env, 'BOXOFFICE_URL')).replace(/\/+$/, ''),
+    tenant: required(env, 'TENANT'),
+    key: env.RELAY_KEY_FILE ? { file: env.RELAY_KEY_FILE } : required(env, 'RELAY_KEY'),
+    spool: env.SPOOL ?? 'data/relay',
+    relayId: env.RELAY_ID ?? 'relay',
+    bindAddress: env.UDP_ADDRESS,
+    udpPorts: ports && [Number(ports[1]), Number(ports[2])],
+    limits: {
+      sessions: numberOf(env, 'SESSIONS_MAX', DEFAULTS.sessions),
+      rooms: numberOf(env, 'ROOMS_MAX', DEFAULTS.rooms),
+      candidates: numberOf(env, 'CANDIDATES_MAX', DEFAULTS.candidates),
+      bitrate: numberOf(env, 'BITRATE_MAX', DEFAULTS.bitrate),
+    },
+  };
+}
+
+function required(env: Env, name: string): string {
+  const value = env[name];
+  if (!value) throw new Error(`${name} is not set`);
+  return value;
+}
+
+function numberOf(env: Env, name: string, fallback: number): number {
+  const text = env[name];
+  if (!text) return fallback;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${name} must be a whole number above 0`);
+  return value;
+}

@@ -1,0 +1,49 @@
+/** Tracks of the library: what comes in on one, and one to send on. */
+import ndc, { type PeerConnection, type Track } from 'node-datachannel';
+import type { Codec, Kind } from './offer.ts';
+import { isRtcp, readRtp } from './rtp.ts';
+
+/**
+ * Hand on each packet of RTP, at most `bitrate` bits a second, twice that for a second: browsers send more after a key
+ * frame. `undefined` instead of a packet: the sender does not keep to it.
+ */
+export function receive(track: Track, bitrate: number, take: (packet: Buffer | undefined) => void): void {
+  track.setMediaHandler(new ndc.RtcpReceivingSession());
+  track.onOpen(() => track.requestBitrate(bitrate));
+  const burst = (2 * bitrate) / 8;
+  let allowance = burst;
+  let at = performance.now();
+  track.onMessage((packet) => {
+    if (isRtcp(packet) || !readRtp(packet)) return;
+    const now = performance.now();
+    allowance = Math.min(burst, allowance + ((now - at) * bitrate) / 8_000) - packet.length;
+    at = now;
+    take(allowance < 0 ? undefined : packet);
+  });
+}
+
+/** A track to one subscriber, and the names that its packets get. */
+export interface Sending {
+  readonly track: Track;
+  readonly payloadType: number;
+  readonly ssrc: number;
+}
+
+export function addSending(
+  connection: PeerConnection,
+  mid: string,
+  kind: Kind,
+  { name, payloadType }: Codec,
+  stream: string,
+): Sending {
+  const media = name === 'opus' ? new ndc.Audio(mid, 'SendOnly') : new ndc.Video(mid, 'SendOnly');
+  if (name === 'opus') (media as InstanceType<typeof ndc.Audio>).addOpusCodec(payloadType);
+  else if (name === 'VP8') (media as InstanceType<typeof ndc.Video>).addVP8Codec(payloadType);
+  else (media as InstanceType<typeof ndc.Video>).addH264Codec(payloadType);
+  const ssrc = 1 + Math.floor(Math.random() * 0xffff_fffe);
+  media.addSSRC(ssrc, stream, stream, kind);
+  const track = connection.addTrack(media);
+  // Sends again what browsers miss.
+  track.setMediaHandler(new ndc.RtcpNackResponder());
+  return { track, payloadType, ssrc };
+}

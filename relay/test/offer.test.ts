@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { readCandidates, readOffer } from '../src/offer.ts';
+
+const HASH = Array.from({ length: 32 }, (_, at) => at.toString(16).padStart(2, '0')).join(':');
+const HEAD = `v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=fingerprint:sha-256 ${HASH.toUpperCase()}\r\n`;
+const AUDIO = `m=audio 9 UDP/TLS/RTP/SAVPF 111 0\r\nc=IN IP4 0.0.0.0\r\na=mid:0\r\na=sendonly\r
+a=rtpmap:111 opus/48000/2\r\na=rtpmap:0 PCMU/8000\r\na=extmap:1 urn:ietf:params:rtp-hdrext:sdes:mid\r\n`;
+const video = (
+  lines = '',
+  mid = 1,
+) => `m=video 9 UDP/TLS/RTP/SAVPF 96 97 102 108\r\nc=IN IP4 0.0.0.0\r\na=mid:${mid}\r
+a=sendonly\r\na=rtpmap:96 VP8/90000\r\na=rtcp-fb:96 nack pli\r\na=rtcp-fb:96 transport-cc\r\na=rtpmap:97 rtx/90000\r
+a=fmtp:97 apt=96\r\na=rtpmap:102 H264/90000\r\na=fmtp:102 packetization-mode=1;profile-level-id=64001f\r
+a=rtpmap:108 H264/90000\r\na=fmtp:108 packetization-mode=1;profile-level-id=42e01f\r\n${lines}`;
+
+const read = (sdp: string) => readOffer(sdp, 'sendonly');
+
+test('an offer has a fingerprint, and for each kind the codecs that are carried', () => {
+  const slides = 'a=content:slides\r\n';
+  const { narrowTo: _narrowTo, ...offer } = read(HEAD + AUDIO + video() + video(slides, 2));
+  const pictures = [
+    { name: 'VP8', payloadType: 96 },
+    { name: 'H264', payloadType: 108 },
+  ];
+  expect(offer).toStrictEqual({
+    fingerprint: HASH,
+    candidates: 0,
+    sections: [
+      { mid: '0', kind: 'audio', codecs: [{ name: 'opus', payloadType: 111 }] },
+      { mid: '1', kind: 'video', codecs: pictures },
+      { mid: '2', kind: 'screen', codecs: pictures },
+    ],
+  });
+});
+
+test('the library gets one codec a section, one layer, and no extensions', () => {
+  const layers = 'a=rid:q send\r\na=rid:h send\r\na=simulcast:send q;h\r\na=ssrc-group:FID 1 2\r\n';
+  const sdp = read(HEAD + AUDIO + video(layers)).narrowTo(
+    new Map([
+      ['0', 111],
+      ['1', 108],
+    ]),
+  );
+  expect(sdp).toContain('m=audio 9 UDP/TLS/RTP/SAVPF 111\r\n');
+  expect(sdp).toContain('m=video 9 UDP/TLS/RTP/SAVPF 108\r\n');
+  expect(sdp).toContain('a=fmtp:108 packetization-mode=1');
+  expect(sdp).not.toMatch(/simulcast|rid|extmap|rtx|transport-cc|ssrc-group|VP8/);
+  expect(read(HEAD + video()).narrowTo(new Map([['1', 96]]))).toContain('a=rtcp-fb:96 nack pli');
+});
+
+test.each([
+  ['nothing', '', 400],
+  ['JSON', '{}', 400],
+  ['no media', HEAD, 400],
+  ['a data channel alone', `${HEAD}m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\na=mid:0\r\n`, 400],
+  ['no fingerprint', HEAD.replace(/a=fingerprint.*\r\n/, '') + AUDIO, 400],
+  ['a fingerprint of SHA-1', HEAD.replace('sha-256', 'sha-1') + AUDIO, 400],
+  ['a short fingerprint', HEAD.replace(/:1F/, '') + AUDIO, 400],
+  ['two fingerprints', `${HEAD + AUDIO}a=fingerprint:sha-256 ${HASH.replace('00', 'ff')}\r\n`, 400],
+  ['a section without a mid', HEAD + AUDIO.replace('a=mid:0\r\n', ''), 400],
+  ['a mid of markup', HEAD + AUDIO.replace('a=mid:0', 'a=mid:<b>'), 400],
+  ['the other direction', HEAD + AUDIO.replace('sendonly', 'recvonly'), 400],
+  ['two cameras', HEAD + video() + video('', 2), 406],
+  ['no codec that is carried', HEAD + AUDIO.replace('opus', 'G722'), 406],
+])('an offer with %s is refused', (_, sdp, status) => {
+  expect(() => read(sdp)).toThrow(expect.objectContaining({ name: 'Refused', status }));
+});
+
+test('candidates are read from a fragment, each with its section', () => {
+  const fragment =
+    'a=ice-ufrag:x\r\nm=audio 9 RTP/AVP 0\r\na=mid:0\r\na=candidate:1 1 UDP 1 192.0.2.1 9 typ host\r\na=end-of-candidates\r\n';
+  expect(readCandidates(fragment)).toStrictEqual([
+    { mid: '0', candidate: 'candidate:1 1 UDP 1 192.0.2.1 9 typ host' },
+  ]);
+  expect(readCandidates('\0\r\nno candidate')).toStrictEqual([]);
+});

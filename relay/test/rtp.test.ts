@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readPixels } from '../src/frame-size.ts';
+import { isRtcp, Outgoing, readRtp } from '../src/rtp.ts';
+
+function packet({
+  sequence = 7,
+  ssrc = 99,
+  payloadType = 96,
+  first = 0x80,
+  rest = [1, 2, 3] as number[],
+} = {}): Buffer {
+  const header = Buffer.alloc(12);
+  header[0] = first;
+  header[1] = payloadType;
+  header.writeUInt16BE(sequence, 2);
+  header.writeUInt32BE(ssrc, 8);
+  return Buffer.concat([header, Buffer.from(rest)]);
+}
+
+describe('readRtp', () => {
+  test('finds the payload behind contributors and extensions, and before padding', () => {
+    const contributor = [0, 0, 0, 5];
+    const extension = [0xbe, 0xde, 0, 1, 9, 9, 9, 9];
+    const found = readRtp(packet({ first: 0xb1, rest: [...contributor, ...extension, 42, 0, 2] }));
+    expect(found).toStrictEqual({ payloadType: 96, sequence: 7, ssrc: 99, payloadAt: 24, payloadEnd: 25 });
+  });
+
+  test.each([
+    ['is too short', packet().subarray(0, 11)],
+    ['is of another version', packet({ first: 0x40 })],
+    ['has an extension that is cut off', packet({ first: 0x90, rest: [0xbe, 0xde] })],
+    ['has an extension longer than itself', packet({ first: 0x90, rest: [0xbe, 0xde, 0, 9] })],
+    ['has more padding than payload', packet({ first: 0xa0, rest: [1, 200] })],
+    ['is empty', Buffer.alloc(0)],
+  ])('refuses what %s', (_, bytes) => {
+    expect(readRtp(bytes)).toBeUndefined();
+  });
+});
+
+test('reports of receivers are told from media', () => {
+  expect(isRtcp(Buffer.from([0x81, 201, 0, 7]))).toBe(true);
+  expect(isRtcp(packet())).toBe(false);
+});
+
+describe('the packets that one subscriber gets', () => {
+  const send = (outgoing: Outgoing, sequence: number, ssrc = 99) => {
+    const original = packet({ sequence, ssrc, payloadType: 0x80 | 96 });
+    const sent = outgoing.rewrite(original, readRtp(original)!);
+    expect(original[1]).toBe(0x80 | 96);
+    return readRtp(sent)!;
+  };
+
+  test('have the type and the name that were agreed on, and the marker as it was', () => {
+    const original = packet({ payloadType: 0x80 | 96 });
+    const sent = new Outgoing(111, 5).rewrite(original, readRtp(original)!);
+    expect([sent[1], sent.readUInt32BE(8)]).toStrictEqual([0x80 | 111, 5]);
+  });
+
+  test('keep their distances, wrap around, and go on with the next source', () => {
+    const outgoing = new Outgoing(96, 5);
+    expect([65_535, 0, 1, 0].map((sequence) => send(outgoing, sequence).sequence)).toStrictEqual([
+      1, 2, 3, 2,
+    ]);
+    expect([500, 502].map((sequence) => send(outgoing, sequence, 7).sequence)).toStrictEqual([4, 6]);
+  });
+});
+
+test('no bytes make the readers fail', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
+      const packet = Buffer.from(bytes);
+      const header = readRtp(packet);
+      for (const codec of ['VP8', 'H264'] as const) {
+        for (const first of [0x10, 0x67, 0x18, 0x7c]) readPixels(codec, Buffer.from([first, ...packet]));
+      }
+      return header === undefined || header.payloadAt <= header.payloadEnd;
+    }),
+  );
+});

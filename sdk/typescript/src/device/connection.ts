@@ -1,0 +1,180 @@
+/**
+ * A media connection to a relay: WHIP (RFC 9725) to publish, WHEP to subscribe, with the token of the session and a proof
+ * by the nonce hand-shake of DPoP (RFC 9449).
+ */
+import type { Device } from './device.ts';
+import { Emitter } from './emitter.ts';
+import { ConnectError } from './errors.ts';
+
+/** What a connection carries: `publish` a stream, or `subscribe` to a participant (`true`: the one who published first). */
+export type Direction =
+  | { readonly publish: MediaStream; readonly subscribe?: never }
+  | { readonly subscribe: string | true; readonly publish?: never };
+
+export type ConnectOptions = Direction & {
+  /** Base URL of the relay. */
+  readonly url: string;
+  /** The room of the token. */
+  readonly room: string;
+  /** The newest token: it is asked for with each request. */
+  readonly token: () => string;
+  /** The device that the token is bound to. */
+  readonly device: Device;
+};
+
+/** Events of a connection. `ended` comes once. */
+export interface ConnectionEvents {
+  /** Media of the publisher. */
+  track: { readonly track: MediaStreamTrack };
+  /** What a moderator has muted: any of `audio`, `video`, `screen`, `data`. */
+  muted: { readonly kinds: readonly string[] };
+  /** Who publishes in the room. */
+  publishers: { readonly usernames: readonly string[] };
+  /** The relay ended it, and why; `NETWORK`: the connection is lost. */
+  ended: { readonly code: string; readonly reason: string | undefined };
+}
+
+/** The body of an answer that refuses. */
+interface Refusal {
+  readonly error?: { readonly code?: string; readonly message?: string; readonly reason?: string };
+}
+
+export class Connection extends Emitter<ConnectionEvents> {
+  readonly peer: RTCPeerConnection;
+  /** Media that has arrived so far. */
+  readonly tracks: MediaStreamTrack[] = [];
+  readonly #options: ConnectOptions;
+  readonly #fingerprint: string;
+  #nonce: string | undefined;
+  #location = '';
+  #publisher = '';
+  #events: EventSource | undefined;
+  #hasEnded = false;
+
+  private constructor(options: ConnectOptions, certificate: RTCCertificate) {
+    super();
+    this.#options = options;
+    this.#fingerprint = certificate.getFingerprints()[0]!.value!;
+    this.peer = new RTCPeerConnection({ certificates: [certificate] });
+    this.peer.ontrack = ({ track }) => {
+      this.tracks.push(track);
+      this.emit('track', { track });
+    };
+    this.peer.onconnectionstatechange = () => {
+      if (this.peer.connectionState === 'failed') this.#end('NETWORK', undefined);
+    };
+  }
+
+  /** The name of the participant whose media this carries; empty for what is published. */
+  get publisher(): string {
+    return this.#publisher;
+  }
+
+  /** Resolves when the relay has answered. Throws `ConnectError`. */
+  static async open(options: ConnectOptions): Promise<Connection> {
+    const certificate = await RTCPeerConnection.generateCertificate({
+      name: 'ECDSA',
+      namedCurve: 'P-256',
+    } as EcKeyGenParams);
+    const connection = new Connection(options, certificate);
+    try {
+      await connection.#open();
+    } catch (error) {
+      connection.peer.close();
+      throw error;
+    }
+    return connection;
+  }
+
+  /** Show the relay the newest token: the session then lasts as long as that. */
+  async renew(): Promise<void> {
+    await this.#send('PATCH', this.#location);
+  }
+
+  /** Leave. There is no event. */
+  async close(): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#stop();
+    await fetch(this.#location, { method: 'DELETE' }).catch(() => undefined);
+  }
+
+  async #open(): Promise<void> {
+    const { publish, subscribe, url, room } = this.#options;
+    for (const track of publish?.getTracks() ?? []) {
+      this.peer.addTransceiver(track, { direction: 'sendonly', streams: [publish!] });
+    }
+    if (subscribe)
+      for (const kind of ['audio', 'video']) this.peer.addTransceiver(kind, { direction: 'recvonly' });
+    await this.peer.setLocalDescription();
+    await this.#gathered();
+    const base = `${url.replace(/\/+$/, '')}/rooms/${encodeURIComponent(room)}`;
+    const of = typeof subscribe === 'string' ? `?of=${encodeURIComponent(subscribe)}` : '';
+    const target = publish ? `${base}/whip` : `${base}/whep${of}`;
+    const answer = await this.#send('POST', target, this.peer.localDescription!.sdp);
+    this.#location = new URL(answer.headers.get('location')!, url).href;
+    this.#publisher = decodeURIComponent(answer.headers.get('publisher') ?? '');
+    this.#follow();
+    await this.peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
+  }
+
+  async #gathered(): Promise<void> {
+    while (this.peer.iceGatheringState !== 'complete') {
+      await new Promise((resolve) =>
+        this.peer.addEventListener('icegatheringstatechange', resolve, { once: true }),
+      );
+    }
+  }
+
+  /** With a proof. The first request of a connection learns the challenge, and is sent again. */
+  async #send(method: 'POST' | 'PATCH', url: string, sdp?: string): Promise<Response> {
+    for (let attempt = 1; ; attempt += 1) {
+      const token = this.#options.token();
+      const challenge = this.#nonce;
+      const proof =
+        challenge === undefined
+          ? undefined
+          : await this.#options.device.proof({
+              token,
+              challenge,
+              url,
+              method,
+              dtlsFingerprint: this.#fingerprint,
+            });
+      const headers: Record<string, string> = { authorization: `DPoP ${token}` };
+      if (proof !== undefined) headers.dpop = proof;
+      if (sdp !== undefined) headers['content-type'] = 'application/sdp';
+      const answer = await fetch(url, { method, headers, ...(sdp !== undefined && { body: sdp }) });
+      this.#nonce = answer.headers.get('dpop-nonce') ?? undefined;
+      if (answer.ok) return answer;
+      const wantsNonce = answer.headers.get('www-authenticate')?.includes('use_dpop_nonce') ?? false;
+      if (answer.status === 401 && attempt < 3 && (wantsNonce || challenge === undefined)) continue;
+      const body = (await answer.json().catch(() => ({}))) as Refusal;
+      const { code = 'BAD_ANSWER', message = `status ${answer.status}`, reason } = body.error ?? {};
+      throw new ConnectError(code, message, answer.status, reason);
+    }
+  }
+
+  #follow(): void {
+    const events = new EventSource(`${this.#location}/events`);
+    const on = <T>(name: string, take: (data: T) => void) =>
+      events.addEventListener(name, ({ data }) => take(JSON.parse(data)));
+    on<{ kinds: string[] }>('mute', ({ kinds }) => this.emit('muted', { kinds }));
+    on<{ publishers: string[] }>('publishers', ({ publishers }) =>
+      this.emit('publishers', { usernames: publishers }),
+    );
+    on<{ code: string; reason?: string }>('end', ({ code, reason }) => this.#end(code, reason));
+    this.#events = events;
+  }
+
+  #end(code: string, reason: string | undefined): void {
+    if (this.#hasEnded) return;
+    this.#stop();
+    this.emit('ended', { code, reason });
+  }
+
+  #stop(): void {
+    this.#hasEnded = true;
+    this.#events?.close();
+    this.peer.close();
+  }
+}

@@ -1,0 +1,205 @@
+/** Bad input to a relay: each gets a clear error, and the others go on. Nothing here needs media. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
+import { createCredential } from '../support/devices.ts';
+import { useService } from '../support/service.ts';
+import { type Relay, startRelay } from './support.ts';
+
+const app = useService();
+let relay: Relay;
+let device: Device;
+let token: string;
+
+const FINGERPRINT = Array.from({ length: 32 }, (_, at) => at.toString(16).padStart(2, '0')).join(':');
+
+/** An offer to send sound, with further lines. */
+const offer = (lines = '', fingerprint = FINGERPRINT) =>
+  [
+    'v=0',
+    'o=- 1 2 IN IP4 127.0.0.1',
+    's=-',
+    't=0 0',
+    `a=fingerprint:sha-256 ${fingerprint}`,
+    'a=ice-ufrag:abcd',
+    'a=ice-pwd:abcdefghijklmnopqrstuvwx',
+    'a=setup:actpass',
+    'm=audio 9 UDP/TLS/RTP/SAVPF 111',
+    'c=IN IP4 0.0.0.0',
+    'a=mid:0',
+    'a=sendonly',
+    'a=rtcp-mux',
+    'a=rtpmap:111 opus/48000/2',
+    lines,
+  ].join('\r\n');
+
+beforeAll(async () => {
+  const tenant = await app.paidTenant();
+  const { credential } = await createCredential(app, tenant);
+  relay = await startRelay(app, tenant, { SESSIONS_MAX: '3' });
+  device = await createDevice();
+  const joined = await device.join({ url: app.url, credential, username: 'ann', room: 'lobby' });
+  ({ token } = joined);
+  return () => relay.stop();
+});
+
+interface Sent {
+  readonly path?: string;
+  readonly method?: string;
+  readonly body?: string;
+  /** The address that the proof names. Default: that of the request. */
+  readonly proofOf?: string;
+  readonly challenge?: string;
+  readonly fingerprint?: string;
+  readonly type?: string;
+}
+
+async function challengeOf(answer?: Response): Promise<string> {
+  return (answer ?? (await fetch(`${relay.url}/healthz`))).headers.get('dpop-nonce')!;
+}
+
+/** A request with a token and a proof. */
+async function send({
+  path = '/rooms/lobby/whip',
+  method = 'POST',
+  body = offer(),
+  proofOf = `${relay.url}${path}`,
+  challenge,
+  fingerprint = FINGERPRINT,
+  type = 'application/sdp',
+}: Sent = {}) {
+  const proof = await device.proof({
+    token,
+    challenge: challenge ?? (await challengeOf()),
+    url: proofOf,
+    method,
+    dtlsFingerprint: fingerprint,
+  });
+  const headers = { authorization: `DPoP ${token}`, dpop: proof, 'content-type': type };
+  const answer = await fetch(`${relay.url}${path}`, { method, headers, body });
+  const text = await answer.text();
+  const code = text.startsWith('{') ? JSON.parse(text).error.code : undefined;
+  return {
+    status: answer.status,
+    code,
+    location: answer.headers.get('location'),
+    challenge: await challengeOf(answer),
+  };
+}
+
+const sessions = async () =>
+  ((await (await fetch(`${relay.url}/healthz`)).json()) as { sessions: number }).sessions;
+
+test('without a token or a proof, the answer has a challenge', async () => {
+  const post = (headers: Record<string, string>) =>
+    fetch(`${relay.url}/rooms/lobby/whip`, { method: 'POST', headers, body: offer() });
+  const bare = await post({});
+  expect([bare.status, await bare.json()]).toMatchObject([401, { error: { code: 'TOKEN_MISSING' } }]);
+  const unproved = await post({ authorization: `DPoP ${token}` });
+  expect([unproved.status, await unproved.json()]).toMatchObject([401, { error: { code: 'PROOF_MISSING' } }]);
+  expect(unproved.headers.get('www-authenticate')).toBe('DPoP error="use_dpop_nonce"');
+  expect(unproved.headers.get('dpop-nonce')).toMatch(/^[\w-]{43}$/);
+});
+
+describe('a proof', () => {
+  test('for another relay is refused', async () => {
+    const answer = await send({ proofOf: 'https://relay.example/rooms/lobby/whip' });
+    expect(answer).toMatchObject({ status: 401, code: 'PROOF_OTHER_URL' });
+  });
+
+  test('of another certificate than that of the offer is refused', async () => {
+    const answer = await send({ fingerprint: FINGERPRINT.replace('00', 'ff') });
+    expect(answer).toMatchObject({ status: 401, code: 'DTLS_OTHER_CERTIFICATE' });
+  });
+
+  test('works once, and an invented challenge never', async () => {
+    const challenge = await challengeOf();
+    const { status, location } = await send({ challenge });
+    expect(status).toBe(201);
+    expect(await send({ challenge })).toMatchObject({ status: 401, code: 'CHALLENGE_UNUSABLE' });
+    expect(await send({ challenge: 'x'.repeat(43) })).toMatchObject({
+      status: 401,
+      code: 'CHALLENGE_UNUSABLE',
+    });
+    await fetch(`${relay.url}${location}`, { method: 'DELETE' });
+  });
+});
+
+test.each([
+  ['nothing', '', 400, 'OFFER_INVALID'],
+  ['what is no SDP', 'v=0 garbage', 400, 'OFFER_INVALID'],
+  [
+    'two fingerprints',
+    offer(`a=fingerprint:sha-256 ${FINGERPRINT.replace('00', 'ff')}`),
+    400,
+    'OFFER_INVALID',
+  ],
+  [
+    'too many candidates',
+    offer('a=candidate:1 1 UDP 1 192.0.2.1 9 typ host\r\n'.repeat(60)),
+    400,
+    'OFFER_INVALID',
+  ],
+  [
+    'ten thousand candidates',
+    offer('a=candidate:1 1 UDP 1 192.0.2.1 9 typ host\r\n'.repeat(10_000)),
+    413,
+    'BODY_TOO_LARGE',
+  ],
+  ['no codec that is carried', offer().replaceAll('opus', 'G722'), 406, 'CODEC_NOT_SUPPORTED'],
+  ['credentials that the library refuses', offer().replace(/a=ice-pwd.*\r\n/, ''), 400, 'OFFER_INVALID'],
+])('an offer with %s is refused, and leaves no session', async (_, body, status, code) => {
+  const before = await sessions();
+  expect(await send({ body })).toMatchObject({ status, code });
+  expect(await sessions()).toBe(before);
+});
+
+test('a token is for its room, and for what it allows', async () => {
+  expect(await send({ path: '/rooms/attic/whip' })).toMatchObject({ status: 403, code: 'OTHER_ROOM' });
+  const screen = offer()
+    .replace('m=audio', 'm=video')
+    .replace('opus/48000/2', 'VP8/90000\r\na=content:slides');
+  expect(await send({ body: screen })).toMatchObject({ status: 403, code: 'NOT_ALLOWED' });
+});
+
+test('a subscription to a room in which nothing is published is told so', async () => {
+  const body = offer().replace('a=sendonly', 'a=recvonly');
+  const path = '/rooms/lobby/whep';
+  expect(await send({ path, body })).toMatchObject({ status: 409, code: 'NOTHING_PUBLISHED' });
+});
+
+test('a session that is unknown has no events, no renewal and no end', async () => {
+  for (const [method, path] of [
+    ['GET', '/sessions/unknown/events'],
+    ['PATCH', '/sessions/unknown'],
+    ['DELETE', '/sessions/unknown'],
+  ]) {
+    const answer = await fetch(`${relay.url}${path}`, { method: method! });
+    expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: 'NO_SESSION' } }]);
+  }
+});
+
+test('a session takes a bounded number of candidates, and no large fragment', async () => {
+  const { location } = await send();
+  const trickle = (lines: number) =>
+    fetch(`${relay.url}${location}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/trickle-ice-sdpfrag' },
+      body: `a=mid:0\r\n${'a=candidate:1 1 UDP 1 192.0.2.1 9 typ host\r\n'.repeat(lines)}`,
+    });
+  expect((await trickle(30)).status).toBe(204);
+  expect((await trickle(30)).status).toBe(400);
+  expect((await trickle(10_000)).status).toBe(413);
+  await fetch(`${relay.url}${location}`, { method: 'DELETE' });
+});
+
+test('beyond its sessions the relay is full, until one ends', async () => {
+  const before = await sessions();
+  const opened = [];
+  for (let count = before; count < 3; count += 1) opened.push(await send());
+  expect(opened.every(({ status }) => status === 201)).toBe(true);
+  expect(await send()).toMatchObject({ status: 503, code: 'FULL' });
+  for (const { location } of opened) await fetch(`${relay.url}${location}`, { method: 'DELETE' });
+  const again = await send();
+  expect(again.status).toBe(201);
+  await fetch(`${relay.url}${again.location}`, { method: 'DELETE' });
+});

@@ -1,0 +1,135 @@
+/** The whole way: browsers join, a relay carries their media, the ledger is charged, and moderators end it. */
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TrackKind } from '@boxoffice/contract/track_kind';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { useBrowser } from '../support/browser.ts';
+import { createCredential } from '../support/devices.ts';
+import { useControl } from '../support/grpc.ts';
+import { type TestTenant, useService } from '../support/service.ts';
+import {
+  type Heard,
+  openParticipant,
+  type ParticipantPage,
+  type Relay,
+  startRelay,
+  useParticipantPage,
+} from './support.ts';
+
+const site = await useParticipantPage();
+const app = useService({ joinOrigins: [site.origin] });
+const control = useControl(app);
+const browser = useBrowser(app);
+const SIZE = [640, 360] as const;
+
+let tenant: TestTenant;
+let credential: string;
+let relay: Relay;
+
+beforeAll(async () => {
+  tenant = await app.paidTenant();
+  ({ credential } = await createCredential(app, tenant, { publish: ['audio', 'video'] }));
+  relay = await startRelay(app, tenant);
+  return () => relay.stop();
+});
+
+/** A participant who has a token for the room. */
+async function enter(username: string, room: string): Promise<ParticipantPage & { readonly token: string }> {
+  const participant = await openParticipant(browser, site);
+  const token = await participant.ask<string>('join', { url: app.url, credential, username, room });
+  return { ...participant, token };
+}
+
+const picturesOf = async (participant: ParticipantPage) =>
+  (await participant.stats()).filter(
+    ({ kind, direction }) => kind === 'video' && direction === 'inbound-rtp',
+  );
+
+/** Ann publishes, and Bob sees her. */
+async function meet(room: string) {
+  const [ann, bob] = [await enter('ann', room), await enter('bob', room)];
+  await ann.ask('connect', { relay: relay.url, size: SIZE });
+  await bob.ask('connect', { relay: relay.url });
+  await expect.poll(async () => (await picturesOf(bob))[0]?.frames ?? 0).toBeGreaterThan(20);
+  return { ann, bob };
+}
+
+interface Charged {
+  readonly participant: string;
+  readonly tier: string;
+  readonly egress: number;
+  readonly ingress: number;
+}
+
+/** What the ledger has of a room, for each participant. */
+async function chargedIn(room: string): Promise<Map<string, Charged>> {
+  const { rows } = await app.service.deps.db.query<Charged>(
+    `select participant, max(tier) as tier, sum(egress_bytes)::float8 as egress, sum(ingress_bytes)::float8 as ingress
+       from usage_records where room = $1 group by participant`,
+    [room],
+  );
+  return new Map(rows.map((row) => [row.participant, row]));
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0);
+
+test('a picture reaches the other browser, and both are charged for what their browsers counted', async () => {
+  const { ann, bob } = await meet('counted');
+  const [sent, received] = [await ann.stats(), await bob.stats()];
+  expect((await picturesOf(bob))[0]).toMatchObject({ width: SIZE[0] });
+  await Promise.all([ann.ask('close'), bob.ask('close')]);
+  await expect.poll(async () => (await chargedIn('counted')).size, { timeout: 30_000 }).toBe(2);
+  const charged = await chargedIn('counted');
+  const [ofAnn, ofBob] = [charged.get('ann')!, charged.get('bob')!];
+  // What was under way between the count and the end is charged too.
+  const [out, in_] = [sumOf(sent.map(({ bytes }) => bytes)), sumOf(received.map(({ bytes }) => bytes))];
+  expect(ofAnn.ingress).toBeGreaterThanOrEqual(out * 0.99);
+  expect(ofBob.egress).toBeGreaterThanOrEqual(in_ * 0.99);
+  expect(ofBob).toMatchObject({ ingress: 0, tier: 'h' });
+  expect(ofAnn).toMatchObject({ egress: 0, tier: 'a' });
+});
+
+describe('a moderator', () => {
+  test.each([
+    ['kicks', 'kicked', ModerationService.method.kickParticipant, { username: 'bob' }],
+    ['bans', 'banned', ModerationService.method.banSubject, { subject: { case: 'username', value: 'bob' } }],
+  ] as const)('%s a user, whose page hears why', async (_what, code, method, subject) => {
+    const { bob } = await meet(code);
+    await control(tenant).call(method, { room: code, ...subject } as never);
+    await expect.poll(() => bob.heard('moderated')).toMatchObject([{ code }]);
+    expect(await bob.ask('refusal', { relay: relay.url, token: bob.token })).toMatchObject({
+      status: 403,
+      reason: code,
+    });
+  });
+
+  test('mutes the sound alone, and the picture goes on', async () => {
+    const { ann, bob } = await meet('muted');
+    const before = await bob.stats();
+    const muting = { room: 'muted', username: 'ann', tracks: [TrackKind.AUDIO] };
+    await control(tenant).call(ModerationService.method.forceMute, muting as never);
+    await expect.poll(() => ann.heard('muted')).toMatchObject([{ kinds: ['audio'] }]);
+    const muted = await bob.stats();
+    await expect
+      .poll(async () => (await picturesOf(bob))[0]!.frames)
+      .toBeGreaterThan((await picturesOf(bob))[0]!.frames + 20);
+    const soundOf = (stats: Heard[] | Awaited<ReturnType<typeof bob.stats>>) =>
+      (stats as { kind: string; bytes: number }[]).find(({ kind }) => kind === 'audio')!.bytes;
+    expect(soundOf(await bob.stats())).toBe(soundOf(muted));
+    expect(soundOf(muted)).toBeGreaterThanOrEqual(soundOf(before));
+  });
+
+  test('ends the room, which is not called moderation', async () => {
+    const { ann, bob } = await meet('ended');
+    await control(tenant).call(RoomService.method.endRoom, { room: 'ended' });
+    for (const each of [ann, bob]) await expect.poll(() => each.heard('hostEnded')).toHaveLength(1);
+  });
+});
+
+describe('a thief', () => {
+  test('who has copied a token is refused on another device', async () => {
+    const [bob, eve] = [await enter('bob', 'stolen'), await enter('eve', 'stolen')];
+    const refusal = await eve.ask('refusal', { relay: relay.url, size: SIZE, token: bob.token });
+    expect(refusal).toMatchObject({ status: 401, code: 'PROOF_OTHER_DEVICE' });
+  });
+});
