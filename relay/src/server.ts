@@ -92,7 +92,15 @@ function trickle(session: Session, fragment: string, max: number): void {
   session.candidates += found.length;
   if (session.candidates > max)
     throw new Refused(400, 'TOO_MANY_CANDIDATES', 'the session has too many candidates');
-  for (const { candidate, mid } of found) session.peer?.connection.addRemoteCandidate(candidate, mid);
+  try {
+    for (const { candidate, mid } of found) session.peer?.connection.addRemoteCandidate(candidate, mid);
+  } catch (cause) {
+    throw new Refused(
+      400,
+      'CANDIDATE_INVALID',
+      `a candidate was not understood: ${(cause as Error).message}`,
+    );
+  }
 }
 
 function refuse(reply: FastifyReply, error: unknown) {

@@ -180,12 +180,13 @@ test('a session that is unknown has no events, no renewal and no end', async () 
 
 test('a session takes a bounded number of candidates, and no large fragment', async () => {
   const { location } = await send();
-  const trickle = (lines: number) =>
+  const trickle = (lines: number, candidate = '1 1 UDP 1 192.0.2.1 9 typ host') =>
     fetch(`${relay.url}${location}`, {
       method: 'PATCH',
       headers: { 'content-type': 'application/trickle-ice-sdpfrag' },
-      body: `a=mid:0\r\n${'a=candidate:1 1 UDP 1 192.0.2.1 9 typ host\r\n'.repeat(lines)}`,
+      body: `a=mid:0\r\n${`a=candidate:${candidate}\r\n`.repeat(lines)}`,
     });
+  expect((await trickle(1, 'garbage')).status).toBe(400);
   expect((await trickle(30)).status).toBe(204);
   expect((await trickle(30)).status).toBe(400);
   expect((await trickle(10_000)).status).toBe(413);

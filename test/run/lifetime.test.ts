@@ -56,6 +56,8 @@ interface Start {
   readonly pid: number;
   readonly said: () => string;
   readonly exitCode: Promise<number | null>;
+  /** Everything that was said has arrived. */
+  readonly closed: Promise<unknown>;
 }
 
 /** A shell in npm's place, which tells the pid of the service, and ends with its exit code. */
@@ -70,11 +72,12 @@ async function start(folder: string, env: Record<string, string> = {}): Promise<
   let said = '';
   for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (part) => (said += part));
   const exitCode = once(npm, 'exit').then(([code]) => code);
+  const closed = once(npm, 'close');
   await vi.waitFor(() => expect(said).toMatch(/^\d+\n/), { timeout: 60_000, interval: LOOK_MS });
   const pid = Number.parseInt(said, 10);
   // A shell starts what runs beside it with SIGINT ignored, which Node takes back.
   await vi.waitFor(() => expect(ignoresInterrupts(pid)).toBe(false), { timeout: 60_000, interval: LOOK_MS });
-  return { folder, npm, pid, said: () => said, exitCode };
+  return { folder, npm, pid, said: () => said, exitCode, closed };
 }
 
 /** Source: proc_pid_status(5), a mask in which signal n is bit n - 1. */
@@ -122,7 +125,7 @@ const whenProcesses =
 
 /** Waits for the moment, or the end of the start, sends the signal, and looks at what is left. */
 async function endAt(started: Start, moment: Moment, end: End): Promise<void> {
-  const { folder, pid, said, exitCode } = started;
+  const { folder, pid, said, exitCode, closed } = started;
   while (!moment(started) && !hasStarted(started)) {
     expect(isAlive(pid), said()).toBe(true);
     await wait(LOOK_MS);
@@ -132,6 +135,7 @@ async function endAt(started: Start, moment: Moment, end: End): Promise<void> {
   const code = await exitCode;
   await expect.poll(() => (isAlive(pid) ? said() : 'ended')).toBe('ended');
   await expect.poll(() => processesOf(folder)).toEqual([]);
+  await closed;
   expect(fs.existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(false);
   expect(fs.readdirSync(folder).filter((name) => name.includes('.new-'))).toEqual([]);
   const hadHandlers = said().includes('"msg":"stopping"');

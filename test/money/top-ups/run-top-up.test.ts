@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { updateStatus } from '../../../src/base/tenants/tenants.sql.ts';
@@ -433,6 +433,8 @@ describe('a process that dies', () => {
   it('is replaced by others, and only one charges', async () => {
     const tenant = await kit.toppedUp({ below: 2000 });
     const { service } = await app.another();
+    // Later tests read what this process counts, so no other one may run their top-ups.
+    onTestFinished(() => service.stop());
     await kit.abandonedAttempt(tenant);
     const both = [app.service.deps, service.deps];
     await Promise.all(
