@@ -2,14 +2,17 @@
 
 import type { Admission } from '../../sdk/typescript/src/relay/index.ts';
 import { tierOf, type UsageReporter, type UsageSession } from '../../sdk/typescript/src/relay/index.ts';
+import type { Metrics } from './metrics.ts';
 
 export class Participant {
   readonly #usage: UsageSession;
+  readonly #metrics: Metrics;
   /** The pictures that are forwarded to it, by connection and kind. */
   readonly #pictures = new Map<object, number>();
   readonly #sessions = new Set<object>();
 
-  constructor(reporter: UsageReporter, { room, username, role }: Admission) {
+  constructor(reporter: UsageReporter, { room, username, role }: Admission, metrics: Metrics) {
+    this.#metrics = metrics;
     this.#usage = reporter.startSession({ room, participant: username, role: roleOf(role), tier: 'audio' });
   }
 
@@ -27,10 +30,12 @@ export class Participant {
 
   sent(bytes: number): void {
     this.#usage.add({ egressBytes: bytes });
+    this.#metrics.carried('out', bytes);
   }
 
   received(bytes: number): void {
     this.#usage.add({ ingressBytes: bytes });
+    this.#metrics.carried('in', bytes);
   }
 
   /** The tier follows the sum of all pictures. */

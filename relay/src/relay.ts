@@ -9,6 +9,7 @@ import {
   type TokenVerifier,
   type UsageReporter,
 } from '../../sdk/typescript/src/relay/index.ts';
+import { type Counts, Metrics } from './metrics.ts';
 import type { Codec, Kind, Offer } from './offer.ts';
 import { Participant } from './participant.ts';
 import { Peer } from './peer.ts';
@@ -33,6 +34,7 @@ export interface Opened {
 
 export class Relay {
   readonly verifier: TokenVerifier;
+  readonly metrics = new Metrics(() => this.counts);
   readonly #settings: Settings;
   readonly #reporter: UsageReporter;
   readonly #feed: RevocationFeed;
@@ -71,7 +73,7 @@ export class Relay {
     return new Relay(settings, await openUsageReporter({ url, key, spool, relayId }));
   }
 
-  get counts() {
+  get counts(): Counts {
     return { sessions: this.#sessions.size, rooms: this.#rooms.size, participants: this.#participants.size };
   }
 
@@ -157,10 +159,12 @@ export class Relay {
     const { roomUid, username, deviceThumbprint } = admission;
     this.#checkLimits(roomUid, candidates);
     const who = `${roomUid} ${username} ${deviceThumbprint}`;
-    const participant = this.#participants.get(who) ?? new Participant(this.#reporter, admission);
+    const participant =
+      this.#participants.get(who) ?? new Participant(this.#reporter, admission, this.metrics);
     this.#participants.set(who, participant);
     this.#rooms.set(roomUid, room);
-    const onEnd = (ended: Session) => {
+    const onEnd = (ended: Session, code: string) => {
+      this.metrics.ended(code);
       this.#sessions.delete(ended.id);
       if (participant.leave(ended)) this.#participants.delete(who);
       on.ended();

@@ -30,7 +30,7 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
     reply.headers({ ...CORS, 'dpop-nonce': relay.verifier.challenge(), 'cache-control': 'no-store' });
     done();
   });
-  app.setErrorHandler((error, _request, reply) => refuse(reply, error));
+  app.setErrorHandler((error, _request, reply) => refuse(reply, error, relay));
   app.options('*', (_request, reply) => reply.code(204).send());
 
   const claimOf = (request: FastifyRequest, fingerprint: string) => ({
@@ -84,6 +84,9 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
     relay.tellPublishers(session.admission.roomUid);
   });
   app.get('/healthz', () => ({ status: 'ok', ...relay.counts }));
+  app.get('/metrics', async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4').send(await relay.metrics.render()),
+  );
   return app;
 }
 
@@ -103,7 +106,7 @@ function trickle(session: Session, fragment: string, max: number): void {
   }
 }
 
-function refuse(reply: FastifyReply, error: unknown) {
+function refuse(reply: FastifyReply, error: unknown, { metrics }: Relay) {
   const known =
     error instanceof Refused
       ? error
@@ -119,5 +122,6 @@ function refuse(reply: FastifyReply, error: unknown) {
     reply.header('www-authenticate', `DPoP error="${problem}"`);
   }
   const { code, message, reason } = known;
+  metrics.refused(code);
   return reply.code(known.status).send({ error: { code, message, ...(reason !== undefined && { reason }) } });
 }

@@ -19,7 +19,7 @@ export interface SessionOptions {
   readonly fingerprint: string;
   readonly participant: Participant;
   /** Called once. */
-  readonly onEnd: (session: Session) => void;
+  readonly onEnd: (session: Session, code: string) => void;
   readonly onMute: (muted: readonly string[]) => void;
 }
 
@@ -96,7 +96,7 @@ export class Session {
     this.tell('end', { code, ...(reason !== undefined && { reason }) });
     this.#stream?.close();
     this.peer?.close();
-    this.#onEnd(this);
+    this.#onEnd(this, code);
   }
 
   #expireLater(): NodeJS.Timeout {

@@ -193,6 +193,18 @@ test('a session takes a bounded number of candidates, and no large fragment', as
   await fetch(`${relay.url}${location}`, { method: 'DELETE' });
 });
 
+test('the metrics tell of sessions and refusals by code', async () => {
+  const { location } = await send();
+  const text = await (await fetch(`${relay.url}/metrics`)).text();
+  expect(text).toMatch(/^relay_sessions 1$/m);
+  expect(text).toMatch(/^relay_refusals_total\{code="OFFER_INVALID"\} [1-9]/m);
+  expect(text).not.toContain(token);
+  await fetch(`${relay.url}${location}`, { method: 'DELETE' });
+  expect(await (await fetch(`${relay.url}/metrics`)).text()).toMatch(
+    /^relay_sessions_ended_total\{code="LEFT"\} [1-9]/m,
+  );
+});
+
 test('beyond its sessions the relay is full, until one ends', async () => {
   const before = await sessions();
   const opened = [];

@@ -7,6 +7,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Page } from 'playwright-core';
 import { afterAll, inject } from 'vitest';
 import type { TestBrowser } from '../support/browser.ts';
 import { LOOKS } from '../support/browser.ts';
@@ -113,6 +114,7 @@ export interface Stats {
 }
 
 export interface ParticipantPage {
+  readonly page: Page;
   ask<T>(step: string, argument?: unknown): Promise<T>;
   stats(): Promise<Stats[]>;
   /** Events of this name so far. */
@@ -125,9 +127,11 @@ export async function openParticipant(
   { origin }: { readonly origin: string },
 ): Promise<ParticipantPage> {
   const { page } = await browser.open(LOOKS[0]);
+  await page.clock.install();
   await page.goto(origin);
   await page.waitForFunction('globalThis.participant');
   return {
+    page,
     ask: (step, argument) => page.evaluate(`participant.${step}(${JSON.stringify(argument) ?? ''})`),
     stats: () => page.evaluate('participant.stats()'),
     heard: (name) => page.evaluate(`participant.heard.filter((each) => each.name === '${name}')`),

@@ -48,6 +48,7 @@ export class Connection extends Emitter<ConnectionEvents> {
   #nonce: string | undefined;
   #location = '';
   #publisher = '';
+  #muted = '';
   #events: EventSource | undefined;
   #hasEnded = false;
 
@@ -158,12 +159,20 @@ export class Connection extends Emitter<ConnectionEvents> {
     const events = new EventSource(`${this.#location}/events`);
     const on = <T>(name: string, take: (data: T) => void) =>
       events.addEventListener(name, ({ data }) => take(JSON.parse(data)));
-    on<{ kinds: string[] }>('mute', ({ kinds }) => this.emit('muted', { kinds }));
+    on<{ kinds: string[] }>('mute', ({ kinds }) => this.#mute(kinds));
     on<{ publishers: string[] }>('publishers', ({ publishers }) =>
       this.emit('publishers', { usernames: publishers }),
     );
     on<{ code: string; reason?: string }>('end', ({ code, reason }) => this.#end(code, reason));
     this.#events = events;
+  }
+
+  /** A stream begins with what is muted, which most often is nothing, as before. */
+  #mute(kinds: readonly string[]): void {
+    const muted = kinds.join();
+    if (muted === this.#muted) return;
+    this.#muted = muted;
+    this.emit('muted', { kinds });
   }
 
   #end(code: string, reason: string | undefined): void {
