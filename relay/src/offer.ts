@@ -26,7 +26,7 @@ export interface Offer {
   readonly sections: readonly Section[];
   readonly candidates: number;
   /** The offer as the library gets it: with one codec in each section, by the section's `mid`. */
-  narrowTo(payloadTypes: ReadonlyMap<string, number>): string;
+  narrowTo(codecs: ReadonlyMap<string, Codec>): string;
 }
 
 type Media = ReturnType<typeof parse>['media'][number];
@@ -42,8 +42,8 @@ export function readOffer(text: string, direction: 'sendonly' | 'recvonly'): Off
     const isTwice = sections.findIndex((other) => other.kind === kind) !== at;
     if (isTwice) throw new Refused(406, 'OFFER_TOO_MUCH', `the offer has more than one ${kind}`);
   }
-  const narrowTo: Offer['narrowTo'] = (payloadTypes) =>
-    write({ ...sdp, media: media.map((each, at) => narrow(each, payloadTypes.get(sections[at]!.mid)!)) });
+  const narrowTo: Offer['narrowTo'] = (codecs) =>
+    write({ ...sdp, media: media.map((each, at) => narrow(each, codecs.get(sections[at]!.mid)!)) });
   const candidates = sdp.media.flatMap((each) => each.candidates ?? []).length;
   return { fingerprint, sections, candidates, narrowTo };
 }
@@ -96,7 +96,7 @@ function isSimple({ rtp, fmtp }: Media, payload: number): boolean {
 }
 
 /** The section with one codec, and the feedback that this relay gives. */
-function narrow(media: Media, payloadType: number): Media {
+function narrow(media: Media, { payloadType }: Codec): Media {
   const { simulcast: _simulcast, rids: _rids, ext: _ext, ssrcGroups: _groups, ...rest } = media;
   const { fmtp } = media;
   return {

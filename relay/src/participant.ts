@@ -1,7 +1,11 @@
 /** What one participant uses, over all of its connections: one stay, reported in intervals. */
-
-import type { Admission } from '../../sdk/typescript/src/relay/index.ts';
-import { tierOf, type UsageReporter, type UsageSession } from '../../sdk/typescript/src/relay/index.ts';
+import {
+  type Admission,
+  type Role,
+  tierOf,
+  type UsageReporter,
+  type UsageSession,
+} from '../../sdk/typescript/src/relay/index.ts';
 import type { Metrics } from './metrics.ts';
 
 export class Participant {
@@ -13,7 +17,7 @@ export class Participant {
 
   constructor(reporter: UsageReporter, { room, username, role }: Admission, metrics: Metrics) {
     this.#metrics = metrics;
-    this.#usage = reporter.startSession({ room, participant: username, role: roleOf(role), tier: 'audio' });
+    this.#usage = reporter.startSession({ room, participant: username, role: role as Role, tier: 'audio' });
   }
 
   enter(session: object): void {
@@ -46,6 +50,3 @@ export class Participant {
     this.#usage.change({ tier: tierOf(sum) });
   }
 }
-
-type Role = Parameters<UsageReporter['startSession']>[0]['role'];
-const roleOf = (role: string): Role => role as Role;

@@ -94,13 +94,24 @@ export class Relay {
         this.tellPublishers(admission.roomUid);
       },
     });
-    const sections = new Map(offer.sections.map((section) => [section.mid, section]));
-    const answer = await this.#answer(session, offer, firstCodecs(offer), (peer) => {
+    const kinds = new Map(offer.sections.map(({ mid, kind }) => [mid, kind]));
+    const chosen = chooseCodecs(offer);
+    const answer = await this.#answer(session, offer, chosen, (peer) => {
       peer.connection.onTrack((track) => {
-        const { kind, codecs } = sections.get(track.mid())!;
-        const source = new Source(kind, codecs[0]!, track);
-        sources.set(kind, source);
-        receive(track, this.#settings.limits.bitrate, (packet) => take(session, peer, source, packet));
+        const mid = track.mid();
+        const source = new Source(kinds.get(mid)!, chosen.get(mid)!, track);
+        sources.set(source.kind, source);
+        const { bitrate } = this.#settings.limits;
+        receive(track, bitrate, {
+          packet: (bytes, header) => {
+            if (!mayFlow(peer, session)) return;
+            session.participant.received(bytes.length);
+            source.take(bytes, header);
+          },
+          tooFast: () => {
+            if (mayFlow(peer, session)) session.end('TOO_FAST');
+          },
+        });
       });
     });
     mute(sources, session.admission.muted);
@@ -117,7 +128,7 @@ export class Relay {
     const of = wanted ?? room.publishers.find((name) => name !== admission.username);
     if (of === undefined)
       throw new Refused(409, 'NOTHING_PUBLISHED', 'nothing is published in this room yet');
-    const chosen = codecsLike(room.find(of), offer);
+    const chosen = chooseCodecs(offer, room.find(of));
     const receivers = new Map<Kind, Receiver>();
     const subscription: Subscription = { of, receivers };
     const session = this.#begin(admission, room, offer, address, {
@@ -125,19 +136,14 @@ export class Relay {
       ended: () => room.unsubscribe(subscription),
     });
     const connected = () => room.subscribe(subscription);
-    const answer = await this.#answer(
-      session,
-      offer,
-      new Map([...chosen].map(([mid, { payloadType }]) => [mid, payloadType])),
-      (peer) => {
-        const mayReceive = () => peer.isTrusted && !session.hasEnded;
-        for (const { mid, kind } of offer.sections) {
-          const sending = addSending(peer.connection, mid, kind, chosen.get(mid)!, session.id);
-          receivers.set(kind, new Receiver(sending, mayReceive, session.participant));
-        }
-      },
-      connected,
-    );
+    const prepare = (peer: Peer) => {
+      const mayReceive = () => mayFlow(peer, session);
+      for (const { mid, kind } of offer.sections) {
+        const sending = addSending(peer.connection, mid, kind, chosen.get(mid)!, session.id);
+        receivers.set(kind, new Receiver(sending, mayReceive, session.participant));
+      }
+    };
+    const answer = await this.#answer(session, offer, chosen, prepare, connected);
     return { session, answer, publisher: of };
   }
 
@@ -189,7 +195,7 @@ export class Relay {
   async #answer(
     session: Session,
     offer: Offer,
-    payloadTypes: ReadonlyMap<string, number>,
+    chosen: ReadonlyMap<string, Codec>,
     prepare: (peer: Peer) => void,
     connected: () => void = () => undefined,
   ): Promise<string> {
@@ -201,7 +207,7 @@ export class Relay {
     session.peer = peer;
     try {
       prepare(peer);
-      return await peer.answer(offer.narrowTo(payloadTypes));
+      return await peer.answer(offer.narrowTo(chosen));
     } catch (cause) {
       session.end('OFFER_INVALID');
       throw new Refused(400, 'OFFER_INVALID', `the offer was not understood: ${(cause as Error).message}`);
@@ -216,22 +222,10 @@ export class Relay {
   }
 }
 
-/** A packet of a publisher. */
-function take(session: Session, peer: Peer, source: Source, packet: Buffer | undefined): void {
-  if (!peer.isTrusted || session.hasEnded) return;
-  if (packet === undefined) session.end('TOO_FAST');
-  else {
-    session.participant.received(packet.length);
-    source.take(packet);
-  }
-}
-
-function firstCodecs({ sections }: Offer): Map<string, number> {
-  return new Map(sections.map(({ mid, codecs }) => [mid, codecs[0]!.payloadType]));
-}
+const mayFlow = (peer: Peer, session: Session) => peer.isTrusted && !session.hasEnded;
 
 /** For each section the codec of the publisher; where nothing of the kind is published yet, the first. */
-function codecsLike(publication: Publication | undefined, { sections }: Offer): Map<string, Codec> {
+function chooseCodecs({ sections }: Offer, publication?: Publication): Map<string, Codec> {
   return new Map(
     sections.map(({ mid, kind, codecs }) => {
       const wanted = publication?.sources.get(kind)?.codec;

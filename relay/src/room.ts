@@ -2,7 +2,7 @@
 import type { Track } from 'node-datachannel';
 import { readPixels } from './frame-size.ts';
 import type { Codec, Kind } from './offer.ts';
-import { isRtcp, Outgoing, type RtpHeader, readRtp } from './rtp.ts';
+import { Outgoing, type RtpHeader } from './rtp.ts';
 import type { Sending } from './tracks.ts';
 
 /** What one participant sends of one kind. */
@@ -24,10 +24,8 @@ export class Source {
   }
 
   /** Forward a packet to all who get it. What is not the media that was agreed on is dropped. */
-  take(packet: Buffer): void {
-    if (this.isMuted || isRtcp(packet)) return;
-    const header = readRtp(packet);
-    if (header?.payloadType !== this.#payloadType) return;
+  take(packet: Buffer, header: RtpHeader): void {
+    if (this.isMuted || header.payloadType !== this.#payloadType) return;
     if (this.codec !== 'opus') {
       const pixels = readPixels(this.codec, packet.subarray(header.payloadAt, header.payloadEnd));
       if (pixels !== undefined) this.pixels = pixels;

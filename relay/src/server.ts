@@ -106,13 +106,15 @@ function trickle(session: Session, fragment: string, max: number): void {
   }
 }
 
+/** What the framework or a defect threw. */
+function refusalOf(error: unknown): Refused {
+  return (error as { statusCode?: number }).statusCode === 413
+    ? new Refused(413, 'BODY_TOO_LARGE', 'the body is larger than 64 KiB')
+    : new Refused(500, 'INTERNAL', 'the relay failed');
+}
+
 function refuse(reply: FastifyReply, error: unknown, { metrics }: Relay) {
-  const known =
-    error instanceof Refused
-      ? error
-      : (error as { statusCode?: number }).statusCode === 413
-        ? new Refused(413, 'BODY_TOO_LARGE', 'the body is larger than 64 KiB')
-        : new Refused(500, 'INTERNAL', 'the relay failed');
+  const known = error instanceof Refused ? error : refusalOf(error);
   if (known.status === 500) console.error(error);
   if (known.status === 401) {
     const problem =

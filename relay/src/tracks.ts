@@ -1,24 +1,33 @@
 /** Tracks of the library: what comes in on one, and one to send on. */
 import ndc, { type PeerConnection, type Track } from 'node-datachannel';
 import type { Codec, Kind } from './offer.ts';
-import { isRtcp, readRtp } from './rtp.ts';
+import { isRtcp, type RtpHeader, readRtp } from './rtp.ts';
+
+/** What comes in on a track. */
+export interface Incoming {
+  packet(bytes: Buffer, header: RtpHeader): void;
+  /** Instead of a packet beyond the allowed rate. */
+  tooFast(): void;
+}
 
 /**
  * Hand on each packet of RTP, at most `bitrate` bits a second, twice that for a second: browsers send more after a key
- * frame. `undefined` instead of a packet: the sender does not keep to it.
+ * frame.
  */
-export function receive(track: Track, bitrate: number, take: (packet: Buffer | undefined) => void): void {
+export function receive(track: Track, bitrate: number, incoming: Incoming): void {
   track.setMediaHandler(new ndc.RtcpReceivingSession());
   track.onOpen(() => track.requestBitrate(bitrate));
   const burst = (2 * bitrate) / 8;
   let allowance = burst;
   let at = performance.now();
   track.onMessage((packet) => {
-    if (isRtcp(packet) || !readRtp(packet)) return;
+    const header = isRtcp(packet) ? undefined : readRtp(packet);
+    if (!header) return;
     const now = performance.now();
     allowance = Math.min(burst, allowance + ((now - at) * bitrate) / 8_000) - packet.length;
     at = now;
-    take(allowance < 0 ? undefined : packet);
+    if (allowance < 0) incoming.tooFast();
+    else incoming.packet(packet, header);
   });
 }
 

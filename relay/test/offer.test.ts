@@ -37,15 +37,17 @@ test('the library gets one codec a section, one layer, and no extensions', () =>
   const layers = 'a=rid:q send\r\na=rid:h send\r\na=simulcast:send q;h\r\na=ssrc-group:FID 1 2\r\n';
   const sdp = read(HEAD + AUDIO + video(layers)).narrowTo(
     new Map([
-      ['0', 111],
-      ['1', 108],
+      ['0', { name: 'opus', payloadType: 111 }],
+      ['1', { name: 'H264', payloadType: 108 }],
     ]),
   );
   expect(sdp).toContain('m=audio 9 UDP/TLS/RTP/SAVPF 111\r\n');
   expect(sdp).toContain('m=video 9 UDP/TLS/RTP/SAVPF 108\r\n');
   expect(sdp).toContain('a=fmtp:108 packetization-mode=1');
   expect(sdp).not.toMatch(/simulcast|rid|extmap|rtx|transport-cc|ssrc-group|VP8/);
-  expect(read(HEAD + video()).narrowTo(new Map([['1', 96]]))).toContain('a=rtcp-fb:96 nack pli');
+  expect(read(HEAD + video()).narrowTo(new Map([['1', { name: 'VP8', payloadType: 96 }]]))).toContain(
+    'a=rtcp-fb:96 nack pli',
+  );
 });
 
 test.each([

@@ -1,8 +1,4 @@
 /** A device as a web page of another origin: its key, joins and renewals, and attempts to steal its token. */
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { stripTypeScriptTypes } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
@@ -13,41 +9,16 @@ import {
 } from '../../sdk/typescript/src/relay/index.ts';
 import { LOOKS, PUBLIC_URL, useBrowser } from '../support/browser.ts';
 import { createCredential, join, newDevice } from '../support/devices.ts';
+import { startSdkPage } from '../support/sdk-page.ts';
 import { useService } from '../support/service.ts';
 
-const SDK = new URL('../../sdk/typescript/src/', import.meta.url);
 const RELAY = { url: 'https://relay.example/connect', method: 'CONNECT' };
 
-const [kiosk, stranger] = [await startPage(), await startPage()];
+const SCRIPT = new URL('device-page.js', import.meta.url);
+const [kiosk, stranger] = [await startSdkPage(SCRIPT), await startSdkPage(SCRIPT)];
 const app = useService({ publicUrl: PUBLIC_URL, joinOrigins: [kiosk.origin] });
 const browser = useBrowser(app);
 afterAll(() => Promise.all([kiosk.close(), stranger.close()]));
-
-/** A web server with the page of the kiosk and the SDK as modules, with types stripped, not bundled. */
-async function startPage() {
-  const server = createServer(async ({ url = '/' }, response) => {
-    if (url === '/') {
-      response.setHeader('content-type', 'text/html');
-      response.end('<link rel="icon" href="data:,"><script type="module" src="/page.js"></script>');
-      return;
-    }
-    response.setHeader('content-type', 'text/javascript');
-    const [, module] = /^\/sdk\/([\w/-]+\.ts)$/.exec(url) ?? [];
-    response.end(
-      module === undefined
-        ? await readFile(new URL('device-page.js', import.meta.url))
-        : stripTypeScriptTypes(await readFile(new URL(module, SDK), 'utf8')),
-    );
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((done) => server.close(done));
-    },
-  };
-}
 
 /** The page in its own browser profile. */
 async function openProfile(origin = kiosk.origin) {

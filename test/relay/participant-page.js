@@ -98,5 +98,8 @@ globalThis.participant = {
     }));
   },
 
+  /** How many connections carry media. */
+  connected: () => connection.peers.filter(({ connectionState }) => connectionState === 'connected').length,
+
   close: () => connection.close(),
 };

@@ -2,20 +2,16 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { createCredential } from '../support/devices.ts';
 import { useControl } from '../support/grpc.ts';
+import { startSdkPage } from '../support/sdk-page.ts';
 import { type TestTenant, useService } from '../support/service.ts';
-import {
-  openParticipant,
-  type ParticipantPage,
-  type Relay,
-  startRelay,
-  useParticipantPage,
-} from './support.ts';
+import { openParticipant, type ParticipantPage, type Relay, startRelay } from './support.ts';
 
-const site = await useParticipantPage();
+const site = await startSdkPage(new URL('participant-page.js', import.meta.url));
+afterAll(() => site.close());
 const app = useService({ joinOrigins: [site.origin] });
 const control = useControl(app);
 const browser = useBrowser(app);
@@ -45,10 +41,10 @@ const picturesOf = async (participant: ParticipantPage) =>
   );
 
 /** Ann publishes, and Bob sees her. */
-async function meet(room: string) {
+async function meet(room: string, { url } = relay) {
   const [ann, bob] = [await enter('ann', room), await enter('bob', room)];
-  await ann.ask('connect', { relay: relay.url, size: SIZE });
-  await bob.ask('connect', { relay: relay.url });
+  await ann.ask('connect', { relay: url, size: SIZE });
+  await bob.ask('connect', { relay: url });
   await expect.poll(async () => (await picturesOf(bob))[0]?.frames ?? 0).toBeGreaterThan(20);
   return { ann, bob };
 }
@@ -96,6 +92,17 @@ test('half-way through a token the device shows the relay a new one, and the pic
   const { frames } = (await picturesOf(bob))[0]!;
   await expect.poll(async () => (await picturesOf(bob))[0]!.frames).toBeGreaterThan(frames + 20);
   expect(await bob.heard('tokenExpired')).toEqual([]);
+});
+
+test('a relay that is started again has its participants back', async () => {
+  const first = await startRelay(app, tenant);
+  const { ann, bob } = await meet('restarted', first);
+  await first.stop();
+  const second = await startRelay(app, tenant, { PORT: new URL(first.url).port });
+  for (const each of [ann, bob]) await expect.poll(() => each.ask('connected')).toBe(1);
+  await expect.poll(async () => (await picturesOf(bob))[0]?.frames ?? 0).toBeGreaterThan(20);
+  expect(await bob.heard('left')).toMatchObject([{ username: 'ann' }]);
+  await second.stop();
 });
 
 describe('a moderator', () => {

@@ -1,9 +1,8 @@
 /** A relay as a process of its own, and browsers that talk to it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -19,7 +18,6 @@ afterAll(() => {
 });
 
 const ROOT = join(import.meta.dirname, '../..');
-const SDK = join(ROOT, 'sdk/typescript/src');
 
 export interface Relay {
   readonly url: string;
@@ -35,7 +33,7 @@ export async function startRelay(
   { spool, ...env }: NodeJS.ProcessEnv & { readonly spool?: string } = {},
 ): Promise<Relay> {
   const folder = spool ?? (await mkdtemp(join(inject('scratch'), 'relay-')));
-  const port = await freePort();
+  const port = env.PORT ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, [join(ROOT, 'relay/src/main.ts')], {
     env: {
@@ -71,31 +69,6 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   server.close();
   return port;
-}
-
-/** A web server with the page of a participant and the SDK as modules, with types stripped. */
-export async function useParticipantPage() {
-  const server = createServer(async ({ url = '/' }, response) => {
-    if (url === '/') {
-      response.setHeader('content-type', 'text/html');
-      response.end('<link rel="icon" href="data:,"><script type="module" src="/page.js"></script>');
-      return;
-    }
-    response.setHeader('content-type', 'text/javascript');
-    const [, module] = /^\/sdk\/([\w/-]+\.ts)$/.exec(url) ?? [];
-    response.end(
-      module === undefined
-        ? await readFile(join(import.meta.dirname, 'participant-page.js'))
-        : stripTypeScriptTypes(await readFile(join(SDK, module), 'utf8')),
-    );
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 export interface Heard {

@@ -204,7 +204,7 @@ export class CallQueue {
   #handTo(turns: Turns): boolean {
     for (const [tenant, calls] of turns) {
       if (!this.#hasPlaceFor(calls)) return false;
-      if (calls.running >= Math.max(1, calls.runningMax)) continue;
+      if (!this.#mayRun(calls)) continue;
       this.#begin(calls);
       this.#wasPaid = calls.hasPaid;
       // Behind the other tenants that wait.

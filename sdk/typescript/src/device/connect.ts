@@ -33,7 +33,7 @@ export interface RelayEvents {
     /** To attach to an element. */
     readonly track: MediaStreamTrack;
   };
-  /** Another participant publishes no more. */
+  /** The connection to another participant's media is lost. When it is back, there are tracks again. */
   left: {
     /** Who. */
     readonly username: string;
@@ -114,6 +114,7 @@ export class RelayConnection extends Emitter<RelayEvents> {
       const connection = await this.#connect({ subscribe: of }, () => {
         this.#subscribed.delete(connection.publisher);
         this.emit('left', { username: connection.publisher });
+        void this.#again(() => this.#subscribe(connection.publisher));
       });
       this.#subscribed.delete(name);
       this.#subscribed.set(connection.publisher, connection);
