@@ -122,6 +122,13 @@ type IntervalNotStored struct {
 	Cause error
 }
 
+// CheckpointFailed: the disk did not take what running sessions have used. It is in memory, and tried again within a
+// second; a crash before that would lose it.
+type CheckpointFailed struct {
+	// Cause is the error of the file system.
+	Cause error
+}
+
 // Type returns admitted_changed.
 func (AdmittedChanged) Type() string { return "admitted_changed" }
 
@@ -155,6 +162,9 @@ func (SegmentFailed) Type() string { return "segment_failed" }
 // Type returns interval_not_stored.
 func (IntervalNotStored) Type() string { return "interval_not_stored" }
 
+// Type returns checkpoint_failed.
+func (CheckpointFailed) Type() string { return "checkpoint_failed" }
+
 func (AdmittedChanged) level() slog.Level   { return slog.LevelInfo }
 func (BatchAccepted) level() slog.Level     { return slog.LevelDebug }
 func (CountsDiffer) level() slog.Level      { return slog.LevelError }
@@ -166,6 +176,7 @@ func (SpoolRecovered) level() slog.Level    { return slog.LevelInfo }
 func (SegmentCorrupt) level() slog.Level    { return slog.LevelError }
 func (SegmentFailed) level() slog.Level     { return slog.LevelError }
 func (IntervalNotStored) level() slog.Level { return slog.LevelError }
+func (CheckpointFailed) level() slog.Level  { return slog.LevelError }
 
 func (e AdmittedChanged) attrs() []slog.Attr {
 	return []slog.Attr{slog.String("admitted", string(e.Admitted)), slog.String("before", string(e.Before))}
@@ -225,6 +236,8 @@ func (e SegmentFailed) attrs() []slog.Attr {
 func (e IntervalNotStored) attrs() []slog.Attr {
 	return []slog.Attr{slog.String("session", e.SessionID), slog.Any("cause", e.Cause)}
 }
+
+func (e CheckpointFailed) attrs() []slog.Attr { return []slog.Attr{slog.Any("cause", e.Cause)} }
 
 type emit func(Event)
 

@@ -83,6 +83,7 @@ func Open(options Options) (*Reporter, error) {
 	limits := batchLimits{records: options.BatchRecords, bytes: options.BatchBytes}
 	emit := emitTo(options.Logger, options.OnEvent)
 	changed := make(chan struct{}, 1)
+	var reporter *Reporter
 	spool, err := openSpool(spoolOptions{
 		folder: options.Spool,
 		limits: limits,
@@ -94,6 +95,7 @@ func Open(options Options) (*Reporter, error) {
 			default:
 			}
 		},
+		running: func() []string { return reporter.runningLines() },
 	})
 	if err != nil {
 		return nil, err
@@ -101,16 +103,23 @@ func Open(options Options) (*Reporter, error) {
 	client, closeIdle := web.Client(options.HTTPClient, web.Return)
 	prefix := make([]byte, 6)
 	_, _ = rand.Read(prefix)
-	reporter := &Reporter{
+	reporter = &Reporter{
 		options:   options,
 		spool:     spool,
 		admission: newAdmission(emit),
 		closeIdle: closeIdle,
 		idPrefix:  options.RelayID + "." + base64.RawURLEncoding.EncodeToString(prefix),
 	}
-	reporter.sessions = newSessions(options.Interval, options.Clock, emit, func(record Record) *appending {
-		_, added := reporter.store(record)
-		return added
+	reporter.sessions = newSessions(sessionsOptions{
+		interval: options.Interval,
+		clock:    options.Clock,
+		emit:     emit,
+		newID:    reporter.newID,
+		record: func(next unrecorded) *appending {
+			_, added := reporter.storeAs(next)
+			return added
+		},
+		checkpoint: spool.checkpoint,
 	})
 	reporter.sender = startSender(senderOptions{
 		url:       address,
@@ -229,23 +238,52 @@ func (r *Reporter) close(ctx context.Context) {
 	r.closeIdle()
 }
 
-// store creates the ids, once. They are stored, and every attempt to send repeats them.
+// newID creates an id, once. It is stored, and every attempt to send repeats it.
+func (r *Reporter) newID(sessionID string) string {
+	if sessionID == "" {
+		sessionID = "0"
+	}
+	return fmt.Sprintf("%s.%s.%d", r.idPrefix, sessionID, r.intervals.Add(1)-1)
+}
+
 func (r *Reporter) store(record Record) (ids []string, added *appending) {
-	if err := record.check(); err != nil {
+	return r.storeAs(unrecorded{id: r.newID(record.SessionID), record: record})
+}
+
+func (r *Reporter) storeAs(next unrecorded) (ids []string, added *appending) {
+	if err := next.record.check(); err != nil {
 		return nil, refusedAppending(err)
 	}
-	session := record.SessionID
-	if session == "" {
-		session = "0"
+	ids, lines, err := next.render()
+	if err != nil {
+		return nil, refusedAppending(err)
 	}
-	var lines []string
-	for _, part := range record.splitByDay() {
-		id := fmt.Sprintf("%s.%s.%d", r.idPrefix, session, r.intervals.Add(1)-1)
+	return ids, r.spool.append(lines)
+}
+
+// runningLines returns the records that running sessions would become if they ended now.
+func (r *Reporter) runningLines() (all []string) {
+	for _, each := range r.sessions.unrecorded() {
+		// What is too long for a record is refused when it is recorded.
+		if _, lines, err := each.render(); err == nil {
+			all = append(all, lines...)
+		}
+	}
+	return all
+}
+
+// render returns the ids and lines of a record. More than a day becomes several, whose ids follow from the first one.
+func (u unrecorded) render() (ids, lines []string, err error) {
+	for index, part := range u.record.splitByDay() {
+		id := u.id
+		if index > 0 {
+			id = fmt.Sprintf("%s.%d", u.id, index)
+		}
 		line, err := part.render(id)
 		if err != nil {
-			return nil, refusedAppending(err)
+			return nil, nil, err
 		}
 		ids, lines = append(ids, id), append(lines, line)
 	}
-	return ids, r.spool.append(lines)
+	return ids, lines, nil
 }

@@ -3,7 +3,9 @@ package usage
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,17 +39,26 @@ func (s *SessionStart) record() Record {
 	}
 }
 
-// tally is the usage of one session in one role and tier that is not on disk yet.
+// tally is the usage of one session in one role and tier that is no record yet.
 type tally struct {
 	role Role
 	tier Tier
+	// id is that of the record that it becomes; empty until it is known.
+	id   string
 	time time.Duration
 	// egress and ingress are bytes.
 	egress, ingress int64
 }
 
+// unrecorded is a record that is not stored yet.
+type unrecorded struct {
+	id     string
+	record Record
+}
+
 // storing is a record on its way to the disk.
 type storing struct {
+	unrecorded
 	done <-chan struct{}
 	// settle returns the result, and takes the usage back after a failure. It is called after done.
 	settle func() error
@@ -169,19 +180,15 @@ func (s *Session) store(from *tally) {
 	if seconds == 0 && !isLast {
 		return
 	}
+	next := s.unrecordedOf(from, seconds)
 	taken := *from
 	taken.time = min(from.time, time.Duration(seconds)*time.Second)
+	from.id = ""
 	from.time -= taken.time
 	from.egress, from.ingress = 0, 0
 
-	record := s.start.record()
-	record.SessionID = s.id
-	record.Role, record.Tier = from.role, from.tier
-	record.Seconds = int64(seconds)
-	record.EgressBytes, record.IngressBytes = taken.egress, taken.ingress
-	added := s.sessions.record(record)
-
-	stored := &storing{done: added.done}
+	added := s.sessions.record(next)
+	stored := &storing{unrecorded: next, done: added.done}
 	stored.settle = sync.OnceValue(func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -194,6 +201,36 @@ func (s *Session) store(from *tally) {
 		return added.err
 	})
 	s.storing[stored] = struct{}{}
+}
+
+// unrecorded returns what the session would record if it ended now.
+func (s *Session) unrecorded() []unrecorded {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.countTime()
+	var all []unrecorded
+	for each := range s.storing {
+		all = append(all, each.unrecorded)
+	}
+	for _, tally := range s.tallies {
+		seconds := math.Round(tally.time.Seconds())
+		if seconds > 0 || tally.egress > 0 || tally.ingress > 0 {
+			all = append(all, s.unrecordedOf(tally, seconds))
+		}
+	}
+	return all
+}
+
+func (s *Session) unrecordedOf(from *tally, seconds float64) unrecorded {
+	if from.id == "" {
+		from.id = s.sessions.newID(s.id)
+	}
+	record := s.start.record()
+	record.SessionID = s.id
+	record.Role, record.Tier = from.role, from.tier
+	record.Seconds = int64(seconds)
+	record.EgressBytes, record.IngressBytes = from.egress, from.ingress
+	return unrecorded{id: from.id, record: record}
 }
 
 func (s *Session) countTime() {
@@ -220,32 +257,67 @@ func (s *Session) tallyOf(role Role, tier Tier) *tally {
 // Usage is kept separately by role and tier, so an interval in which these changed becomes one record for each. Usage
 // that could not be stored stays here, for the next interval.
 type sessions struct {
-	interval time.Duration
-	clock    Clock
-	emit     emit
-	// record begins to store usage.
-	record func(Record) *appending
+	sessionsOptions
 
 	mu      sync.Mutex
 	running map[*Session]struct{}
 	started int
-	// stopTimer stops the next cut.
-	stopTimer func()
-	isClosed  bool
+	// stopTimer stops the next cut, and stopCheckpoint the next checkpoint.
+	stopTimer, stopCheckpoint func()
+	isClosed                  bool
 	// cuts in progress.
 	cuts sync.WaitGroup
 }
 
-func newSessions(interval time.Duration, clock Clock, emit emit, record func(Record) *appending) *sessions {
-	s := &sessions{
-		interval: interval,
-		clock:    clock,
-		emit:     emit,
-		record:   record,
-		running:  map[*Session]struct{}{},
-	}
-	s.stopTimer = clock.AfterFunc(interval, s.cutAll)
+type sessionsOptions struct {
+	interval time.Duration
+	clock    Clock
+	emit     emit
+	newID    func(sessionID string) string
+	// record begins to store usage.
+	record func(unrecorded) *appending
+	// checkpoint keeps what unrecorded returns, in place of what was kept before.
+	checkpoint func()
+}
+
+// checkpointWait is how often the usage of running sessions is kept on disk: what a crash can lose.
+const checkpointWait = time.Second
+
+func newSessions(options sessionsOptions) *sessions {
+	s := &sessions{sessionsOptions: options, running: map[*Session]struct{}{}}
+	s.stopTimer = s.clock.AfterFunc(s.interval, s.cutAll)
 	return s
+}
+
+// unrecorded returns what running sessions would record if they ended now. The ids stay the same until it is recorded.
+func (s *sessions) unrecorded() []unrecorded {
+	s.mu.Lock()
+	running := slices.Collect(maps.Keys(s.running))
+	s.mu.Unlock()
+	var all []unrecorded
+	for _, session := range running {
+		all = append(all, session.unrecorded()...)
+	}
+	return all
+}
+
+// checkpointLater keeps the usage of sessions while they run, and once after the last one. The caller holds mu.
+func (s *sessions) checkpointLater() {
+	if s.stopCheckpoint != nil {
+		return
+	}
+	s.stopCheckpoint = s.clock.AfterFunc(checkpointWait, func() {
+		s.mu.Lock()
+		s.stopCheckpoint = nil
+		isClosed := s.isClosed
+		if !isClosed && len(s.running) > 0 {
+			s.checkpointLater()
+		}
+		s.mu.Unlock()
+		if !isClosed {
+			s.checkpoint()
+		}
+	})
 }
 
 func (s *sessions) begin(start SessionStart) (*Session, error) {
@@ -271,6 +343,7 @@ func (s *sessions) begin(start SessionStart) (*Session, error) {
 	}
 	session.current = session.tallyOf(start.Role, start.Tier)
 	s.running[session] = struct{}{}
+	s.checkpointLater()
 	return session, nil
 }
 
@@ -297,6 +370,9 @@ func (s *sessions) close() (wait func()) {
 	s.mu.Lock()
 	s.isClosed = true
 	s.stopTimer()
+	if s.stopCheckpoint != nil {
+		s.stopCheckpoint()
+	}
 	s.mu.Unlock()
 	s.cut(true)
 	return s.cuts.Wait

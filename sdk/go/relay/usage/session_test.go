@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -19,10 +20,12 @@ type fakeDisk struct {
 	clock    *clocktest.Clock
 	sessions *sessions
 
-	mu       sync.Mutex
-	stored   []Record
-	events   []Event
-	isBroken bool
+	mu     sync.Mutex
+	stored []Record
+	events []Event
+	// checkpoints are what running sessions would have recorded, each second.
+	checkpoints [][]unrecorded
+	isBroken    bool
 	// held are records that wait while the disk is slow.
 	held   []func()
 	isSlow bool
@@ -30,7 +33,18 @@ type fakeDisk struct {
 
 func newFakeDisk(t *testing.T) *fakeDisk {
 	d := &fakeDisk{clock: clocktest.New(noon)}
-	d.sessions = newSessions(30*time.Second, d.clock, d.note, d.record)
+	ids := 0
+	d.sessions = newSessions(sessionsOptions{
+		interval: 30 * time.Second,
+		clock:    d.clock,
+		emit:     d.note,
+		newID: func(session string) string {
+			ids++
+			return fmt.Sprintf("%s.%d", session, ids)
+		},
+		record:     func(next unrecorded) *appending { return d.record(next.record) },
+		checkpoint: func() { d.checkpoints = append(d.checkpoints, d.sessions.unrecorded()) },
+	})
 	t.Cleanup(func() { d.sessions.close()() })
 	return d
 }
@@ -293,4 +307,43 @@ func TestClosingEndsEverySession(t *testing.T) {
 	wantEqual(t, ids, []string{"s1", "s2", "s3"})
 	wantEqual(t, secondsOf(disk.records()), int64(12))
 	wantEqual(t, len(disk.clock.Timers()), 0)
+}
+
+func TestTheUsageOfRunningSessionsIsKeptEverySecond(t *testing.T) {
+	disk := newFakeDisk(t)
+	session := disk.begin(t, who)
+	add(t, session, 100, 0)
+	disk.clock.Advance(time.Second)
+	add(t, session, 20, 0)
+	disk.clock.Advance(time.Second)
+	end(t, session)
+	disk.clock.Advance(5 * time.Second)
+	wantEqual(t, keptBy(disk), [][]string{{"s1.1 1 100"}, {"s1.1 2 120"}, nil})
+}
+
+func TestARecordOnItsWayToTheDiskIsKeptToo(t *testing.T) {
+	disk := newFakeDisk(t)
+	disk.set(func() { disk.isSlow = true })
+	add(t, disk.begin(t, who), 100, 0)
+	disk.clock.Advance(31 * time.Second)
+	kept := keptBy(disk)
+	wantEqual(t, kept[len(kept)-1], []string{"s1.1 30 100", "s1.2 1 0"})
+	disk.set(func() {
+		for _, finish := range disk.held {
+			finish()
+		}
+		disk.isSlow = false
+	})
+}
+
+// keptBy returns id, seconds and bytes of what each checkpoint had.
+func keptBy(disk *fakeDisk) (all [][]string) {
+	for _, checkpoint := range disk.checkpoints {
+		var kept []string
+		for _, each := range checkpoint {
+			kept = append(kept, fmt.Sprintf("%s %d %d", each.id, each.record.Seconds, each.record.EgressBytes))
+		}
+		all = append(all, kept)
+	}
+	return all
 }

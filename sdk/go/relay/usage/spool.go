@@ -25,6 +25,8 @@ type spoolOptions struct {
 	emit   emit
 	// onChange is called when there is something new to send, or soon will be. It must not block.
 	onChange func()
+	// running returns what running sessions would record if they ended now, under the ids that it will have.
+	running func() []string
 }
 
 // segment is a sealed file.
@@ -62,11 +64,13 @@ func refusedAppending(err error) *appending {
 //
 // A folder of numbered segment files (segment.go). New records are appended to the open segment, and many share one
 // fsync. A sealed segment is never written again: a batch is made from it, and it is deleted once the service has
-// settled all its records. Segments of an earlier start are sealed.
+// settled all its records. Segments of an earlier start are sealed. What running sessions have used since their last
+// record is kept beside it, and becomes records at the next start.
 //
 //	0000000042.segment   records to be sent
 //	0000000007.kept      a segment for a person to inspect
 //	quarantine.jsonl     records the service refused, with the reason
+//	running.records      what running sessions would record if they ended now
 //	lock.*               the owner of the folder
 type spool struct {
 	options   spoolOptions
@@ -75,6 +79,8 @@ type spool struct {
 
 	// work serializes the work on the open segment. It is taken before mu.
 	work sync.Mutex
+	// hasCheckpoint: the usage of running sessions is on disk. Guarded by work.
+	hasCheckpoint bool
 
 	mu             sync.Mutex
 	sealed         []*segment
@@ -260,6 +266,7 @@ func (s *spool) close() {
 	}
 	s.mu.Unlock()
 	s.seal()
+	s.checkpoint()
 	close(s.isOver)
 	<-s.isWritten
 	s.lock.release()
@@ -284,6 +291,7 @@ func (s *spool) keptPath(of *segment) string {
 
 // settle ends a segment whose records are all settled: it is deleted, or kept for a person to inspect.
 func (s *spool) settle(settled *segment, isKept bool) {
+	s.refreshCheckpoint()
 	var err error
 	if isKept || settled.isCorrupt {
 		err = os.Rename(settled.path, s.keptPath(settled))

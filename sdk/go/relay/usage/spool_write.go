@@ -48,6 +48,9 @@ func (s *spool) recover() error {
 			tornBytes += s.recoverSegment(filepath.Join(s.options.folder, entry.Name()))
 		}
 	}
+	if err := s.recoverRunning(); err != nil {
+		return err
+	}
 	if pending := s.pending(); pending.Segments > 0 {
 		s.options.emit(SpoolRecovered{Segments: pending.Segments, Records: pending.Records, TornBytes: tornBytes})
 	}

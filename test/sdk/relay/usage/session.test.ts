@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UsageEvent } from '../../../../sdk/typescript/src/relay/usage/events.ts';
-import { Sessions } from '../../../../sdk/typescript/src/relay/usage/session.ts';
+import { Sessions, type Unrecorded } from '../../../../sdk/typescript/src/relay/usage/session.ts';
 import type { ParticipantUsage } from '../../../../sdk/typescript/src/relay/usage/usage-record.ts';
 import { FakeClock } from './fake-clock.ts';
 
@@ -10,19 +10,29 @@ function open(): {
   sessions: Sessions;
   stored: ParticipantUsage[];
   events: UsageEvent[];
+  checkpoints: Unrecorded[][];
   disk: { works: boolean; answers: Promise<void> };
 } {
   const clock = new FakeClock();
   const stored: ParticipantUsage[] = [];
   const events: UsageEvent[] = [];
   const disk = { works: true, answers: Promise.resolve() };
-  const record = async (usage: ParticipantUsage) => {
+  let ids = 0;
+  const record = async ({ usage }: Unrecorded) => {
     await disk.answers;
     if (!disk.works) throw new Error('no space');
     stored.push(usage);
   };
-  const sessions = new Sessions({ intervalMs: 30_000, clock, emit: (event) => events.push(event), record });
-  return { clock, sessions, stored, events, disk };
+  const checkpoints: Unrecorded[][] = [];
+  const sessions: Sessions = new Sessions({
+    intervalMs: 30_000,
+    clock,
+    emit: (event) => events.push(event),
+    newId: (session) => `${session}.${++ids}`,
+    record,
+    checkpoint: async () => void checkpoints.push(sessions.unrecorded()),
+  });
+  return { clock, sessions, stored, events, disk, checkpoints };
 }
 
 const WHO = { room: 'main', participant: 'Ada', role: 'audience', tier: 'hd' } as const;
@@ -180,4 +190,49 @@ it('closing ends every session', async () => {
     ['s3', 4],
   ]);
   expect(clock.timers).toEqual([]);
+});
+
+describe('the usage of running sessions', () => {
+  it('is kept every second under the id that its record gets, and once more after the last one', async () => {
+    const { clock, sessions, checkpoints } = open();
+    const session = sessions.start(WHO);
+    session.add({ egressBytes: 100 });
+    clock.advance(1_000);
+    session.add({ egressBytes: 20 });
+    clock.advance(1_000);
+    await session.end();
+    clock.advance(5_000);
+    const kept = checkpoints.map((records) =>
+      records.map(({ id, usage }) => [id, usage.seconds, usage.egressBytes]),
+    );
+    expect(kept).toEqual([[['s1.1', 1, 100]], [['s1.1', 2, 120]], []]);
+  });
+
+  it('is kept with the record that is on its way to the disk', async () => {
+    const { clock, sessions, checkpoints, disk } = open();
+    const stored = Promise.withResolvers<void>();
+    disk.answers = stored.promise;
+    sessions.start(WHO).add({ egressBytes: 100 });
+    clock.advance(31_000);
+    stored.resolve();
+    await turn();
+    clock.advance(1_000);
+    const kept = checkpoints.slice(-2).map((records) => records.map(({ id, usage }) => [id, usage.seconds]));
+    expect(kept).toEqual([
+      [
+        ['s1.1', 30],
+        ['s1.2', 1],
+      ],
+      [['s1.2', 2]],
+    ]);
+  });
+
+  it('is kept again after its record could not be stored', async () => {
+    const { clock, sessions, disk } = open();
+    disk.works = false;
+    sessions.start(WHO).add({ egressBytes: 100 });
+    clock.advance(30_000);
+    await turn();
+    expect(sessions.unrecorded().map(({ usage }) => [usage.seconds, usage.egressBytes])).toEqual([[30, 100]]);
+  });
 });

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { UsageError } from '../../../../sdk/typescript/src/relay/usage/errors.ts';
 import { encodeEntry, parseSegment } from '../../../../sdk/typescript/src/relay/usage/segment.ts';
 import { store, usage, usages, useBench } from './reporters.ts';
@@ -234,3 +234,99 @@ function wireLines(count: number, prefix = 'r.b.0'): string[] {
 async function readLocks(): Promise<string[]> {
   return (await readdir(bench.folder)).filter((name) => name.startsWith('lock.'));
 }
+
+describe('what running sessions have used', () => {
+  const RUNNING = 'running.records';
+  const WHO = { room: 'main', participant: 'ann', role: 'audience', tier: 'hd' } as const;
+  /** What a start finds that comes after a crash now. */
+  async function afterCrash(): Promise<{
+    folder: string;
+    records: () => Promise<Record<string, unknown>[]>;
+  }> {
+    const folder = `${bench.folder}-crashed-${(await readdir(join(bench.folder, '..'))).length}`;
+    await cp(bench.folder, folder, { recursive: true, filter: (path) => !path.includes('lock.') });
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const records = async () => {
+      const names = (await readdir(folder)).filter((name) => name.endsWith('.segment'));
+      const segments = await Promise.all(names.map((name) => readFile(join(folder, name))));
+      return segments.flatMap((bytes) => parseSegment(bytes).lines).map((line) => JSON.parse(line));
+    };
+    return { folder, records };
+  }
+  const kept = () => bench.files().then((files) => files.includes(RUNNING));
+
+  it('becomes records at the start after a crash', async () => {
+    const reporter = await bench.open(offline);
+    const session = reporter.startSession(WHO);
+    session.add({ egressBytes: 700 });
+    session.change({ tier: 'full_hd' });
+    session.add({ egressBytes: 30 });
+    bench.clock.advance(1_000);
+    await until(kept).toBe(true);
+    const { folder, records } = await afterCrash();
+    await bench.open({ ...offline, spool: folder });
+    expect(await records()).toMatchObject([
+      { participant: 'ann', tier: 'hd', seconds: 0, egress_bytes: 700 },
+      { participant: 'ann', tier: 'full_hd', seconds: 1, egress_bytes: 30 },
+    ]);
+    expect(await readdir(folder)).not.toContain(RUNNING);
+    expect(bench.eventsOf('spool_recovered')).toMatchObject([{ segments: 1, records: 2 }]);
+  });
+
+  it('is reported once if its record is on disk too', async () => {
+    const reporter = await bench.open(offline);
+    const session = reporter.startSession(WHO);
+    session.add({ egressBytes: 700 });
+    bench.clock.advance(1_000);
+    await until(kept).toBe(true);
+    session.add({ egressBytes: 30 });
+    const ended = session.end();
+    await reporter.sync();
+    await ended;
+    expect(await kept()).toBe(true);
+    const { folder, records } = await afterCrash();
+    await bench.open({ ...offline, spool: folder });
+    expect(await records()).toMatchObject([{ egress_bytes: 730 }]);
+  });
+
+  it('is reported once if its record was sent and deleted', async () => {
+    const reporter = await bench.open({ batchSeconds: 0 });
+    const session = reporter.startSession(WHO);
+    session.add({ egressBytes: 700 });
+    bench.clock.advance(1_000);
+    await until(kept).toBe(true);
+    session.add({ egressBytes: 30 });
+    const ended = session.end();
+    await reporter.sync();
+    await ended;
+    await until(() => bench.files().then((files) => files.includes(segment(1)))).toBe(false);
+    const { folder, records } = await afterCrash();
+    await bench.open({ ...offline, spool: folder });
+    expect(await records()).toEqual([]);
+  });
+
+  it('is deleted when no session runs', async () => {
+    const reporter = await bench.open();
+    const session = reporter.startSession(WHO);
+    bench.clock.advance(1_000);
+    await until(kept).toBe(true);
+    const ended = session.end();
+    await reporter.sync();
+    await ended;
+    bench.clock.advance(1_000);
+    await until(kept).toBe(false);
+  });
+
+  it('stays in memory while the disk does not take it', async () => {
+    const reporter = await bench.open(offline);
+    await mkdir(join(bench.folder, `${RUNNING}.new`));
+    const session = reporter.startSession(WHO);
+    session.add({ egressBytes: 700 });
+    bench.clock.advance(1_000);
+    await until(() => bench.eventsOf('checkpoint_failed').length).toBe(1);
+    await rm(join(bench.folder, `${RUNNING}.new`), { recursive: true });
+    bench.clock.advance(1_000);
+    await until(kept).toBe(true);
+    expect((await linesOf(RUNNING)).map((line) => JSON.parse(line).egress_bytes)).toEqual([700]);
+  });
+});

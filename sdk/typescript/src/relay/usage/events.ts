@@ -129,6 +129,13 @@ export type UsageEvent =
       readonly sessionId: string;
       /** What was thrown. */
       readonly cause: unknown;
+    }
+  /** The disk did not take what running sessions have used. It is in memory, and tried again within a second. */
+  | {
+      /** A crash now would lose more than the last second of running sessions. */
+      readonly type: 'checkpoint_failed';
+      /** What was thrown. */
+      readonly cause: unknown;
     };
 
 export type Emit = (event: UsageEvent) => void;

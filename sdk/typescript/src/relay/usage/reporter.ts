@@ -7,7 +7,7 @@ import { UsageError } from './errors.ts';
 import { type Admitted, type Emit, emitTo } from './events.ts';
 import type { KeySource } from './key.ts';
 import { Sender } from './sender.ts';
-import { type SessionStart, Sessions, type UsageSession } from './session.ts';
+import { type SessionStart, Sessions, type Unrecorded, type UsageSession } from './session.ts';
 import { Spool } from './spool.ts';
 import { checkUsage, isIdPart, type ParticipantUsage, renderRecord, splitByDay } from './usage-record.ts';
 
@@ -88,14 +88,17 @@ export async function openUsageReporter(options: UsageReporterOptions): Promise<
 
   const emit = emitTo(options.onEvent);
   const admission = new Admission(emit);
+  let sender: Sender | undefined;
+  let reporter: Reporter | undefined;
   const spool = await Spool.open({
     folder: options.spool,
     limits,
     clock,
     emit,
-    onChange: () => sender.wake(),
+    onChange: () => sender?.wake(),
+    running: () => reporter?.runningLines() ?? [],
   });
-  const sender = new Sender({
+  sender = new Sender({
     url,
     key: options.key,
     limits,
@@ -107,7 +110,7 @@ export async function openUsageReporter(options: UsageReporterOptions): Promise<
     admission,
     emit,
   });
-  const reporter = new Reporter({
+  reporter = new Reporter({
     relayId: options.relayId,
     intervalMs,
     clock,
@@ -158,7 +161,14 @@ class Reporter implements UsageReporter {
     this.#parts = parts;
     this.#idPrefix = `${parts.relayId}.${randomBytes(6).toString('base64url')}`;
     const { intervalMs, clock, emit } = parts;
-    this.#sessions = new Sessions({ intervalMs, clock, emit, record: (usage) => this.#store(usage) });
+    this.#sessions = new Sessions({
+      intervalMs,
+      clock,
+      emit,
+      newId: (sessionId) => this.#newId(sessionId),
+      record: (record) => this.#store(record),
+      checkpoint: () => parts.spool.checkpoint(),
+    });
   }
 
   get admitted(): Admitted {
@@ -171,7 +181,7 @@ class Reporter implements UsageReporter {
 
   async record(usage: ParticipantUsage): Promise<readonly string[]> {
     this.#refuseIfClosed();
-    return await this.#store(usage);
+    return await this.#store({ id: this.#newId(usage.sessionId), usage });
   }
 
   startSession(start: SessionStart): UsageSession {
@@ -199,19 +209,34 @@ class Reporter implements UsageReporter {
     return { left };
   }
 
-  /** The ids are created here, once, and stored: every attempt to send repeats them. */
-  async #store(usage: ParticipantUsage): Promise<readonly string[]> {
-    checkUsage(usage);
-    const parts = splitByDay(usage).map((part) => {
-      const id = `${this.#idPrefix}.${part.sessionId ?? '0'}.${this.#intervals}`;
-      this.#intervals += 1;
-      return { id, line: renderRecord(id, part) };
-    });
-    await this.#parts.spool.append(parts.map((part) => part.line));
-    return parts.map((part) => part.id);
+  /** The records that running sessions would become if they ended now. */
+  runningLines(): string[] {
+    return this.#sessions.unrecorded().flatMap((record) => render(record).map(({ line }) => line));
+  }
+
+  /** An id is created once and stored: every attempt to send repeats it. */
+  #newId(sessionId = '0'): string {
+    const id = `${this.#idPrefix}.${sessionId}.${this.#intervals}`;
+    this.#intervals += 1;
+    return id;
+  }
+
+  async #store(record: Unrecorded): Promise<readonly string[]> {
+    checkUsage(record.usage);
+    const parts = render(record);
+    await this.#parts.spool.append(parts.map(({ line }) => line));
+    return parts.map(({ id }) => id);
   }
 
   #refuseIfClosed(): void {
     if (this.#closing) throw new UsageError('closed', 'the reporter is closed');
   }
+}
+
+/** More than a day becomes several records, whose ids follow from the first one. */
+function render({ id: first, usage }: Unrecorded): { readonly id: string; readonly line: string }[] {
+  return splitByDay(usage).map((part, index) => {
+    const id = index === 0 ? first : `${first}.${index}`;
+    return { id, line: renderRecord(id, part) };
+  });
 }

@@ -46,31 +46,51 @@ export interface UsageSession {
   end(): Promise<void>;
 }
 
-/** The usage of one session in one role and tier that is not on disk yet. */
+/** The usage of one session in one role and tier that is no record yet. */
 interface Tally {
   readonly role: Role;
   readonly tier: Tier;
+  /** Of the record that it becomes, once it is known. */
+  id: string | undefined;
   ms: number;
   egressBytes: number;
   ingressBytes: number;
+}
+
+/** A record that is not stored yet. */
+export interface Unrecorded {
+  readonly id: string;
+  readonly usage: ParticipantUsage;
 }
 
 export interface SessionsOptions {
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly emit: Emit;
-  readonly record: (usage: ParticipantUsage) => Promise<unknown>;
+  readonly newId: (sessionId: string) => string;
+  readonly record: (record: Unrecorded) => Promise<unknown>;
+  /** Keep what `unrecorded` returns, in place of what was kept before. Never fails. */
+  readonly checkpoint: () => Promise<void>;
 }
+
+/** How often the usage of running sessions is kept on disk: what a crash can lose. */
+const CHECKPOINT_MS = 1_000;
 
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #running = new Set<Session>();
   #started = 0;
-  #cancel: () => void = () => undefined;
+  #cancelCut: () => void = () => undefined;
+  #cancelCheckpoint: (() => void) | undefined;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#cutLater();
+  }
+
+  /** What running sessions would record if they ended now. The ids stay the same until it is recorded. */
+  unrecorded(): Unrecorded[] {
+    return [...this.#running].flatMap((session) => session.unrecorded());
   }
 
   start(given: SessionStart): UsageSession {
@@ -79,19 +99,30 @@ export class Sessions {
     const id = given.sessionId ?? `s${this.#started}`;
     const session = new Session(id, given, this.#options, () => this.#running.delete(session));
     this.#running.add(session);
+    this.#checkpointLater();
     return session;
   }
 
   /** End all sessions. Those that cannot be stored are reported as events. */
   async close(): Promise<void> {
-    this.#cancel();
+    this.#cancelCut();
+    this.#cancelCheckpoint?.();
     await Promise.all([...this.#running].map((session) => this.#cut(session, () => session.end())));
   }
 
   #cutLater(): void {
-    this.#cancel = this.#options.clock.after(this.#options.intervalMs, () => {
+    this.#cancelCut = this.#options.clock.after(this.#options.intervalMs, () => {
       this.#cutLater();
       for (const session of this.#running) void this.#cut(session, () => session.cut());
+    });
+  }
+
+  /** While sessions run, and once after the last one. */
+  #checkpointLater(): void {
+    this.#cancelCheckpoint ??= this.#options.clock.after(CHECKPOINT_MS, () => {
+      this.#cancelCheckpoint = undefined;
+      if (this.#running.size > 0) this.#checkpointLater();
+      void this.#options.checkpoint();
     });
   }
 
@@ -109,6 +140,8 @@ class Session implements UsageSession {
   readonly #onEnd: () => void;
   readonly #tallies = new Map<string, Tally>();
   readonly #storing = new Set<Promise<void>>();
+  /** Records that are on their way to the disk. */
+  readonly #unstored = new Set<Unrecorded>();
   #current: Tally;
   #countedUntil: number;
   #ended = false;
@@ -142,6 +175,17 @@ class Session implements UsageSession {
     await this.cut();
   }
 
+  unrecorded(): Unrecorded[] {
+    this.#countTime();
+    const open = [...this.#tallies.values()].flatMap((tally) => {
+      const usage = this.#usageOf(tally, Math.round(tally.ms / 1000));
+      if (usage.seconds + usage.egressBytes + usage.ingressBytes === 0) return [];
+      tally.id ??= this.#options.newId(this.id);
+      return [{ id: tally.id, usage }];
+    });
+    return [...this.#unstored, ...open];
+  }
+
   /** Record the usage so far. */
   async cut(): Promise<void> {
     this.#countTime();
@@ -160,25 +204,36 @@ class Session implements UsageSession {
    * would be reported with zero seconds, and so with a price ceiling of zero.
    */
   async #record(tally: Tally): Promise<void> {
-    const seconds = this.#ended ? Math.round(tally.ms / 1000) : Math.floor(tally.ms / 1000);
-    const { role, tier, egressBytes, ingressBytes } = tally;
-    const last = this.#ended && egressBytes + ingressBytes > 0;
-    if (seconds === 0 && !last) return;
+    const usage = this.#usageOf(
+      tally,
+      this.#ended ? Math.round(tally.ms / 1000) : Math.floor(tally.ms / 1000),
+    );
+    const { seconds, egressBytes, ingressBytes } = usage;
+    const isLast = this.#ended && egressBytes + ingressBytes > 0;
+    if (seconds === 0 && !isLast) return;
 
     const ms = Math.min(tally.ms, seconds * 1000);
+    const record = { id: tally.id ?? this.#options.newId(this.id), usage };
+    tally.id = undefined;
     tally.ms -= ms;
     tally.egressBytes = 0;
     tally.ingressBytes = 0;
+    this.#unstored.add(record);
     try {
-      const { tenant, room, participant } = this.#start;
-      const who = { sessionId: this.id, tenant, room, participant };
-      await this.#options.record({ ...who, role, tier, seconds, egressBytes, ingressBytes });
+      await this.#options.record(record);
     } catch (error) {
       tally.ms += ms;
       tally.egressBytes += egressBytes;
       tally.ingressBytes += ingressBytes;
       throw error;
+    } finally {
+      this.#unstored.delete(record);
     }
+  }
+
+  #usageOf({ role, tier, egressBytes, ingressBytes }: Tally, seconds: number): ParticipantUsage {
+    const { tenant, room, participant } = this.#start;
+    return { sessionId: this.id, tenant, room, participant, role, tier, seconds, egressBytes, ingressBytes };
   }
 
   #countTime(): void {
@@ -189,7 +244,14 @@ class Session implements UsageSession {
 
   #tallyOf(role: Role, tier: Tier): Tally {
     const key = `${role} ${tier}`;
-    const tally = this.#tallies.get(key) ?? { role, tier, ms: 0, egressBytes: 0, ingressBytes: 0 };
+    const tally = this.#tallies.get(key) ?? {
+      role,
+      tier,
+      id: undefined,
+      ms: 0,
+      egressBytes: 0,
+      ingressBytes: 0,
+    };
     this.#tallies.set(key, tally);
     return tally;
   }

@@ -5,9 +5,12 @@
  * many share one fsync. A sealed segment is never written again: a batch is made from it, and it is
  * deleted once the service has settled all its records. Segments of an earlier start are sealed.
  *
+ * What running sessions have used since their last record is kept beside it, and becomes records at the next start.
+ *
  *     0000000042.segment   records to be sent
  *     0000000007.kept      a segment for a person to inspect
  *     quarantine.jsonl     records the service refused, with the reason
+ *     running.records      what running sessions would record if they ended now
  *     lock.*               the owner of the folder
  */
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -33,6 +36,8 @@ export interface SpoolOptions {
   readonly emit: Emit;
   /** Called when there is something new to send, or soon will be. */
   readonly onChange: () => void;
+  /** What running sessions would record if they ended now, under the ids that it will have. */
+  readonly running: () => readonly string[];
 }
 
 export interface Segment {
@@ -69,6 +74,8 @@ export class Spool {
   readonly #sealed: Segment[] = [];
   #open: OpenSegment | undefined;
   #lastNumber = 0;
+  /** Whether the usage of running sessions is on disk. */
+  #hasCheckpoint = false;
   #waiting: Append[] = [];
   #waitingRecords = 0;
   #cancelSync: (() => void) | undefined;
@@ -110,8 +117,9 @@ export class Spool {
       this.#lastNumber = Math.max(this.#lastNumber, Number(match[1]));
       if (match[2] === 'segment') tornBytes += await this.#recoverSegment(this.#pathOf(name));
     }
-    if (this.#sealed.length === 0) return;
+    await this.#recoverRunning();
     const { segments, records } = this.pending;
+    if (segments === 0) return;
     this.#options.emit({ type: 'spool_recovered', segments, records, tornBytes });
   }
 
@@ -133,6 +141,26 @@ export class Spool {
       corrupt: corrupt.length > 0,
     });
     return tornBytes;
+  }
+
+  /** What the sessions of the earlier start had used since their last record becomes records. */
+  async #recoverRunning(): Promise<void> {
+    const bytes = await readFile(this.#runningPath).catch(absent);
+    if (!bytes) return;
+    const { lines, corrupt } = parseSegment(bytes);
+    for (const stretch of corrupt)
+      this.#options.emit({ type: 'segment_corrupt', file: this.#runningPath, ...stretch });
+    const recorded = await this.#recordedIds();
+    const stored = lines.filter((line) => !recorded.has(idOf(line))).map((line) => this.append([line]));
+    await this.sync();
+    await Promise.all(stored);
+    await rm(this.#runningPath);
+  }
+
+  /** Of all records that an earlier start has left. */
+  async #recordedIds(): Promise<Set<unknown>> {
+    const segments = await Promise.all(this.#sealed.map((segment) => this.read(segment)));
+    return new Set(segments.flatMap((lines) => lines ?? []).map(idOf));
   }
 
   /** Stored and unsettled records. */
@@ -179,6 +207,38 @@ export class Spool {
   seal(): Promise<void> {
     void this.sync();
     return this.#next(() => this.#sealOpen());
+  }
+
+  /** Keep what running sessions have used. Never fails: it is repeated soon. */
+  checkpoint(): Promise<void> {
+    return this.#next(() => this.#writeCheckpoint());
+  }
+
+  async #writeCheckpoint(): Promise<void> {
+    // After a failed write it is not known which records are on disk: the last checkpoint still tells.
+    if (this.#refusal) return;
+    const lines = this.#options.running();
+    if (lines.length === 0 && !this.#hasCheckpoint) return;
+    try {
+      if (lines.length > 0) await this.#replaceRunning(Buffer.concat(lines.map(encodeEntry)));
+      else await rm(this.#runningPath, { force: true });
+      this.#hasCheckpoint = lines.length > 0;
+    } catch (cause) {
+      this.#options.emit({ type: 'checkpoint_failed', cause });
+    }
+  }
+
+  async #replaceRunning(bytes: Buffer): Promise<void> {
+    const path = `${this.#runningPath}.new`;
+    const handle = await open(path, 'w', 0o600);
+    try {
+      await handle.appendFile(bytes);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+    await rename(path, this.#runningPath);
+    await this.#directory.sync();
   }
 
   #next(work: () => Promise<void>): Promise<void> {
@@ -305,6 +365,8 @@ export class Spool {
 
   /** Every record of the segment is settled: delete it, or keep it for a person to inspect. */
   async settle(segment: Segment, fate: 'delete' | 'keep'): Promise<void> {
+    // A checkpoint from before these records has their ids. Without the segment, the next start would report them again.
+    if (this.#hasCheckpoint) await this.checkpoint();
     try {
       if (fate === 'keep' || segment.corrupt) await rename(segment.path, this.keptPath(segment));
       else await rm(segment.path);
@@ -317,6 +379,10 @@ export class Spool {
   #forget(segment: Segment): void {
     const index = this.#sealed.indexOf(segment);
     if (index >= 0) this.#sealed.splice(index, 1);
+  }
+
+  get #runningPath(): string {
+    return this.#pathOf('running.records');
   }
 
   get quarantinePath(): string {
@@ -337,6 +403,7 @@ export class Spool {
   /** Store the waiting lines and release the folder. */
   async close(): Promise<void> {
     await this.seal();
+    await this.checkpoint();
     this.#refusal ??= new UsageError('closed', 'the reporter is closed');
     await this.#lock.release();
     await this.#directory.close();
@@ -345,4 +412,10 @@ export class Spool {
   #pathOf(name: string): string {
     return join(this.#options.folder, name);
   }
+}
+
+const idOf = (line: string): unknown => JSON.parse(line).id;
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
