@@ -126,8 +126,8 @@ export class Relay {
       demand(admission, kind === 'audio' ? 'subscribe.audio' : 'subscribe.video');
     const room = this.#rooms.get(admission.roomUid) ?? new Room();
     const of = wanted ?? room.publishers.find((name) => name !== admission.username);
-    if (of === undefined)
-      throw new Refused(409, 'NOTHING_PUBLISHED', 'nothing is published in this room yet');
+    if (of === undefined || !room.find(of))
+      throw new Refused(409, 'NOTHING_PUBLISHED', 'nothing is published yet');
     const chosen = chooseCodecs(offer, room.find(of));
     const receivers = new Map<Kind, Receiver>();
     const subscription: Subscription = { of, receivers };
@@ -176,7 +176,16 @@ export class Relay {
       on.ended();
       if (room.isEmpty) this.#rooms.delete(roomUid);
     };
-    const session = new Session({ admission, address, fingerprint, participant, onEnd, onMute: on.muted });
+    const challenge = () => this.verifier.challenge();
+    const session = new Session({
+      admission,
+      address,
+      fingerprint,
+      participant,
+      challenge,
+      onEnd,
+      onMute: on.muted,
+    });
     session.candidates = candidates;
     this.#sessions.set(session.id, session);
     return session;

@@ -18,6 +18,8 @@ export interface SessionOptions {
   readonly address: string;
   readonly fingerprint: string;
   readonly participant: Participant;
+  /** A fresh challenge, for a renewal. */
+  readonly challenge: () => string;
   /** Called once. */
   readonly onEnd: (session: Session, code: string) => void;
   readonly onMute: (muted: readonly string[]) => void;
@@ -31,22 +33,24 @@ export class Session {
   readonly participant: Participant;
   peer: Peer | undefined;
   candidates = 0;
+  readonly #challenge: SessionOptions['challenge'];
   readonly #onEnd: SessionOptions['onEnd'];
   readonly #onMute: SessionOptions['onMute'];
   #admission: Admission;
-  #expiry: NodeJS.Timeout;
+  #timers: readonly NodeJS.Timeout[];
   #stream: EventStream | undefined;
   #muted = '[]';
   #hasEnded = false;
 
-  constructor({ admission, address, fingerprint, participant, onEnd, onMute }: SessionOptions) {
+  constructor({ admission, address, fingerprint, participant, challenge, onEnd, onMute }: SessionOptions) {
     this.#admission = admission;
     this.address = address;
     this.fingerprint = fingerprint;
     this.participant = participant;
+    this.#challenge = challenge;
     this.#onEnd = onEnd;
     this.#onMute = onMute;
-    this.#expiry = this.#expireLater();
+    this.#timers = this.#followLifetime();
     participant.enter(this);
     this.#mute(admission.muted);
   }
@@ -72,8 +76,8 @@ export class Session {
 
   renewed(admission: Admission): void {
     this.#admission = admission;
-    clearTimeout(this.#expiry);
-    this.#expiry = this.#expireLater();
+    this.#clearTimers();
+    this.#timers = this.#followLifetime();
     this.#mute(admission.muted);
   }
 
@@ -92,16 +96,24 @@ export class Session {
   end(code: string, reason?: string): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    clearTimeout(this.#expiry);
+    this.#clearTimers();
     this.tell('end', { code, ...(reason !== undefined && { reason }) });
     this.#stream?.close();
     this.peer?.close();
     this.#onEnd(this, code);
   }
 
-  #expireLater(): NodeJS.Timeout {
+  /** Half-way, a device that has not renewed its token gets the challenge for it. */
+  #followLifetime(): NodeJS.Timeout[] {
     const ms = this.#admission.expiresAt.getTime() - Date.now();
-    return setTimeout(() => this.end('TOKEN_EXPIRED'), ms);
+    return [
+      setTimeout(() => this.tell('challenge', { challenge: this.#challenge() }), ms / 2),
+      setTimeout(() => this.end('TOKEN_EXPIRED'), ms),
+    ];
+  }
+
+  #clearTimers(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
   }
 
   #mute(kinds: readonly string[]): void {

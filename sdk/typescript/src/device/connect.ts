@@ -33,7 +33,7 @@ export interface RelayEvents {
     /** To attach to an element. */
     readonly track: MediaStreamTrack;
   };
-  /** The connection to another participant's media is lost. When it is back, there are tracks again. */
+  /** Another participant publishes no more, or the connection to their media is lost. If it is back, there are tracks again. */
   left: {
     /** Who. */
     readonly username: string;
@@ -58,6 +58,8 @@ export class RelayConnection extends Emitter<RelayEvents> {
   readonly #url: string;
   readonly #options: ConnectOptions;
   readonly #subscribed = new Map<string, Connection | 'opening'>();
+  /** The connections over which nothing arrives. */
+  readonly #interrupted = new Set<Connection>();
   #published: Connection | undefined;
   #isOver = false;
 
@@ -96,7 +98,13 @@ export class RelayConnection extends Emitter<RelayEvents> {
     this.#published = connection;
   }
 
-  /** Without a connection of its own, this device learns who publishes by asking until the relay has something to send. */
+  /** Without any connection, nothing tells this device who publishes. */
+  #findPublisher(): void {
+    const hasNone = this.#published === undefined && this.#subscribed.size === 0;
+    if (hasNone) void this.#again(() => this.#subscribeFirst());
+  }
+
+  /** Ask until the relay has something to send. */
   async #subscribeFirst(): Promise<void> {
     try {
       await this.#subscribe(true);
@@ -112,9 +120,8 @@ export class RelayConnection extends Emitter<RelayEvents> {
     this.#subscribed.set(name, 'opening');
     try {
       const connection = await this.#connect({ subscribe: of }, () => {
-        this.#subscribed.delete(connection.publisher);
-        this.emit('left', { username: connection.publisher });
-        void this.#again(() => this.#subscribe(connection.publisher));
+        this.#forget(connection);
+        void this.#again(() => this.#subscribe(connection.publisher)).then(() => this.#findPublisher());
       });
       this.#subscribed.delete(name);
       this.#subscribed.set(connection.publisher, connection);
@@ -126,6 +133,11 @@ export class RelayConnection extends Emitter<RelayEvents> {
     }
   }
 
+  #forget(connection: Connection): void {
+    this.#subscribed.delete(connection.publisher);
+    this.emit('left', { username: connection.publisher });
+  }
+
   async #connect(direction: Direction, lost: () => void): Promise<Connection> {
     const { session, device, room, subscribe = true } = this.#options;
     const connection = await Connection.open({
@@ -135,28 +147,56 @@ export class RelayConnection extends Emitter<RelayEvents> {
       device,
       token: () => session.grant.token,
     });
-    session.connectionRestored();
+    this.#resumed(connection);
+    connection.on('interrupted', () => {
+      this.#interrupted.add(connection);
+      session.connectionLost();
+    });
+    connection.on('resumed', () => this.#resumed(connection));
     if (subscribe) connection.on('publishers', ({ usernames }) => this.#follow(usernames));
-    connection.on('ended', ({ code, reason }) => this.#ended(code, reason, lost));
+    connection.on('ended', ({ code, reason }) => {
+      this.#interrupted.delete(connection);
+      this.#ended(code, reason, lost);
+    });
     return connection;
   }
 
+  #resumed(connection: Connection): void {
+    this.#interrupted.delete(connection);
+    if (this.#interrupted.size === 0) this.#options.session.connectionRestored();
+  }
+
   #follow(usernames: readonly string[]): void {
+    for (const [username, connection] of this.#subscribed) {
+      if (connection !== 'opening' && !usernames.includes(username)) this.#leave(connection);
+    }
     for (const username of usernames) {
       if (username === this.#options.username) continue;
       this.#subscribe(username).catch(() => undefined);
     }
+    this.#findPublisher();
   }
 
-  /** Source: specification 6.3. */
+  /** Its publisher has stopped. */
+  #leave(connection: Connection): void {
+    this.#forget(connection);
+    this.#resumed(connection);
+    void connection.close();
+  }
+
   #ended(code: string, reason: string | undefined, lost: () => void): void {
+    const { session } = this.#options;
+    this.#refused(code, reason);
+    if (this.#isOver || session.ended || code === 'TOKEN_EXPIRED') return;
+    if (code === 'NETWORK' || code === 'DRAINING') session.connectionLost();
+    lost();
+  }
+
+  /** What the relay says of the participant or the room ends the session. Source: specification 6.3. */
+  #refused(code: string, reason: string | undefined): void {
     const { session } = this.#options;
     if (code === 'ROOM_CLOSED' && reason !== 'closed') session.hostEnded();
     else if (['TOKEN_REVOKED', 'BANNED', 'ROOM_CLOSED'].includes(code)) session.moderated(reason ?? code);
-    else if (!this.#isOver && code !== 'TOKEN_EXPIRED') {
-      if (code === 'NETWORK' || code === 'DRAINING') session.connectionLost();
-      lost();
-    }
   }
 
   /** Until it succeeds, or the session or the connection is over. */
@@ -165,7 +205,10 @@ export class RelayConnection extends Emitter<RelayEvents> {
       try {
         return await work();
       } catch (error) {
-        if (error instanceof ConnectError && error.status < 500) return;
+        if (error instanceof ConnectError && error.status < 500) {
+          this.#refused(error.code, error.reason);
+          return;
+        }
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }

@@ -30,6 +30,10 @@ export interface ConnectionEvents {
   muted: { readonly kinds: readonly string[] };
   /** Who publishes in the room. */
   publishers: { readonly usernames: readonly string[] };
+  /** Nothing arrives. It may come back by itself. */
+  interrupted: object;
+  /** The connection is back. */
+  resumed: object;
   /** The relay ended it, and why; `NETWORK`: the connection is lost. */
   ended: { readonly code: string; readonly reason: string | undefined };
 }
@@ -46,6 +50,8 @@ export class Connection extends Emitter<ConnectionEvents> {
   readonly #options: ConnectOptions;
   readonly #fingerprint: string;
   #nonce: string | undefined;
+  /** The token that the relay has. */
+  #shown = '';
   #location = '';
   #publisher = '';
   #muted = '';
@@ -61,9 +67,7 @@ export class Connection extends Emitter<ConnectionEvents> {
       this.tracks.push(track);
       this.emit('track', { track });
     };
-    this.peer.onconnectionstatechange = () => {
-      if (this.peer.connectionState === 'failed') this.#end('NETWORK', undefined);
-    };
+    this.peer.onconnectionstatechange = () => this.#changed();
   }
 
   /** The name of the participant whose media this carries; empty for what is published. */
@@ -146,7 +150,10 @@ export class Connection extends Emitter<ConnectionEvents> {
       if (sdp !== undefined) headers['content-type'] = 'application/sdp';
       const answer = await fetch(url, { method, headers, ...(sdp !== undefined && { body: sdp }) });
       this.#nonce = answer.headers.get('dpop-nonce') ?? undefined;
-      if (answer.ok) return answer;
+      if (answer.ok) {
+        this.#shown = token;
+        return answer;
+      }
       const wantsNonce = answer.headers.get('www-authenticate')?.includes('use_dpop_nonce') ?? false;
       if (answer.status === 401 && attempt < 3 && (wantsNonce || challenge === undefined)) continue;
       const body = (await answer.json().catch(() => ({}))) as Refusal;
@@ -155,14 +162,29 @@ export class Connection extends Emitter<ConnectionEvents> {
     }
   }
 
+  #changed(): void {
+    const { connectionState } = this.peer;
+    if (connectionState === 'disconnected') this.emit('interrupted', {});
+    if (connectionState === 'connected') this.emit('resumed', {});
+    if (connectionState === 'failed') this.#end('NETWORK', undefined);
+  }
+
   #follow(): void {
     const events = new EventSource(`${this.#location}/events`);
+    // It connects again by itself, and gives up when the relay does not know the session any more.
+    events.onerror = () => {
+      if (events.readyState === EventSource.CLOSED) this.#end('NETWORK', undefined);
+    };
     const on = <T>(name: string, take: (data: T) => void) =>
       events.addEventListener(name, ({ data }) => take(JSON.parse(data)));
     on<{ kinds: string[] }>('mute', ({ kinds }) => this.#mute(kinds));
     on<{ publishers: string[] }>('publishers', ({ publishers }) =>
       this.emit('publishers', { usernames: publishers }),
     );
+    on<{ challenge: string }>('challenge', ({ challenge }) => {
+      this.#nonce = challenge;
+      if (this.#options.token() !== this.#shown) this.renew().catch(() => undefined);
+    });
     on<{ code: string; reason?: string }>('end', ({ code, reason }) => this.#end(code, reason));
     this.#events = events;
   }
