@@ -139,7 +139,8 @@ export class Relay {
     const prepare = (peer: Peer) => {
       const mayReceive = () => mayFlow(peer, session);
       for (const { mid, kind } of offer.sections) {
-        const sending = addSending(peer.connection, mid, kind, chosen.get(mid)!, session.id);
+        const refresh = () => room.find(of)?.sources.get(kind)?.askForKeyFrame();
+        const sending = addSending(peer.connection, mid, kind, chosen.get(mid)!, session.id, refresh);
         receivers.set(kind, new Receiver(sending, mayReceive, session.participant));
       }
     };

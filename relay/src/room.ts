@@ -5,6 +5,8 @@ import type { Codec, Kind } from './offer.ts';
 import { Outgoing, type RtpHeader } from './rtp.ts';
 import type { Sending } from './tracks.ts';
 
+const KEY_FRAME_MS_MIN = 500;
+
 /** What one participant sends of one kind. */
 export class Source {
   readonly kind: Kind;
@@ -12,6 +14,7 @@ export class Source {
   readonly #payloadType: number;
   readonly #track: Track;
   readonly #receivers = new Set<Receiver>();
+  #askedAt = Number.NEGATIVE_INFINITY;
   /** The size of the newest key frame; 0 for sound. */
   pixels = 0;
   isMuted = false;
@@ -43,8 +46,13 @@ export class Source {
     receiver.pause();
   }
 
+  /** Key frames are large: those who ask within a short time share one. */
   askForKeyFrame(): void {
-    if (this.codec !== 'opus' && this.#track.isOpen()) this.#track.requestKeyframe();
+    if (this.codec === 'opus' || !this.#track.isOpen()) return;
+    const now = performance.now();
+    if (now - this.#askedAt < KEY_FRAME_MS_MIN) return;
+    this.#askedAt = now;
+    this.#track.requestKeyframe();
   }
 
   /** Nothing comes any more until it is unmuted, or for ever. */

@@ -39,6 +39,20 @@ export function isRtcp(packet: Buffer): boolean {
   return packet.length >= 2 && packet[1]! >= 192 && packet[1]! <= 223;
 }
 
+const PAYLOAD_FEEDBACK = 206;
+const PICTURE_LOSS = 1;
+const FULL_INTRA_REQUEST = 4;
+
+/** Whether the receiver of a picture asks for a key frame: one of the joined packets of RTCP does (RFC 4585, RFC 5104). */
+export function asksForKeyFrame(packet: Buffer): boolean {
+  for (let at = 0; at + 4 <= packet.length; at += 4 * (packet.readUInt16BE(at + 2) + 1)) {
+    const format = packet[at]! & 0x1f;
+    const isAsked = format === PICTURE_LOSS || format === FULL_INTRA_REQUEST;
+    if (packet[at + 1] === PAYLOAD_FEEDBACK && isAsked) return true;
+  }
+  return false;
+}
+
 /**
  * Numbers and names the packets that one subscriber gets on one track. Its sequence goes on when the publisher comes
  * back with another, because SRTP takes a number only once.

@@ -1,7 +1,7 @@
 /** Tracks of the library: what comes in on one, and one to send on. */
 import ndc, { type PeerConnection, type Track } from 'node-datachannel';
 import type { Codec, Kind } from './offer.ts';
-import { isRtcp, type RtpHeader, readRtp } from './rtp.ts';
+import { asksForKeyFrame, isRtcp, type RtpHeader, readRtp } from './rtp.ts';
 
 /** What comes in on a track. */
 export interface Incoming {
@@ -38,12 +38,14 @@ export interface Sending {
   readonly ssrc: number;
 }
 
+/** `keyFrameWanted`: what the subscriber has lost needs a new picture. */
 export function addSending(
   connection: PeerConnection,
   mid: string,
   kind: Kind,
   { name, payloadType }: Codec,
   stream: string,
+  keyFrameWanted: () => void,
 ): Sending {
   const media = name === 'opus' ? new ndc.Audio(mid, 'SendOnly') : new ndc.Video(mid, 'SendOnly');
   if (name === 'opus') (media as InstanceType<typeof ndc.Audio>).addOpusCodec(payloadType);
@@ -54,5 +56,8 @@ export function addSending(
   const track = connection.addTrack(media);
   // Sends again what browsers miss.
   track.setMediaHandler(new ndc.RtcpNackResponder());
+  track.onMessage((packet) => {
+    if (isRtcp(packet) && asksForKeyFrame(packet)) keyFrameWanted();
+  });
   return { track, payloadType, ssrc };
 }

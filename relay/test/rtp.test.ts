@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readPixels } from '../src/frame-size.ts';
-import { isRtcp, Outgoing, readRtp } from '../src/rtp.ts';
+import { asksForKeyFrame, isRtcp, Outgoing, readRtp } from '../src/rtp.ts';
 
 function packet({
   sequence = 7,
@@ -77,4 +77,23 @@ test('no bytes make the readers fail', () => {
       return header === undefined || header.payloadAt <= header.payloadEnd;
     }),
   );
+});
+
+describe('a request for a key frame', () => {
+  const packet = (format: number, type: number, words: number) =>
+    Buffer.from([0x80 | format, type, words >> 8, words & 0xff, ...Array(4 * words).fill(0)]);
+  const report = packet(1, 201, 7);
+
+  test.each([
+    ['a lost picture', packet(1, 206, 2)],
+    ['a full picture, behind a report', Buffer.concat([report, packet(4, 206, 4)])],
+  ])('asks for %s', (_what, bytes) => expect(asksForKeyFrame(bytes)).toBe(true));
+
+  test.each([
+    ['a report', report],
+    ['a missing packet', packet(1, 205, 3)],
+    ['a bit rate', packet(15, 206, 5)],
+    ['a length beyond the end', packet(1, 201, 7).subarray(0, 8)],
+    ['nothing', Buffer.alloc(0)],
+  ])('is not %s', (_what, bytes) => expect(asksForKeyFrame(bytes)).toBe(false));
 });

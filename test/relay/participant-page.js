@@ -42,6 +42,26 @@ function show(track) {
   document.body.append(video);
 }
 
+function hold(grant, renew) {
+  session = new Session({ grant, renew, reconnectSeconds: request.reconnectSeconds });
+  for (const name of ['moderated', 'hostEnded', 'networkFailure', 'tokenExpired']) {
+    session.on(name, ({ code }) => hear(name, { code }));
+  }
+}
+
+/** From now on, this codec is offered first. */
+function prefer(codec) {
+  const { addTransceiver } = RTCPeerConnection.prototype;
+  RTCPeerConnection.prototype.addTransceiver = function (media, options) {
+    const added = addTransceiver.call(this, media, options);
+    const { codecs } = RTCRtpReceiver.getCapabilities('video');
+    const isFirst = ({ mimeType }) => mimeType === codec;
+    if ((media.kind ?? media) === 'video')
+      added.setCodecPreferences([...codecs.filter(isFirst), ...codecs.filter((each) => !isFirst(each))]);
+    return added;
+  };
+}
+
 globalThis.participant = {
   heard,
   thumbprint: device.thumbprint,
@@ -49,15 +69,21 @@ globalThis.participant = {
   async join(given) {
     request = given;
     const grant = await device.join(request);
-    session = new Session({ grant, renew: (options) => device.join(request, options) });
-    for (const name of ['moderated', 'hostEnded', 'networkFailure', 'tokenExpired']) {
-      session.on(name, ({ code }) => hear(name, { code }));
-    }
+    hold(grant, (options) => device.join(request, options));
     return grant.token;
   },
 
-  /** As an application does it. `size`: of the picture to publish; without it, nothing is. */
-  async connect({ relay, size, token }) {
+  /** A token that cannot be renewed. */
+  async hold({ token, seconds, ...given }) {
+    request = given;
+    hold({ token, expiresAt: new Date(Date.now() + seconds * 1000) }, () =>
+      Promise.reject(new Error('no renewal')),
+    );
+  },
+
+  /** As an application does it. `size`, `screen`: of the pictures to publish; without them, nothing is. */
+  async connect({ relay, size, screen, codec, token }) {
+    if (codec) prefer(codec);
     if (token !== undefined)
       session = { grant: { token }, ended: false, on: () => undefined, connectionRestored: () => undefined };
     const publish = size && draw(...size);
@@ -67,11 +93,12 @@ globalThis.participant = {
       room: request.room,
       username: request.username,
       publish,
+      screen: screen && draw(...screen),
     });
     connection.on('muted', ({ kinds }) => hear('muted', { kinds }));
     connection.on('left', ({ username }) => hear('left', { username }));
-    connection.on('track', ({ username, track }) => {
-      hear('track', { username, kind: track.kind });
+    connection.on('track', ({ username, kind, track }) => {
+      hear('track', { username, kind });
       show(track);
     });
   },
@@ -86,20 +113,56 @@ globalThis.participant = {
   async stats() {
     const peers = connection.peers;
     const reports = await Promise.all(peers.map((peer) => peer.getStats()));
-    const rtp = reports
-      .flatMap((report) => [...report.values()])
-      .filter(({ type }) => /^(in|out)bound-rtp$/.test(type));
+    const all = reports.flatMap((report) => [...report.values()]);
+    const codecOf = ({ codecId }) => all.find(({ id }) => id === codecId)?.mimeType;
+    const rtp = all.filter(({ type }) => /^(in|out)bound-rtp$/.test(type));
     return rtp.map((each) => ({
       direction: each.type,
       kind: each.kind,
       bytes: (each.bytesReceived ?? each.bytesSent) + (each.headerBytesReceived ?? each.headerBytesSent),
       frames: each.framesDecoded ?? each.framesEncoded ?? 0,
       width: each.frameWidth ?? 0,
+      codec: codecOf(each),
     }));
+  },
+
+  /** Publishes with one certificate in the offer and the proof, and another one in the connection. */
+  async swap({ relay }) {
+    const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
+    const [shown, used] = [
+      await RTCPeerConnection.generateCertificate(algorithm),
+      await RTCPeerConnection.generateCertificate(algorithm),
+    ];
+    const fingerprint = shown.getFingerprints()[0].value;
+    const peer = new RTCPeerConnection({ certificates: [used] });
+    for (const track of draw(320, 180).getTracks()) peer.addTransceiver(track, { direction: 'sendonly' });
+    await peer.setLocalDescription();
+    while (peer.iceGatheringState !== 'complete') await new Promise((resolve) => setTimeout(resolve, 20));
+    const body = peer.localDescription.sdp.replace(
+      /(a=fingerprint:sha-256 )\S+/g,
+      `$1${fingerprint.toUpperCase()}`,
+    );
+    const url = `${relay}/rooms/${request.room}/whip`;
+    const token = session.grant.token;
+    const asked = await fetch(url, { method: 'POST', headers: { authorization: `DPoP ${token}` }, body });
+    const challenge = asked.headers.get('dpop-nonce');
+    const proof = await device.proof({ token, challenge, url, method: 'POST', dtlsFingerprint: fingerprint });
+    const headers = { authorization: `DPoP ${token}`, dpop: proof, 'content-type': 'application/sdp' };
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    const events = new EventSource(`${new URL(answer.headers.get('location'), relay)}/events`);
+    events.addEventListener('end', ({ data }) => hear('end', JSON.parse(data)));
+    await peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
+    return answer.status;
   },
 
   /** How many connections carry media. */
   connected: () => connection.peers.filter(({ connectionState }) => connectionState === 'connected').length,
 
   close: () => connection.close(),
+
+  /** Send nothing more, over connections that stay. */
+  hush: () =>
+    Promise.all(
+      connection.peers.flatMap((peer) => peer.getSenders().map((sender) => sender.replaceTrack(null))),
+    ),
 };

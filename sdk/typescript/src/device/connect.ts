@@ -2,14 +2,14 @@
  * Media over a relay for as long as a session lasts: what this device publishes, and everyone else in the room. A lost
  * connection is opened again within the session's window. What the relay tells ends the session as specification 6.3 names it.
  */
-import { Connection, type Direction } from './connection.ts';
+import { type Arrived, Connection, type Direction, type Published } from './connection.ts';
 import type { Device } from './device.ts';
 import { Emitter } from './emitter.ts';
 import { ConnectError } from './errors.ts';
 import type { Renewable, Session } from './session.ts';
 
 /** What is connected, and for whom. */
-export interface ConnectOptions {
+export interface ConnectOptions extends Published {
   /** The session, with the token that the relay gets, and each later one. */
   readonly session: Session<Renewable>;
   /** The device that the token is bound to. */
@@ -18,20 +18,16 @@ export interface ConnectOptions {
   readonly room: string;
   /** The name of the participant in the token, whose own media is not subscribed to. */
   readonly username: string;
-  /** Sent to the room. */
-  readonly publish?: MediaStream;
   /** Whether to get what the others publish. Default: true. */
   readonly subscribe?: boolean;
 }
 
 /** Events of what is connected. How it ends is told by the session. */
 export interface RelayEvents {
-  /** Media of another participant. */
-  track: {
+  /** Media of another participant begins to arrive. */
+  track: Arrived & {
     /** Whose. */
     readonly username: string;
-    /** To attach to an element. */
-    readonly track: MediaStreamTrack;
   };
   /** Another participant publishes no more, or the connection to their media is lost. If it is back, there are tracks again. */
   left: {
@@ -79,8 +75,8 @@ export class RelayConnection extends Emitter<RelayEvents> {
   }
 
   async open(): Promise<void> {
-    const { publish, subscribe = true } = this.#options;
-    if (publish) await this.#publish(publish);
+    const { publish, screen, subscribe = true } = this.#options;
+    if (publish || screen) await this.#publish();
     else if (subscribe) await this.#subscribeFirst();
   }
 
@@ -90,10 +86,9 @@ export class RelayConnection extends Emitter<RelayEvents> {
     await Promise.all(this.#open().map((connection) => connection.close()));
   }
 
-  async #publish(stream: MediaStream): Promise<void> {
-    const connection = await this.#connect({ publish: stream }, () =>
-      this.#again(() => this.#publish(stream)),
-    );
+  async #publish(): Promise<void> {
+    const { publish, screen } = this.#options;
+    const connection = await this.#connect({ publish, screen }, () => this.#again(() => this.#publish()));
     connection.on('muted', (detail) => this.emit('muted', detail));
     this.#published = connection;
   }
@@ -125,8 +120,9 @@ export class RelayConnection extends Emitter<RelayEvents> {
       });
       this.#subscribed.delete(name);
       this.#subscribed.set(connection.publisher, connection);
-      for (const track of connection.tracks) this.emit('track', { username: connection.publisher, track });
-      connection.on('track', ({ track }) => this.emit('track', { username: connection.publisher, track }));
+      const username = connection.publisher;
+      for (const arrived of connection.tracks) this.emit('track', { username, ...arrived });
+      connection.on('track', (arrived) => this.emit('track', { username, ...arrived }));
     } catch (error) {
       this.#subscribed.delete(name);
       throw error;

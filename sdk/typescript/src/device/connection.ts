@@ -6,10 +6,24 @@ import type { Device } from './device.ts';
 import { Emitter } from './emitter.ts';
 import { ConnectError } from './errors.ts';
 
-/** What a connection carries: `publish` a stream, or `subscribe` to a participant (`true`: the one who published first). */
+/** What is sent to the room. */
+export interface Published {
+  /** Microphone and camera. */
+  readonly publish?: MediaStream | undefined;
+  /** A screen, whose picture is sent beside that of the camera. */
+  readonly screen?: MediaStream | undefined;
+}
+
+/** What a connection carries: a publication, or what a participant publishes (`true`: the one who published first). */
 export type Direction =
-  | { readonly publish: MediaStream; readonly subscribe?: never }
-  | { readonly subscribe: string | true; readonly publish?: never };
+  | (Published & { readonly subscribe?: never })
+  | { readonly subscribe: string | true; readonly publish?: never; readonly screen?: never };
+
+/** One kind of media of a participant. */
+export interface Arrived {
+  readonly kind: 'audio' | 'video' | 'screen';
+  readonly track: MediaStreamTrack;
+}
 
 export type ConnectOptions = Direction & {
   /** Base URL of the relay. */
@@ -24,8 +38,8 @@ export type ConnectOptions = Direction & {
 
 /** Events of a connection. `ended` comes once. */
 export interface ConnectionEvents {
-  /** Media of the publisher. */
-  track: { readonly track: MediaStreamTrack };
+  /** Media of the publisher begins to arrive. */
+  track: Arrived;
   /** What a moderator has muted: any of `audio`, `video`, `screen`, `data`. */
   muted: { readonly kinds: readonly string[] };
   /** Who publishes in the room. */
@@ -45,8 +59,8 @@ interface Refusal {
 
 export class Connection extends Emitter<ConnectionEvents> {
   readonly peer: RTCPeerConnection;
-  /** Media that has arrived so far. */
-  readonly tracks: MediaStreamTrack[] = [];
+  /** What has arrived so far. */
+  readonly tracks: Arrived[] = [];
   readonly #options: ConnectOptions;
   readonly #fingerprint: string;
   #nonce: string | undefined;
@@ -56,6 +70,7 @@ export class Connection extends Emitter<ConnectionEvents> {
   #publisher = '';
   #muted = '';
   #events: EventSource | undefined;
+  #screen: RTCRtpTransceiver | undefined;
   #hasEnded = false;
 
   private constructor(options: ConnectOptions, certificate: RTCCertificate) {
@@ -63,9 +78,13 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.#options = options;
     this.#fingerprint = certificate.getFingerprints()[0]!.value!;
     this.peer = new RTCPeerConnection({ certificates: [certificate] });
-    this.peer.ontrack = ({ track }) => {
-      this.tracks.push(track);
-      this.emit('track', { track });
+    this.peer.ontrack = ({ track, transceiver }) => {
+      const kind = transceiver === this.#screen ? 'screen' : (track.kind as 'audio' | 'video');
+      const arrived = () => {
+        this.tracks.push({ kind, track });
+        this.emit('track', { kind, track });
+      };
+      track.addEventListener('unmute', arrived, { once: true });
     };
     this.peer.onconnectionstatechange = () => this.#changed();
   }
@@ -104,22 +123,37 @@ export class Connection extends Emitter<ConnectionEvents> {
   }
 
   async #open(): Promise<void> {
-    const { publish, subscribe, url, room } = this.#options;
-    for (const track of publish?.getTracks() ?? []) {
-      this.peer.addTransceiver(track, { direction: 'sendonly', streams: [publish!] });
-    }
-    if (subscribe)
-      for (const kind of ['audio', 'video']) this.peer.addTransceiver(kind, { direction: 'recvonly' });
+    const { subscribe, url, room } = this.#options;
+    this.#addMedia();
     await this.peer.setLocalDescription();
     await this.#gathered();
     const base = `${url.replace(/\/+$/, '')}/rooms/${encodeURIComponent(room)}`;
     const of = typeof subscribe === 'string' ? `?of=${encodeURIComponent(subscribe)}` : '';
-    const target = publish ? `${base}/whip` : `${base}/whep${of}`;
-    const answer = await this.#send('POST', target, this.peer.localDescription!.sdp);
+    const target = subscribe === undefined ? `${base}/whip` : `${base}/whep${of}`;
+    const answer = await this.#send('POST', target, this.#offer());
     this.#location = new URL(answer.headers.get('location')!, url).href;
     this.#publisher = decodeURIComponent(answer.headers.get('publisher') ?? '');
     this.#follow();
     await this.peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
+  }
+
+  #addMedia(): void {
+    const { publish, screen, subscribe } = this.#options;
+    const send = (track: MediaStreamTrack, stream: MediaStream) =>
+      this.peer.addTransceiver(track, { direction: 'sendonly', streams: [stream] });
+    for (const track of publish?.getTracks() ?? []) send(track, publish!);
+    const [picture] = screen?.getVideoTracks() ?? [];
+    if (picture) this.#screen = send(picture, screen!);
+    if (subscribe === undefined) return;
+    for (const kind of ['audio', 'video']) this.peer.addTransceiver(kind, { direction: 'recvonly' });
+    this.#screen = this.peer.addTransceiver('video', { direction: 'recvonly' });
+  }
+
+  /** With the mark of a screen (RFC 4796). */
+  #offer(): string {
+    const { sdp } = this.peer.localDescription!;
+    const mid = `a=mid:${this.#screen?.mid}\r\n`;
+    return sdp.replace(mid, `${mid}a=content:slides\r\n`);
   }
 
   async #gathered(): Promise<void> {

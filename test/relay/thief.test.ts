@@ -1,0 +1,47 @@
+/** What a token is worth to those who copied it, or who sit between a device and its relay. */
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { SIZE, useRelay } from './support.ts';
+
+const meeting = await useRelay();
+const { enter } = meeting;
+
+test('a copied token is refused on another device', async () => {
+  const [bob, eve] = [await enter('bob', 'stolen'), await enter('eve', 'stolen')];
+  const refusal = await eve.ask('refusal', { relay: meeting.relay.url, size: SIZE, token: bob.token });
+  expect(refusal).toMatchObject({ status: 401, code: 'PROOF_OTHER_DEVICE' });
+});
+
+/** A relay of a thief, which hands on what it gets to the real one. */
+async function startThief(to: string): Promise<string> {
+  const server = createServer((incoming, outgoing) => {
+    const { method, url, headers } = incoming;
+    const onward = request(`${to}${url}`, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('a proof for one relay is refused by another', async () => {
+  const bob = await enter('bob', 'between');
+  const refusal = await bob.ask('refusal', { relay: await startThief(meeting.relay.url), size: SIZE });
+  expect(refusal).toMatchObject({ status: 401, code: 'PROOF_OTHER_URL' });
+});
+
+test('a certificate other than that of the offer carries nothing', async () => {
+  const eve = await enter('eve', 'swapped');
+  expect(await eve.ask('swap', { relay: meeting.relay.url })).toBe(201);
+  await expect.poll(() => eve.heard('end'), { timeout: 30_000 }).toHaveLength(1);
+  const metrics = await (await fetch(`${meeting.relay.url}/metrics`)).text();
+  expect(metrics).not.toContain('relay_rtp_bytes_total{direction="in"}');
+});
