@@ -13,7 +13,7 @@ export { databaseUrl };
 /** Valid from the first `beforeAll` after `useDatabase()` to the end of the file. */
 export interface TestDatabase {
   readonly url: string;
-  /** Opens it as a role that owns nothing. */
+  /** Opens it as a role that owns nothing, if the server has one. */
   readonly applicationUrl: string;
   readonly pool: Pool;
 }
@@ -38,7 +38,7 @@ export function useDatabase({ empty = false } = {}): TestDatabase {
       return databaseUrl(inject('adminUrl'), name);
     },
     get applicationUrl() {
-      return databaseUrl(inject('applicationUrl'), name);
+      return databaseUrl(inject('applicationUrl') || inject('adminUrl'), name);
     },
     get pool() {
       if (pool === undefined) throw new Error('the database is there inside beforeAll and tests only');
