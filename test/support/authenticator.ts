@@ -23,8 +23,8 @@ export interface Lie {
   readonly handle?: string;
   /** Changes a bit of what was signed. */
   readonly isForged?: boolean;
-  /** A certificate that was not asked for. */
-  readonly certificate?: Buffer;
+  /** Says of what make the authenticator is, which was not asked for. */
+  readonly attestation?: { readonly format: string; readonly certificate?: Buffer };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: options are JSON of the service
@@ -66,15 +66,12 @@ export class Authenticator {
       cbor(coseKeyOf(this.algorithm, this.#keys.publicKey)),
     ]);
     const data = Buffer.concat([this.#head(options.rp.id, lie, 0x40), attested]);
-    const statement = lie.certificate
-      ? new Map<string, unknown>([
-          ['alg', -7],
-          ['sig', this.#sign(data, clientData)],
-          ['x5c', [lie.certificate]],
-        ])
-      : new Map();
+    const { format = 'none', certificate } = lie.attestation ?? {};
+    const statement = new Map<string, unknown>();
+    if (format !== 'none') statement.set('alg', -7).set('sig', this.#sign(data, clientData));
+    if (certificate) statement.set('x5c', [certificate]);
     const attestation = new Map<string, unknown>([
-      ['fmt', lie.certificate ? 'packed' : 'none'],
+      ['fmt', format],
       ['attStmt', statement],
       ['authData', data],
     ]);

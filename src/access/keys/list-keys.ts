@@ -19,9 +19,10 @@ export async function listKeys(
   db: Db,
   tenant: TenantId,
   after: string | undefined,
-  size = KEYS_PAGE_SIZE,
 ): Promise<KeyPage | undefined> {
-  const { items: keys, end } = await readPage(size, (limit) => findKeys(db, tenant, { after, limit }));
+  const { items: keys, end } = await readPage(KEYS_PAGE_SIZE, (limit) =>
+    findKeys(db, tenant, { after, limit }),
+  );
   // Keys are never deleted, so at least one comes after the end of a page.
   if (after !== undefined && keys.length === 0) return undefined;
   return { keys, end: end?.id };

@@ -112,6 +112,13 @@ describe('a passkey', () => {
     expect(rows).toEqual([{ proof: 'passkey', fresh: true }]);
   });
 
+  test('that its authenticator attests by itself is added', async () => {
+    const member = await makeMember(db(), idOf(tenant));
+    const lie = { attestation: { format: 'packed' } };
+    const answer = await add(member, new Authenticator(LOCAL_URL), { lie });
+    expect(answer.status, answer.text).toBe(303);
+  });
+
   test('that counts nothing logs in again and again', async () => {
     const member = await makeMember(db(), idOf(tenant));
     const authenticator = new Authenticator(LOCAL_URL, 'ES256', { isCounting: false });
@@ -171,7 +178,11 @@ describe('a new passkey is refused', () => {
     'with a challenge of its own': [{ challenge: randomBytes(32).toString('base64url') }, /the challenge/],
     'with a challenge that is none': [{ challenge: 'none' }, /the challenge/],
     'under another id': [{ id: randomBytes(32).toString('base64url') }, /the id is not/],
-    'with a certificate': [{ certificate: randomBytes(300) }, /certificate/],
+    'with a certificate': [
+      { attestation: { format: 'packed', certificate: randomBytes(300) } },
+      /came with a certificate/,
+    ],
+    'with an attestation that may need one': [{ attestation: { format: 'tpm' } }, /came with a certificate/],
   };
 
   test.each(Object.entries(LIES))('%s', async (_what, [lie, reason]) => {

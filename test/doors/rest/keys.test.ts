@@ -104,19 +104,19 @@ describe('GET /v1/keys', () => {
         `insert into api_keys (tenant_id, id, name, kind, hash, created_at, revoked_at)
          select $1, lpad(to_hex($2 + i), 16, '0'), i::text, 'relay', decode(repeat('00', 32), 'hex'),
                 now() + i / 2 * interval '1 s', now()
-           from generate_series(1, 1000) i`,
+           from generate_series(1, 999) i`,
         [idOf(fresh), Number.parseInt(fresh.keyId.slice(0, 6), 16)],
       );
       const first = expectOk(await call('GET', '', { key: fresh.key }));
       const second = expectOk(await call('GET', `?cursor=${first.next_cursor}`, { key: fresh.key }));
       const third = expectOk(await call('GET', `?cursor=${second.next_cursor}`, { key: fresh.key }));
-      expect([first, second, third].map(({ keys }) => keys.length)).toStrictEqual([500, 500, 2]);
+      expect([first, second, third].map(({ keys }) => keys.length)).toStrictEqual([500, 500, 1]);
       expect(Object.keys(third)).toStrictEqual(['keys']);
       const names = [first, second, third].flatMap(({ keys }) => keys.map(({ name }: Key) => name));
       expect(names).toStrictEqual([
         'default',
         'relay',
-        ...Array.from({ length: 1_000 }, (_, at) => String(at + 1)),
+        ...Array.from({ length: 999 }, (_, at) => String(at + 1)),
       ]);
     });
   });
