@@ -7,6 +7,7 @@ const heard = [];
 let session;
 let connection;
 let request;
+let encoder;
 
 /** A moving picture of this size, and a tone. */
 function draw(width, height) {
@@ -159,6 +160,17 @@ globalThis.participant = {
   connected: () => connection.peers.filter(({ connectionState }) => connectionState === 'connected').length,
 
   close: () => connection.close(),
+
+  /** The offer of an encoder, which knows nothing of tokens and proofs. */
+  async encode() {
+    encoder = new RTCPeerConnection();
+    for (const track of draw(320, 180).getTracks()) encoder.addTransceiver(track, { direction: 'sendonly' });
+    await encoder.setLocalDescription();
+    while (encoder.iceGatheringState !== 'complete') await new Promise((resolve) => setTimeout(resolve, 20));
+    return encoder.localDescription.sdp;
+  },
+
+  accept: (sdp) => encoder.setRemoteDescription({ type: 'answer', sdp }),
 
   /** Send nothing more, over connections that stay. */
   hush: () =>

@@ -176,6 +176,9 @@ export async function useRelay() {
     get tenant() {
       return tenant;
     },
+    get credential() {
+      return credential;
+    },
     get relay() {
       return relay;
     },

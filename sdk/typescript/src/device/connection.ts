@@ -4,7 +4,7 @@
  */
 import type { Device } from './device.ts';
 import { Emitter } from './emitter.ts';
-import { ConnectError } from './errors.ts';
+import { ProvedRequests } from './proved-requests.ts';
 
 /** What is sent to the room. */
 export interface Published {
@@ -52,20 +52,12 @@ export interface ConnectionEvents {
   ended: { readonly code: string; readonly reason: string | undefined };
 }
 
-/** The body of an answer that refuses. */
-interface Refusal {
-  readonly error?: { readonly code?: string; readonly message?: string; readonly reason?: string };
-}
-
 export class Connection extends Emitter<ConnectionEvents> {
   readonly peer: RTCPeerConnection;
   /** What has arrived so far. */
   readonly tracks: Arrived[] = [];
   readonly #options: ConnectOptions;
-  readonly #fingerprint: string;
-  #nonce: string | undefined;
-  /** The token that the relay has. */
-  #shown = '';
+  readonly #requests: ProvedRequests;
   #location = '';
   #publisher = '';
   #muted = '';
@@ -76,7 +68,9 @@ export class Connection extends Emitter<ConnectionEvents> {
   private constructor(options: ConnectOptions, certificate: RTCCertificate) {
     super();
     this.#options = options;
-    this.#fingerprint = certificate.getFingerprints()[0]!.value!;
+    const { device, token } = options;
+    const dtlsFingerprint = certificate.getFingerprints()[0]!.value!;
+    this.#requests = new ProvedRequests({ device, token, dtlsFingerprint });
     this.peer = new RTCPeerConnection({ certificates: [certificate] });
     this.peer.ontrack = ({ track, transceiver }) => {
       const kind = transceiver === this.#screen ? 'screen' : (track.kind as 'audio' | 'video');
@@ -112,7 +106,7 @@ export class Connection extends Emitter<ConnectionEvents> {
 
   /** Show the relay the newest token: the session then lasts as long as that. */
   async renew(): Promise<void> {
-    await this.#send('PATCH', this.#location);
+    await this.#requests.send('PATCH', this.#location);
   }
 
   /** Leave. There is no event. */
@@ -130,7 +124,7 @@ export class Connection extends Emitter<ConnectionEvents> {
     const base = `${url.replace(/\/+$/, '')}/rooms/${encodeURIComponent(room)}`;
     const of = typeof subscribe === 'string' ? `?of=${encodeURIComponent(subscribe)}` : '';
     const target = subscribe === undefined ? `${base}/whip` : `${base}/whep${of}`;
-    const answer = await this.#send('POST', target, this.#offer());
+    const answer = await this.#requests.send('POST', target, this.#offer());
     this.#location = new URL(answer.headers.get('location')!, url).href;
     this.#publisher = decodeURIComponent(answer.headers.get('publisher') ?? '');
     this.#follow();
@@ -164,38 +158,6 @@ export class Connection extends Emitter<ConnectionEvents> {
     }
   }
 
-  /** With a proof. The first request of a connection learns the challenge, and is sent again. */
-  async #send(method: 'POST' | 'PATCH', url: string, sdp?: string): Promise<Response> {
-    for (let attempt = 1; ; attempt += 1) {
-      const token = this.#options.token();
-      const challenge = this.#nonce;
-      const proof =
-        challenge === undefined
-          ? undefined
-          : await this.#options.device.proof({
-              token,
-              challenge,
-              url,
-              method,
-              dtlsFingerprint: this.#fingerprint,
-            });
-      const headers: Record<string, string> = { authorization: `DPoP ${token}` };
-      if (proof !== undefined) headers.dpop = proof;
-      if (sdp !== undefined) headers['content-type'] = 'application/sdp';
-      const answer = await fetch(url, { method, headers, ...(sdp !== undefined && { body: sdp }) });
-      this.#nonce = answer.headers.get('dpop-nonce') ?? undefined;
-      if (answer.ok) {
-        this.#shown = token;
-        return answer;
-      }
-      const wantsNonce = answer.headers.get('www-authenticate')?.includes('use_dpop_nonce') ?? false;
-      if (answer.status === 401 && attempt < 3 && (wantsNonce || challenge === undefined)) continue;
-      const body = (await answer.json().catch(() => ({}))) as Refusal;
-      const { code = 'BAD_ANSWER', message = `status ${answer.status}`, reason } = body.error ?? {};
-      throw new ConnectError(code, message, answer.status, reason);
-    }
-  }
-
   #changed(): void {
     const { connectionState } = this.peer;
     if (connectionState === 'disconnected') this.emit('interrupted', {});
@@ -216,8 +178,8 @@ export class Connection extends Emitter<ConnectionEvents> {
       this.emit('publishers', { usernames: publishers }),
     );
     on<{ challenge: string }>('challenge', ({ challenge }) => {
-      this.#nonce = challenge;
-      if (this.#options.token() !== this.#shown) this.renew().catch(() => undefined);
+      this.#requests.challenge = challenge;
+      if (!this.#requests.isCurrent) this.renew().catch(() => undefined);
     });
     on<{ code: string; reason?: string }>('end', ({ code, reason }) => this.#end(code, reason));
     this.#events = events;
