@@ -34,7 +34,7 @@ type Media = ReturnType<typeof parse>['media'][number];
 /** `direction`: of the browser. Fails with 400 for what is no offer, and 406 for what this relay does not carry. */
 export function readOffer(text: string, direction: 'sendonly' | 'recvonly'): Offer {
   const sdp = parseSdp(text);
-  const media = sdp.media.filter(({ type, port }) => ['audio', 'video'].includes(type) && port !== 0);
+  const media = sdp.media.filter((each) => ['audio', 'video'].includes(each.type) && isOffered(each));
   if (media.length === 0) throw new Refused(400, 'OFFER_INVALID', 'the offer has no audio and no video');
   const fingerprint = fingerprintOf([sdp, ...sdp.media]);
   const sections = media.map((each) => sectionOf(each, direction));
@@ -46,6 +46,11 @@ export function readOffer(text: string, direction: 'sendonly' | 'recvonly'): Off
     write({ ...sdp, media: media.map((each, at) => narrow(each, codecs.get(sections[at]!.mid)!)) });
   const candidates = sdp.media.flatMap((each) => each.candidates ?? []).length;
   return { fingerprint, sections, candidates, narrowTo };
+}
+
+/** Port 0 refuses a section, unless it shares the port of the first one (RFC 8843, 6). */
+function isOffered(media: Media): boolean {
+  return media.port !== 0 || (media as { bundleOnly?: string }).bundleOnly !== undefined;
 }
 
 function parseSdp(text: string): ReturnType<typeof parse> {
@@ -101,6 +106,7 @@ function narrow(media: Media, { payloadType }: Codec): Media {
   const { fmtp } = media;
   return {
     ...rest,
+    port: 9,
     payloads: String(payloadType),
     rtp: media.rtp.filter(({ payload }) => payload === payloadType),
     fmtp: fmtp.filter(({ payload }) => payload === payloadType),

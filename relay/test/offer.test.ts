@@ -50,6 +50,12 @@ test('the library gets one codec a section, one layer, and no extensions', () =>
   );
 });
 
+test('a section without a port of its own is offered, and a refused one is not', () => {
+  const bundled = AUDIO.replace('m=audio 9', 'm=audio 0');
+  expect(read(`${HEAD + video()}${bundled}a=bundle-only\r\n`).sections).toHaveLength(2);
+  expect(read(HEAD + video() + bundled).sections).toHaveLength(1);
+});
+
 test.each([
   ['nothing', '', 400],
   ['JSON', '{}', 400],
