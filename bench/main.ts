@@ -18,6 +18,7 @@ import { keysVerify } from './keys-verify.ts';
 import { ledgerReads } from './ledger-reads.ts';
 import { mint } from './mint.ts';
 import { reads } from './reads.ts';
+import { relay } from './relay.ts';
 import { describeMachine, renderReport } from './report.ts';
 import { runBenchmark } from './run.ts';
 import { start } from './start.ts';
@@ -57,6 +58,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   distributed,
   distributedCosts,
   distributedMove,
+  relay,
   ...guards,
 ];
 

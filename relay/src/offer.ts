@@ -97,7 +97,7 @@ function sectionOf(media: Media, direction: string): Section {
 function isSimple({ rtp, fmtp }: Media, payload: number): boolean {
   if (rtp.find((each) => each.payload === payload)!.codec.toUpperCase() !== 'H264') return true;
   const config = fmtp.find((each) => each.payload === payload)?.config ?? '';
-  return config.includes('packetization-mode=1') && config.includes('profile-level-id=42e0');
+  return config.includes('packetization-mode=1') && /profile-level-id=42[ce]0/i.test(config);
 }
 
 /** The section with one codec, and the feedback that this relay gives. */
