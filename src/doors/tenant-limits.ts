@@ -6,6 +6,7 @@ import { INVITATIONS_LIMIT } from '../access/members/invitation-limit.ts';
 import { CALLS_LIMIT } from '../base/tenants/call-queue.ts';
 import type { TenantLimit } from '../base/tenants/limits.ts';
 import { BANS_LIMIT } from '../control/bans/ban.ts';
+import { RELAY_STREAMS_LIMIT } from '../control/revocations/follower-limit.ts';
 import { ROOMS_LIMIT } from '../control/rooms/room.ts';
 import { STREAMS_LIMIT } from '../control/streams/stream-limit.ts';
 import { ROOM_WATCHDOGS_LIMIT, WATCHDOGS_LIMIT } from '../control/watchdogs/watchdog.ts';
@@ -14,6 +15,7 @@ import { CHECKOUTS_LIMIT } from '../money/checkouts/checkout-limit.ts';
 /** In the order in which operators see them. */
 export const TENANT_LIMITS = [
   STREAMS_LIMIT,
+  RELAY_STREAMS_LIMIT,
   CALLS_LIMIT,
   KEY_REQUESTS_LIMIT,
   CHECKOUTS_LIMIT,

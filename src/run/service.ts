@@ -301,6 +301,7 @@ export function makeDeps({
   const webhookNetworks = config.webhookNetworks.map((each) => parseRange(each)!);
   const signer = new DatabaseSigner(db, box);
   const events = new EventWaker(db, log);
+  const keyLookups = new KeyLookups(db);
   const mailer = config.mail && new SmtpMailer(config.mail);
   const metrics = makeMetrics();
   const servers = isDistributed() ? new TenantServers(db) : undefined;
@@ -325,7 +326,7 @@ export function makeDeps({
         ...chargeLimits,
       },
     ),
-    keyLookups: new KeyLookups(db),
+    keyLookups,
     credentialLookups: new CredentialLookups(db),
     failedKeys: new FailedKeys(db),
     lastUses: new LastUses(backgroundDb),
@@ -354,7 +355,7 @@ export function makeDeps({
     box,
     events,
     streams: new StreamLimit(),
-    revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl }, events, log),
+    revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl, keyLookups }, events, log),
     mailer,
     sightings: new Sightings(backgroundDb, metrics.sightingsDropped),
     config: {

@@ -32,7 +32,8 @@ export function deviceCredentialRotated(
 }
 
 export function deviceCredentialRevoked(credential: DeviceCredential): NewEvent {
-  return event('device_credential_revoked', { credential, replacedId: null, replacedRetiresAt: null });
+  const subject = { credential, replacedId: null, replacedRetiresAt: null };
+  return { ...event('device_credential_revoked', subject), revokes: true };
 }
 
 function event(type: keyof typeof DEVICE_CREDENTIAL_EVENTS, subject: DeviceCredentialChange): NewEvent {

@@ -1,4 +1,4 @@
-/** Revoke a device credential at once. Tokens minted with it stay valid until they expire. */
+/** Revoke a device credential at once. Relays hear of it by the revocation feed, and end its sessions. */
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';

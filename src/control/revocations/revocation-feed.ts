@@ -1,21 +1,23 @@
 /**
- * Sends relays the revocations of a tenant's tokens as they happen.
+ * Sends relays the revocations of a tenant's tokens as they happen, and whether the tenant is admitted.
  *
  * One read of a tenant serves all its relays in this process, and one query checks many tenants at once. A
  * poll that is answered at once waits for such a check, so the answer has every change from before the poll.
- * A poll that waits learns of changes by wake-ups; a lost one delays a change by at most a second.
+ * A poll or stream that waits learns of changes by wake-ups; a lost one delays a change by at most a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { KeyLookups } from '../../access/keys/key-lookups.ts';
 import { Failure } from '../../base/failure.ts';
 import { type Repeating, repeat } from '../../base/lib/repeat.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { EventWaker } from '../../events/event-waker.ts';
-import { PollLimit } from './poll-limit.ts';
-import { findRevocationSeqs } from './revocations.sql.ts';
+import { FollowerLimit } from './follower-limit.ts';
+import { findStandings, type Standing } from './revocations.sql.ts';
 import { type Publisher, type Snapshot, signRevocations } from './sign-revocations.ts';
 
-/** How long a poll waits for something new. */
+/** How long a poll waits for something new. A stream repeats the snapshot after it, before it ends. */
 export const POLL_SECONDS = 25;
 /** An older snapshot is signed again on request, so that every answer stays valid for a while. */
 const FRESH_MS = 5_000;
@@ -36,9 +38,30 @@ export interface Poll {
   readonly signal: AbortSignal;
 }
 
+export interface Following {
+  readonly tenant: TenantId;
+  readonly address: string;
+  /** The relay, if it has sent its key: then it is also told whether the tenant is admitted. */
+  readonly relay: Relay | undefined;
+  /** Aborted when the relay has gone. It must be, or the stream counts for ever. */
+  readonly signal: AbortSignal;
+}
+
+export interface Relay extends LimitedCaller {
+  readonly keyId: string;
+}
+
+export type FeedItem =
+  | { readonly type: 'revocations'; readonly snapshot: Snapshot }
+  | { readonly type: 'admitted'; readonly admitted: boolean };
+
 interface Waiter {
-  readonly after: bigint;
+  readonly hasNews: () => boolean;
   readonly wake: () => void;
+}
+
+export interface FeedDeps extends Publisher {
+  readonly keyLookups: KeyLookups;
 }
 
 /** The tenants of one query for changes. */
@@ -55,6 +78,8 @@ interface Channel {
   readonly tenant: TenantId;
   readonly waiters: Set<Waiter>;
   snapshot: Snapshot | undefined;
+  /** As of the newest check; `undefined` before the first one. */
+  admitted: boolean | undefined;
   /**
    * When the read of the snapshot began, by the monotonic clock, like all times here; before the first read,
    * when the channel was opened.
@@ -68,18 +93,18 @@ interface Channel {
 }
 
 export class RevocationFeed {
-  readonly #publisher: Publisher;
+  readonly #deps: FeedDeps;
   readonly #events: EventWaker;
   readonly #log: Logger;
-  readonly #limit = new PollLimit();
+  readonly #limit = new FollowerLimit();
   readonly #channels = new Map<TenantId, Channel>();
   #nextCheck = newCheck();
   #checks: Repeating | undefined;
   #checkedAllAt = Number.NEGATIVE_INFINITY;
   readonly #closing = new AbortController();
 
-  constructor(publisher: Publisher, events: EventWaker, log: Logger) {
-    this.#publisher = publisher;
+  constructor(deps: FeedDeps, events: EventWaker, log: Logger) {
+    this.#deps = deps;
     this.#events = events;
     this.#log = log;
   }
@@ -96,14 +121,57 @@ export class RevocationFeed {
       const channel = this.#open(tenant);
       const isUpToDate = after !== undefined && after >= (await this.#current(channel)).seq;
       if (!isUpToDate) return (await this.#newest(channel)).jws;
-      await this.#change(channel, after, signal);
+      await this.#change(channel, () => (channel.snapshot?.seq ?? 0n) > after, signal);
       return (await this.#current(channel)).jws;
     } finally {
       leave();
     }
   }
 
-  /** Answers waiting polls with the current snapshot. Later polls do not wait. */
+  /**
+   * The newest snapshot, and each newer one as soon as there is one. A reader that is slow misses those in between.
+   * A relay with a key is also told whether the tenant is admitted, first and after each change. Ends when `signal`
+   * is aborted, when the service stops, and when the key no longer works and there is something to tell by it.
+   *
+   * Fails with `not_found` and `too_many_streams`.
+   */
+  async follow(following: Following): Promise<AsyncIterable<FeedItem>> {
+    const { tenant, address, relay, signal } = following;
+    const leave = this.#limit.enter(address, relay);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    await Promise.all([this.#newest(this.#open(tenant)), relay && this.#check(tenant)]);
+    return this.#items(following);
+  }
+
+  async *#items({ tenant, relay, signal }: Following): AsyncGenerator<FeedItem> {
+    let sent: Snapshot | undefined;
+    let told: boolean | undefined;
+    while (!signal.aborted && !this.#closing.signal.aborted) {
+      // While the reader took the last item, the channel may have been forgotten.
+      const channel = this.#open(tenant);
+      const snapshot = await this.#current(channel);
+      if (snapshot !== sent) {
+        sent = snapshot;
+        yield { type: 'revocations', snapshot };
+        continue;
+      }
+      if (relay && channel.admitted === undefined) await this.#check(tenant);
+      const { admitted } = channel;
+      if (relay && admitted !== undefined && admitted !== told) {
+        if (!(await this.#deps.keyLookups.find(relay.keyId))?.isWorking) return;
+        told = admitted;
+        yield { type: 'admitted', admitted };
+        continue;
+      }
+      const hasNews = () =>
+        channel.snapshot?.seq !== snapshot.seq ||
+        (relay !== undefined && channel.admitted !== undefined && channel.admitted !== told);
+      await this.#change(channel, hasNews, signal);
+    }
+  }
+
+  /** Answers waiting polls with the current snapshot, and ends streams. Later polls do not wait. */
   async close(): Promise<void> {
     this.#closing.abort();
     for (const { waiters } of this.#channels.values()) for (const { wake } of waiters) wake();
@@ -120,6 +188,7 @@ export class RevocationFeed {
       tenant,
       waiters: new Set(),
       snapshot: undefined,
+      admitted: undefined,
       readAt: performance.now(),
       isOutdated: false,
       reading: undefined,
@@ -173,18 +242,18 @@ export class RevocationFeed {
     const begunAt = performance.now();
     channel.isOutdated = false;
     try {
-      channel.snapshot = await signRevocations(this.#publisher, channel.tenant);
+      channel.snapshot = await signRevocations(this.#deps, channel.tenant);
       channel.readAt = begunAt;
     } finally {
       const tookMs = performance.now() - begunAt;
       channel.pausedUntil = performance.now() + Math.min(READ_PAUSE_MS_MAX, tookMs * READ_PAUSE_FACTOR);
     }
-    for (const { after, wake } of channel.waiters) if (after < (channel.snapshot?.seq ?? 0n)) wake();
+    wakeWaiters(channel);
   }
 
-  /** Resolves on a newer snapshot, on timeout, or when `signal` is aborted. */
-  #change(channel: Channel, after: bigint, signal: AbortSignal): Promise<void> {
-    if (this.#closing.signal.aborted || signal.aborted) return Promise.resolve();
+  /** Resolves when `hasNews`, on timeout, or when `signal` is aborted. */
+  #change(channel: Channel, hasNews: () => boolean, signal: AbortSignal): Promise<void> {
+    if (this.#closing.signal.aborted || signal.aborted || hasNews()) return Promise.resolve();
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(timer);
@@ -192,7 +261,7 @@ export class RevocationFeed {
         channel.waiters.delete(waiter);
         resolve();
       };
-      const waiter = { after, wake: end };
+      const waiter = { hasNews, wake: end };
       const timer = setTimeout(end, POLL_SECONDS * 1000);
       signal.addEventListener('abort', end);
       channel.waiters.add(waiter);
@@ -216,6 +285,7 @@ export class RevocationFeed {
 
   /** Check this tenant soon, by a query that begins after the call. */
   #check(tenant: TenantId): Promise<void> {
+    if (this.#closing.signal.aborted) return Promise.resolve();
     const { tenants, done } = this.#nextCheck;
     tenants.add(tenant);
     this.#checks ??= this.#startChecks();
@@ -244,7 +314,7 @@ export class RevocationFeed {
     if (tenants.size === 0) return;
     this.#nextCheck = newCheck();
     try {
-      this.#compare(tenants, await findRevocationSeqs(this.#publisher.db, [...tenants]));
+      this.#compare(tenants, await findStandings(this.#deps.db, [...tenants]));
     } catch (error) {
       // They may have changed, so polls read them again.
       this.#markOutdated(tenants);
@@ -256,10 +326,16 @@ export class RevocationFeed {
   }
 
   /** Read the tenants that have changed. */
-  #compare(tenants: Iterable<TenantId>, seqs: ReadonlyMap<TenantId, bigint>): void {
+  #compare(tenants: Iterable<TenantId>, standings: ReadonlyMap<TenantId, Standing>): void {
     for (const tenant of tenants) {
       const channel = this.#channels.get(tenant);
-      if (!channel?.snapshot || seqs.get(tenant) === channel.snapshot.seq) continue;
+      if (!channel) continue;
+      const standing = standings.get(tenant);
+      if (standing && standing.admitted !== channel.admitted) {
+        channel.admitted = standing.admitted;
+        wakeWaiters(channel);
+      }
+      if (!channel.snapshot || standing?.seq === channel.snapshot.seq) continue;
       channel.isOutdated = true;
       this.#refresh(channel).catch((error) =>
         this.#log.warn({ err: error, tenant: renderTenantId(tenant) }, 'could not read revocations'),
@@ -283,4 +359,8 @@ export class RevocationFeed {
     this.#checks?.stop();
     this.#checks = undefined;
   }
+}
+
+function wakeWaiters({ waiters }: Channel): void {
+  for (const { hasNews, wake } of waiters) if (hasNews()) wake();
 }

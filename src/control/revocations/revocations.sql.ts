@@ -1,7 +1,7 @@
 /** SQL that reads revocations, from tables that exist for other purposes. */
 import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db } from '../../base/db/pool.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
+import { admits, type TenantId, type TenantStatus } from '../../base/tenants/tenant.ts';
 import { KEPT_SECONDS, type RevocationState } from './revocations.ts';
 
 /** Inlined, not a parameter: a generic plan could not estimate its selectivity. */
@@ -35,7 +35,10 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
                   (select coalesce(json_agg(json_build_object('roomUid', r.uid, 'reason', r.end_reason)), '[]')
                      from rooms r
                     where r.tenant_id = $1 and r.ended_at > ${RECENTLY})
-                    as "closedRooms"
+                    as "closedRooms",
+                  (select coalesce(json_agg(c.id), '[]') from device_credentials c
+                    where c.tenant_id = $1 and c.revoked_at > ${RECENTLY})
+                    as credentials
              from tenants t left join event_streams s on s.tenant_id = t.id
             where t.id = $1`,
     values: [tenant],
@@ -43,22 +46,40 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
   return rows[0];
 }
 
-/** The last revocation of each of these tenants; missing while one has no number yet. */
-export async function findRevocationSeqs(
+/** What followers of a tenant are told about. */
+export interface Standing {
+  /** The last revocation. */
+  readonly seq: bigint;
+  /** Whether new sessions are admitted. */
+  readonly admitted: boolean;
+}
+
+/** The standing of each of these tenants; missing while a revocation has no number yet. */
+export async function findStandings(
   db: Db,
   tenants: readonly TenantId[],
-): Promise<Map<TenantId, bigint>> {
-  const { rows } = await db.query<{ tenant: TenantId; seq: bigint }>({
-    name: 'find-revocation-seqs',
-    text: isDistributed()
-      ? `select t.id as tenant, coalesce(s.last_revocation, 0) as seq
-             from tenants t left join event_streams s on s.tenant_id = t.id
-            where t.id = any($1) and t.id not in (
-              select tenant_id from unnumbered_events where tenant_id = any($1) and revokes)`
-      : `select t.id as tenant, coalesce(s.last_revocation, 0) as seq
-             from unnest($1::bigint[]) as t (id) left join event_streams s on s.tenant_id = t.id
-            where not exists (select from unnumbered_events u where u.tenant_id = t.id and u.revokes)`,
+): Promise<ReadonlyMap<TenantId, Standing>> {
+  const { rows } = await db.query<{
+    tenant: TenantId;
+    seq: bigint;
+    balance: bigint;
+    status: TenantStatus;
+    exempt: boolean;
+  }>({
+    name: 'find-standings',
+    text: `select a.tenant_id as tenant, coalesce(s.last_revocation, 0) as seq, a.balance, t.status, t.exempt
+             from accounts a
+             join tenants t on t.id = a.tenant_id
+             left join event_streams s on s.tenant_id = a.tenant_id
+            where a.tenant_id = any($1) and ${isNumbered()}`,
     values: [tenants],
   });
-  return new Map(rows.map(({ tenant, seq }) => [tenant, seq]));
+  return new Map(rows.map((row) => [row.tenant, { seq: row.seq, admitted: admits(row, row.balance) }]));
+}
+
+/** Whether all revocations of the tenant `a.tenant_id` have numbers; $1 are the tenants. */
+function isNumbered(): string {
+  return isDistributed()
+    ? 'a.tenant_id not in (select tenant_id from unnumbered_events where tenant_id = any($1) and revokes)'
+    : 'not exists (select from unnumbered_events u where u.tenant_id = a.tenant_id and u.revokes)';
 }

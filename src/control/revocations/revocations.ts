@@ -1,5 +1,6 @@
 /**
- * Revocations of a tenant's tokens, as sent to relays: kicks, bans, mutes, closed rooms.
+ * Revocations of a tenant's tokens, as sent to relays: kicks, bans, mutes, closed rooms, revoked
+ * device credentials.
  *
  * Source: specification 5. Anyone may read them, so users, rooms and address ranges appear as hashes that
  * only the holder of a token can match. `docs/tokens.md` describes the format.
@@ -51,6 +52,8 @@ export interface RevocationState {
     readonly until: number | null;
   }[];
   readonly closedRooms: readonly { readonly roomUid: string; readonly reason: EndReason }[];
+  /** Ids of the device credentials that were revoked. */
+  readonly credentials: readonly string[];
 }
 
 /** A `cidr` is told as a hashed `range`. */
@@ -67,6 +70,8 @@ export interface RevocationClaims {
   readonly bans: readonly (readonly [room: string, kind: BanKind, value: string, until: number | null])[];
   readonly mutes: readonly (readonly [user: string, ...media: PublishRight[]])[];
   readonly closed: readonly string[];
+  /** Device credentials whose tokens are void, because they were revoked. Earlier readers ignore it. */
+  readonly credentials: readonly string[];
   /** Why, for entries of `epochs` and `closed`. Readers may ignore it. */
   readonly reasons: readonly (readonly [userOrRoom: string, ExpelReason | EndReason])[];
 }
@@ -103,6 +108,7 @@ export function revocationClaimsOf(
         ...new Set(withheld.toSorted()),
       ]),
     closed: closed.map(({ room }) => room),
+    credentials: state.credentials.map((id) => hashOf('credential', tid, id)),
     reasons: [
       ...expelled.flatMap(({ user, reason }) => (reason === null ? [] : [[user, reason] as const])),
       ...closed.map(({ room, reason }) => [room, reason] as const),
@@ -114,11 +120,11 @@ export function revocationClaimsOf(
  * 22 characters: base64url of the first half of SHA-256.
  *
  * The uid of a room has 128 random bits and is known only to its participants and their relays. The names in
- * tenant-wide bans can be guessed. Ranges can be tried one after another, so tenant-wide bans of ranges are
+ * tenant-wide bans can be guessed; the id of a credential is random. Ranges can be tried one after another, so tenant-wide bans of ranges are
  * hashed with a salt that is as secret as the uid.
  */
 export function hashOf(
-  purpose: 'room' | 'epoch' | 'mute' | 'user' | 'device' | 'range',
+  purpose: 'room' | 'epoch' | 'mute' | 'user' | 'device' | 'range' | 'credential',
   roomOrTenant: string,
   value?: string,
 ): string {

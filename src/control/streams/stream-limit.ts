@@ -2,10 +2,10 @@
  * Limits the streams of this process, and how many of them read a snapshot at once. A part of both is for
  * active tenants only, because anyone can sign up tenants that never pay.
  */
-import { Failure } from '../../base/failure.ts';
-import { type LimitedCaller, limitOfCaller } from '../../base/tenants/limited-caller.ts';
-import { beyondLimit, type TenantLimit } from '../../base/tenants/limits.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
+import type { TenantLimit } from '../../base/tenants/limits.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { isActive, StreamPlaces, tooManyStreams } from './stream-places.ts';
 
 export const STREAMS_LIMIT = {
   name: 'event_streams',
@@ -20,7 +20,6 @@ const STREAMS_RESERVED = 500;
 const SNAPSHOTS_AT_ONCE = 4;
 const SNAPSHOTS_RESERVED = 2;
 const SNAPSHOT_WAIT_MS = 10_000;
-const RETRY = { retryAfter: 5 };
 
 interface Waiting {
   readonly caller: LimitedCaller;
@@ -28,23 +27,14 @@ interface Waiting {
 }
 
 export class StreamLimit {
-  readonly #perTenant = new Map<TenantId, number>();
-  #total = 0;
+  readonly #places = new StreamPlaces(STREAMS_LIMIT, { max: STREAMS_MAX, reserved: STREAMS_RESERVED });
   /** Tenants whose snapshots are being read, and whether they are active. */
   readonly #reading = new Map<TenantId, boolean>();
   readonly #waiting: Waiting[] = [];
 
   /** Count one stream until the returned function is called. Throws `too_many_streams` beyond the limits. */
   enter(caller: LimitedCaller): () => void {
-    const { tenant } = caller;
-    const count = this.#perTenant.get(tenant) ?? 0;
-    const max = limitOfCaller(caller, STREAMS_LIMIT);
-    if (count >= max) throw beyondLimit('too_many_streams', STREAMS_LIMIT, max, RETRY);
-    const places = isActive(caller) ? STREAMS_MAX : STREAMS_MAX - STREAMS_RESERVED;
-    if (this.#total >= places) throw tooMany();
-    this.#perTenant.set(tenant, count + 1);
-    this.#total += 1;
-    return () => this.#leave(tenant);
+    return this.#places.enter(caller);
   }
 
   /**
@@ -101,7 +91,7 @@ export class StreamLimit {
       };
       const timer = setTimeout(() => {
         leave();
-        reject(tooMany());
+        reject(tooManyStreams());
       }, SNAPSHOT_WAIT_MS);
       signal.addEventListener('abort', giveUp);
       this.#waiting.push(waiting);
@@ -116,19 +106,4 @@ export class StreamLimit {
     this.#begin(next!.caller);
     next!.begin();
   }
-
-  #leave(tenant: TenantId): void {
-    const count = this.#perTenant.get(tenant)! - 1;
-    if (count > 0) this.#perTenant.set(tenant, count);
-    else this.#perTenant.delete(tenant);
-    this.#total -= 1;
-  }
-}
-
-function isActive({ tenantStatus }: LimitedCaller): boolean {
-  return tenantStatus === 'active';
-}
-
-function tooMany(): Failure {
-  return new Failure('too_many_streams', RETRY);
 }

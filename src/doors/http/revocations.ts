@@ -1,21 +1,31 @@
-/** `GET /v1/revocations/{tenant}`: which of a tenant's tokens relays must refuse, by long polling. Public. */
-
+/**
+ * `GET /v1/revocations/{tenant}`: which of a tenant's tokens relays must refuse, by long polling or as a stream.
+ * Public; with a relay key, the stream also tells whether the tenant is admitted.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { authenticate } from '../../access/keys/authenticate.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
-import { parseTenantId } from '../../base/tenants/tenant.ts';
-import { POLL_SECONDS } from '../../control/revocations/revocation-feed.ts';
+import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { type FeedItem, POLL_SECONDS, type Relay } from '../../control/revocations/revocation-feed.ts';
+import type { Snapshot } from '../../control/revocations/sign-revocations.ts';
 import type { Deps } from '../deps.ts';
+import { preferredType } from './accept.ts';
 import { answers } from './answers.ts';
-import type { Http } from './http.ts';
+import { authorizationOf, type Http } from './http.ts';
 
 /** For sending the answer, in addition to the wait of a poll. */
 const READ_SECONDS = 15;
+
+const POLL_TYPE = 'application/jwt';
+const STREAM_TYPE = 'text/event-stream';
 
 /**
  * Checked by `parseAfter`: the schema accepts what is given twice, so that the refusal can say what is wrong.
  */
 const AfterSchema = Type.Unsafe<string | string[]>({
-  description: 'The `seq` of the newest snapshot that the relay has',
+  description: 'The `seq` of the newest snapshot that the relay has. A stream ignores it',
   examples: ['42'],
 });
 
@@ -29,21 +39,32 @@ export function revocationsRoute(app: Http, deps: Deps): void {
         summary: "Which of a tenant's tokens relays must refuse",
         description:
           'A signed snapshot. With `after`, the answer comes as soon as there is a newer one, and after 25 seconds ' +
-          'at the latest. Users and rooms are hashed, so it needs no key.',
-        security: [],
+          'at the latest. Users and rooms are hashed, so it needs no key. Who accepts `text/event-stream` gets a ' +
+          'stream of server-sent events: `revocations` with the snapshot, now and as soon as there is a newer one; ' +
+          'with a relay key in `Authorization`, also `admitted`, now and after each change.',
+        security: [{}, { relay_key: [] }],
         params: Type.Object({ tenant: Type.String({ description: 'The id of the tenant' }) }),
         querystring: Type.Object({ after: Type.Optional(AfterSchema) }),
         response: answers(
           {
-            200: Type.Unsafe<string>({
-              description: 'The snapshot',
+            200: Type.Unsafe<string | Readable>({
+              description: 'The snapshot, or the stream',
               content: {
-                'application/jwt': {
+                [POLL_TYPE]: {
                   schema: Type.String({ description: 'A JWS of the type `revocations+jwt`' }),
+                },
+                [STREAM_TYPE]: {
+                  schema: Type.String({
+                    description:
+                      'Events `revocations`, whose data is such a JWS, and `admitted`, whose data is ' +
+                      '`{"admitted":true}` or `{"admitted":false}`',
+                  }),
                 },
               },
             }),
           },
+          401,
+          403,
           404,
           429,
         ),
@@ -57,11 +78,61 @@ export function revocationsRoute(app: Http, deps: Deps): void {
 
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const jws = await deps.revocations.poll({ tenant, after, address: request.ip, signal: gone.signal });
-      return reply.type('application/jwt').send(jws);
+      const asked = { tenant, address: request.ip, signal: gone.signal };
+      reply.header('vary', 'accept');
+      if (!wantsStream(request)) {
+        return reply.type(POLL_TYPE).send(await deps.revocations.poll({ ...asked, after }));
+      }
+      const relay = await relayOf(deps, request, tenant);
+      const items = await deps.revocations.follow({ ...asked, relay });
+      // A proxy in front must hand on each event at once.
+      reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no');
+      // What a slow reader has not taken yet is at most one event: the next one is made when it has.
+      return reply.send(Readable.from(renderEvents(items), { highWaterMark: 1 }));
     },
   );
 }
+
+function wantsStream({ method, headers }: FastifyRequest): boolean {
+  return method === 'GET' && preferredType(headers.accept, [POLL_TYPE, STREAM_TYPE]) === STREAM_TYPE;
+}
+
+/**
+ * Only a relay key of the tenant opens a stream with `admitted`; `undefined`: there is no key. Fails like
+ * `authenticate()`, and with `permission_denied`.
+ */
+async function relayOf(deps: Deps, request: FastifyRequest, tenant: TenantId): Promise<Relay | undefined> {
+  const authorization = authorizationOf(request);
+  if (authorization === undefined) return undefined;
+  const caller = await authenticate(deps, authorization, 'relay', request.ip);
+  request.keyId = caller.keyId;
+  deps.keyRate.count(caller);
+  if (caller.tenant !== tenant) {
+    throw new Failure('permission_denied', { message: 'permission denied: the key is of another tenant' });
+  }
+  return caller;
+}
+
+async function* renderEvents(items: AsyncIterable<FeedItem>): AsyncGenerator<Buffer> {
+  for await (const item of items) {
+    yield item.type === 'revocations'
+      ? renderSnapshot(item.snapshot)
+      : renderEvent('admitted', JSON.stringify({ admitted: item.admitted }));
+  }
+}
+
+/** Streams of a tenant share the bytes of a snapshot. */
+const rendered = new WeakMap<Snapshot, Buffer>();
+
+function renderSnapshot(snapshot: Snapshot): Buffer {
+  const known = rendered.get(snapshot);
+  if (known) return known;
+  const bytes = renderEvent('revocations', snapshot.jws);
+  rendered.set(snapshot, bytes);
+  return bytes;
+}
+
+const renderEvent = (name: string, data: string) => Buffer.from(`event: ${name}\ndata: ${data}\n\n`);
 
 function parseAfter(text: string | string[] | undefined): bigint | undefined {
   if (text === undefined) return undefined;

@@ -128,7 +128,8 @@ const revoke = change(
     tag: 'Device credentials',
     operation: 'revokeDeviceCredential',
     summary: 'Revoke a device credential at once',
-    description: 'No further join with it succeeds. Tokens live on until they expire, for minutes.',
+    description:
+      'No further join with it succeeds. Relays that follow the revocations end the sessions that it opened.',
     params: IdSchema,
     answer: { 204: Type.Null({ description: 'Revoked' }) },
     errors: [404],

@@ -8,9 +8,9 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LedgerFilter, LedgerLine } from '../../money/ledger/ledger-line.ts';
 import { beginningOf, type LedgerPage, readLedgerPage } from '../../money/ledger/walk-ledger.ts';
 import type { Deps } from '../deps.ts';
+import { preferredType } from '../http/accept.ts';
 import { parsePlace, renderPlace } from '../http/ledger-place.ts';
 import { type Columns, type StreamType, streamLines } from '../http/ledger-stream.ts';
-import { preferredType } from './accept.ts';
 import { CursorSchema } from './paging.ts';
 import { limitField, parseLimit } from './query.ts';
 

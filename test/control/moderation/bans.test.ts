@@ -6,7 +6,7 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { liftEndedBans } from '../../../src/control/bans/bans.sql.ts';
 import { findBrokenBans } from '../../../src/control/moderation/broken-bans.sql.ts';
-import { findRevocationSeqs, findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
+import { findRevocations, findStandings } from '../../../src/control/revocations/revocations.sql.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { actor, deviceOf, mint, newStage, type Stage } from './support.ts';
@@ -94,7 +94,7 @@ describe('after the room was made again', () => {
     const { db } = app.service.deps;
     await stage.control.call(banSubject, { room: 'lobby', subject: range });
     await stage.control.call(endRoom, { room: 'lobby' });
-    const number = async () => (await findRevocationSeqs(db, [idOf(stage)])).get(idOf(stage));
+    const number = async () => (await findStandings(db, [idOf(stage)])).get(idOf(stage))?.seq;
     await expect.poll(number).toBeDefined();
     const before = (await number())!;
     expect((await findRevocations(db, idOf(stage)))?.bans).toEqual([]);

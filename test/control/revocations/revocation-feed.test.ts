@@ -2,6 +2,7 @@ import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import type { FeedItem } from '../../../src/control/revocations/revocation-feed.ts';
 import { endRoom } from '../../../src/control/rooms/end-room.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
@@ -68,10 +69,10 @@ test('a thousand waiting relays cost a query a second, and one read per change',
   const sign = vi.spyOn(app.service.deps.signer, 'sign');
   const begunAt = performance.now();
   const answers = Array.from({ length: 1000 }, (_, index) => poll(seq, `192.0.2.${index % 250}`));
-  await vi.waitUntil(() => count(names, 'find-revocation-seqs') >= 3, { timeout: 60_000 });
+  await vi.waitUntil(() => count(names, 'find-standings') >= 3, { timeout: 60_000 });
   const seconds = (performance.now() - begunAt) / 1000;
   // One for the first relay, one a second, and one for each wake-up.
-  expect(count(names, 'find-revocation-seqs')).toBeLessThanOrEqual(3 + seconds);
+  expect(count(names, 'find-standings')).toBeLessThanOrEqual(3 + seconds);
   expect(count(names, 'find-revocations')).toBe(0);
 
   await kick();
@@ -148,7 +149,7 @@ describe('an answer that comes at once has every change from before the poll', (
     const { db } = service.deps;
     const query = db.query.bind(db) as (...args: unknown[]) => unknown;
     vi.spyOn(db, 'query').mockImplementation((async (...args: unknown[]) => {
-      if ((args[0] as { name?: string }).name === 'find-revocation-seqs') throw new Error('it is away');
+      if ((args[0] as { name?: string }).name === 'find-standings') throw new Error('it is away');
       return query(...args);
     }) as never);
     await kick();
@@ -175,7 +176,7 @@ test('a thousand polls that are answered from one snapshot cost one query, and n
   await poll();
   const names = watchQueries();
   await Promise.all(Array.from({ length: 1000 }, (_, index) => poll(undefined, `192.0.2.${index % 250}`)));
-  expect([count(names, 'find-revocations'), count(names, 'find-revocation-seqs')]).toStrictEqual([0, 1]);
+  expect([count(names, 'find-revocations'), count(names, 'find-standings')]).toStrictEqual([0, 1]);
 });
 
 test('a process that was not woken finds changes by itself', async () => {
@@ -199,7 +200,7 @@ test('polls of a busy tenant are answered', async () => {
   vi.spyOn(db, 'query').mockImplementation((async (...args: unknown[]) => {
     const { name } = args[0] as { name?: string };
     const answer = await query(...args);
-    if (name === 'find-revocation-seqs') looks += 1;
+    if (name === 'find-standings') looks += 1;
     if (name === 'find-revocations' && isBusy) {
       await kick();
       const before = looks;
@@ -221,7 +222,7 @@ test('a failed query is repeated', async () => {
   const waiting = poll(seq, '192.0.2.1', service);
   const { db } = service.deps;
   const query = db.query.bind(db) as (...args: unknown[]) => unknown;
-  const failing = new Set(['find-revocation-seqs', 'find-revocations']);
+  const failing = new Set(['find-standings', 'find-revocations']);
   vi.spyOn(db, 'query').mockImplementation((async (...args: unknown[]) => {
     const { name } = args[0] as { name?: string };
     if (name !== undefined && failing.delete(name)) throw new Error('the database is away');
@@ -271,4 +272,66 @@ test('a snapshot is signed by the active key, and has a type of its own', async 
   const { rows } = await app.service.deps.db.query(`select kid from signing_keys where state = 'active'`);
   const header = JSON.parse(Buffer.from(jws.split('.')[0]!, 'base64url').toString());
   expect(header).toStrictEqual({ alg: 'ES256', kid: rows[0]!.kid, typ: 'revocations+jwt' });
+});
+
+describe('a stream', () => {
+  const follow = async (service = app.service) => {
+    const tenant = parseTenantId(stage.tenant.id)!;
+    const following = { tenant, address: '192.0.2.1', relay: undefined, signal: gone.signal };
+    const items = await service.deps.revocations.follow(following);
+    return items[Symbol.asyncIterator]();
+  };
+  const epochOf = async (items: AsyncIterator<FeedItem>) => {
+    const { value } = await items.next();
+    return (await readSnapshot(app, value.snapshot.jws)).epochs[0]?.[1] ?? 0;
+  };
+
+  test('of a slow reader goes on with the newest snapshot, also when its channel was forgotten', async () => {
+    const { service } = await app.another();
+    const { revocations } = service.deps;
+    const tenant = parseTenantId((await app.signUp()).id)!;
+    const items = await follow(service);
+    expect(await epochOf(items)).toBe(0);
+    for (const _ of [1, 2, 3]) await kick();
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 6_000);
+    const names = watchQueries(service);
+    // Looks at all channels go on while another tenant is followed.
+    const other = revocations.poll({ tenant, after: 0n, address: '192.0.2.1', signal: gone.signal });
+    await vi.waitUntil(() => count(names, 'find-standings') >= 3, { timeout: 60_000 });
+    expect(await epochOf(items)).toBe(3);
+    const next = epochOf(items);
+    await kick();
+    expect(await next).toBe(4);
+    gone.abort();
+    await other;
+  });
+
+  test('of a process that was not woken finds changes by itself', async () => {
+    const { service } = await app.another();
+    vi.spyOn(service.deps.events, 'wait').mockImplementation(() => new Promise(() => {}));
+    const items = await follow(service);
+    expect(await epochOf(items)).toBe(0);
+    const next = epochOf(items);
+    await kick();
+    expect(await next).toBe(1);
+  });
+
+  test('takes a place until the reader has gone', async () => {
+    await Promise.all(Array.from({ length: 200 }, () => follow()));
+    await expect(follow()).rejects.toMatchObject({ kind: 'too_many_streams' });
+    gone.abort();
+    gone = new AbortController();
+    expect(await epochOf(await follow())).toBe(0);
+  });
+
+  test('two hundred streams cost one read per change', async () => {
+    const streams = await Promise.all(Array.from({ length: 200 }, () => follow()));
+    await Promise.all(streams.map(epochOf));
+    const names = watchQueries();
+    const next = streams.map(epochOf);
+    await kick();
+    expect(new Set(await Promise.all(next))).toStrictEqual(new Set([1]));
+    expect(count(names, 'find-revocations')).toBe(1);
+  });
 });

@@ -8,8 +8,11 @@ import { findRevocations } from '../../../src/control/revocations/revocations.sq
 import { revocationClaimsOf } from '../../../src/control/revocations/revocations.ts';
 import { endRoom } from '../../../src/control/rooms/end-room.ts';
 import { expel } from '../../../src/control/rooms/participants.sql.ts';
+import { numberEvents } from '../../../src/events/number-events.ts';
 import { moved } from '../../support/append-only.ts';
+import { createCredential } from '../../support/devices.ts';
 import { useControl } from '../../support/grpc.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { useService } from '../../support/service.ts';
 import { deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';
 import { hashed } from './support.ts';
@@ -45,6 +48,7 @@ async function pass(interval: string): Promise<void> {
   await db.query(`update participants set ${back('revoked_at')}`);
   await db.query(`update rooms set ${back('ended_at')}`);
   await db.query(`update bans set ${back('created_at')}, ${back('expires_at')}`);
+  await changeReferenceTable(db, `update device_credentials set ${back('revoked_at')}`, []);
 }
 
 describe('a snapshot', () => {
@@ -62,6 +66,7 @@ describe('a snapshot', () => {
       bans: [],
       mutes: [],
       closed: [],
+      credentials: [],
       reasons: [],
     });
     expect(Math.abs(claims.iat - Date.now() / 1000)).toBeLessThan(30);
@@ -227,6 +232,23 @@ describe('a snapshot', () => {
     expect(JSON.stringify(await claimsOf(one))).not.toContain(await saltOf(one.tenant));
   });
 
+  test('lists the device credentials that were revoked, and no rotated or expired ones', async () => {
+    const tenant = await app.signUp();
+    const change = (method: string, path: string, body?: object) =>
+      app.request(method, `/v1/device-credentials/${path}`, { key: tenant.key, body });
+    const [revoked, rotated, idle] = await Promise.all([1, 2, 3].map(() => createCredential(app, tenant)));
+    const before = await claimsOf({ tenant });
+    await change('POST', `${rotated!.id}/rotate`, { overlap_seconds: 0 });
+    await change('DELETE', revoked!.id);
+    await change('DELETE', revoked!.id);
+    await numberEvents(app.service.deps.db, [parseTenantId(tenant.id)!]);
+    const claims = await claimsOf({ tenant });
+    expect(claims.credentials).toStrictEqual([hashed('credential', tenant.id, revoked!.id)]);
+    expect(claims.seq).toBeGreaterThan(before.seq);
+    expect(JSON.stringify(claims)).not.toContain(revoked!.id);
+    expect(JSON.stringify(claims)).not.toContain(idle!.id);
+  });
+
   test('never contains a user, a device or a room in plain text', async () => {
     const stage = await newStage(app, controlOf);
     // Short names would sometimes appear in hashes by chance.
@@ -251,16 +273,18 @@ test('after 16 minutes only address ranges are left', async () => {
   await stage.control.call(banSubject, { room: 'lobby', ...user('eve') });
   await stage.control.call(banSubject, { ...cidr('192.0.2.0/24') });
   await stage.control.call(RoomService.method.endRoom, { room: 'attic' });
+  const { id } = await createCredential(app, stage.tenant);
+  await app.request('DELETE', `/v1/device-credentials/${id}`, { key: stage.tenant.key });
   const sizes = async () => {
-    const { epochs, mutes, bans, closed } = await claimsOf(stage);
-    return [epochs, mutes, bans, closed].map((list) => list.length);
+    const { epochs, mutes, bans, closed, credentials } = await claimsOf(stage);
+    return [epochs, mutes, bans, closed, credentials].map((list) => list.length);
   };
-  const all = [2, 1, 2, 1];
+  const all = [2, 1, 2, 1, 1];
   expect(await sizes()).toStrictEqual(all);
   await pass('15 minutes 30 seconds');
   expect(await sizes()).toStrictEqual(all);
   await pass('30 seconds');
-  expect(await sizes()).toStrictEqual([0, 0, 1, 0]);
+  expect(await sizes()).toStrictEqual([0, 0, 1, 0, 0]);
   const value = `24/${hashed('range', await saltOf(stage.tenant), 'c0000200/24')}`;
   expect((await claimsOf(stage)).bans).toStrictEqual([['*', 'range', value, null]]);
 });

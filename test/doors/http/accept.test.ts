@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { preferredType } from '../../../src/doors/rest/accept.ts';
+import { preferredType } from '../../../src/doors/http/accept.ts';
 
 test.each([
   [undefined, 'application/json'],

@@ -1,5 +1,5 @@
 /** In which form an answer is asked for. Source: RFC 9110, 12.5.1. */
-import { parseWeighted, type Weighted } from '../http/weighted.ts';
+import { parseWeighted, type Weighted } from './weighted.ts';
 
 /**
  * The one of `types` that has the largest weight in the header `Accept`; of equal ones, the one that is named more

@@ -1,0 +1,56 @@
+/**
+ * Limits what follows revocations at once, because each poll that waits and each stream holds a connection. Anyone may
+ * follow, so those without a key are counted by address. Streams with a relay key have places of their own, which
+ * strangers cannot take.
+ */
+import { Failure } from '../../base/failure.ts';
+import { networkOf } from '../../base/lib/address.ts';
+import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
+import type { TenantLimit } from '../../base/tenants/limits.ts';
+import { StreamPlaces } from '../streams/stream-places.ts';
+
+export const RELAY_STREAMS_LIMIT = {
+  name: 'relay_streams',
+  pending: 20,
+  active: 2_000,
+  unit: 'open streams of relays',
+} as const satisfies TenantLimit;
+
+const RELAY_STREAMS_MAX = 10_000;
+const RELAY_STREAMS_RESERVED = 5_000;
+const KEYLESS_PER_ADDRESS_MAX = 200;
+const KEYLESS_MAX = 10_000;
+/** Every poll ends within half a minute, so places become free soon. */
+const RETRY_AFTER_SECONDS = 5;
+
+export class FollowerLimit {
+  readonly #withKey = new StreamPlaces(RELAY_STREAMS_LIMIT, {
+    max: RELAY_STREAMS_MAX,
+    reserved: RELAY_STREAMS_RESERVED,
+  });
+  readonly #perNetwork = new Map<string, number>();
+  #keyless = 0;
+
+  /**
+   * Count one poll or stream until the returned function is called. `caller` has a relay key. Throws
+   * `too_many_streams` beyond the limits of this process.
+   */
+  enter(address: string, caller?: LimitedCaller): () => void {
+    if (caller) return this.#withKey.enter(caller);
+    const network = networkOf(address);
+    const count = this.#perNetwork.get(network) ?? 0;
+    if (count >= KEYLESS_PER_ADDRESS_MAX || this.#keyless >= KEYLESS_MAX) {
+      throw new Failure('too_many_streams', { retryAfter: RETRY_AFTER_SECONDS });
+    }
+    this.#perNetwork.set(network, count + 1);
+    this.#keyless += 1;
+    return () => this.#leave(network);
+  }
+
+  #leave(network: string): void {
+    const count = this.#perNetwork.get(network)! - 1;
+    if (count > 0) this.#perNetwork.set(network, count);
+    else this.#perNetwork.delete(network);
+    this.#keyless -= 1;
+  }
+}
