@@ -18,18 +18,19 @@ import (
 )
 
 const (
-	// answerMax is the wait for an answer. The service answers within 25 seconds, even without news.
+	// answerMax is the longest silence. The service says something every 25 seconds, even without news.
 	answerMax = 40 * time.Second
 	// retryMax is the longest wait after failures. Snapshots last a minute, so there is time for several attempts.
 	retryMax = 5 * time.Second
 	// feedRetryAfterMax cuts a longer Retry-After: without snapshots no participant is admitted.
 	feedRetryAfterMax = 30 * time.Second
-	// nothingNew is the wait after an immediate answer without news.
+	// nothingNew is the wait after an immediate answer without news, or the end of a stream: all relays may come back at
+	// once.
 	nothingNew       = time.Second
 	snapshotBytesMax = 16 << 20
 )
 
-// FeedOptions say which tenants to follow. OnChange, OnError and Random may be called at the same time from several
+// FeedOptions say which tenants to follow. RelayKey, OnChange, OnError and Random may be called at the same time from several
 // goroutines, one for each tenant. They must not call [Feed.Close].
 type FeedOptions struct {
 	// URL is the base URL of the service.
@@ -44,6 +45,9 @@ type FeedOptions struct {
 	JWKSURL string
 	// JWKS is the keys themselves, a JSON Web Key Set, instead of JWKSURL.
 	JWKS []byte
+	// RelayKey returns a relay key of the tenant, with which the stream also tells whether the tenant is admitted; "" if
+	// there is none. It is called for each stream. Without it, or if it fails, revocations are followed all the same.
+	RelayKey func(ctx context.Context, tenant string) (string, error)
 	// OnChange is called when revocations changed: check the running sessions of the tenant.
 	OnChange func(tenant string, revocations *Revocations)
 	// OnError is called when an attempt failed. It will be retried.
@@ -109,10 +113,12 @@ type Feed struct {
 
 	mu        sync.RWMutex
 	snapshots map[string]*Revocations
+	admitted  map[string]bool
 }
 
 // Follow follows the revocations of tenants from now on, until the context ends or [Feed.Close], with one request open
-// for each. Its error is about the options.
+// for each: a stream, or, where an older service or a proxy does not offer it, a long poll. Its error is about the
+// options.
 //
 // A snapshot is accepted only if the service signed it for this tenant, and never if it is older than the current one.
 // Failures go to OnError, and are retried within 5 seconds, or after Retry-After, up to 30. Without a fresh snapshot,
@@ -144,6 +150,7 @@ func Follow(ctx context.Context, options FeedOptions) (*Feed, error) {
 		stop:      stop,
 		done:      make(chan struct{}),
 		snapshots: map[string]*Revocations{},
+		admitted:  map[string]bool{},
 	}
 	go feed.run(ctx, closeIdle)
 	return feed, nil
@@ -156,7 +163,16 @@ func (f *Feed) Get(tenant string) *Revocations {
 	return f.snapshots[tenant]
 }
 
-// Close stops polling, and waits until no poll is in progress.
+// Admitted reports whether the tenant is admitted, as of now. It is not known while no stream with a relay key tells it:
+// then that of the usage reporter counts.
+func (f *Feed) Admitted(tenant string) (admitted, isKnown bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	admitted, isKnown = f.admitted[tenant]
+	return admitted, isKnown
+}
+
+// Close stops following, and waits until no request is in progress.
 func (f *Feed) Close() {
 	f.stop()
 	<-f.done
@@ -182,15 +198,20 @@ func (f *Feed) run(ctx context.Context, closeIdle func()) {
 	close(f.done)
 }
 
-// follow polls for one tenant until the context ends.
+// follow asks for one tenant until the context ends.
 func (f *Feed) follow(ctx context.Context, tenant string) {
 	clock := f.options.Clock
 	backoff := wait.NewBackoff(f.options.Random, retryMax)
+	streamsFrom := clock.Now()
 	for ctx.Err() == nil {
 		askedAt := clock.Now()
-		isNew, failure := f.poll(ctx, tenant)
+		asked := attempt{tenant: tenant, wantsStream: askedAt >= streamsFrom, begun: backoff.Reset}
+		isNew, failure := f.ask(ctx, &asked)
 		if ctx.Err() != nil {
 			return
+		}
+		if asked.isNotOffered {
+			streamsFrom = clock.Now() + pollsFor
 		}
 		if failure != nil {
 			f.tell(ctx, failure)
@@ -198,7 +219,9 @@ func (f *Feed) follow(ctx context.Context, tenant string) {
 			continue
 		}
 		backoff.Reset()
-		if !isNew && clock.Now()-askedAt < nothingNew {
+		isHasty := !isNew && clock.Now()-askedAt < nothingNew
+		hasEnded := asked.wantsStream && !asked.isNotOffered
+		if isHasty || hasEnded {
 			wait.Pause(ctx, clock, time.Duration(float64(nothingNew)*f.options.Random()))
 		}
 	}
@@ -214,16 +237,86 @@ func (f *Feed) tell(ctx context.Context, failure *FeedError) {
 	}
 }
 
-// poll asks once. It reports whether the snapshot differs from the previous one.
-func (f *Feed) poll(ctx context.Context, tenant string) (isNew bool, failure *FeedError) {
-	address := strings.TrimRight(f.options.URL, "/") + "/v1/revocations/" + url.PathEscape(tenant)
-	if known := f.Get(tenant); known != nil {
+// attempt is one request, and what it is for.
+type attempt struct {
+	tenant      string
+	wantsStream bool
+	// begun is called with each event of a stream.
+	begun func()
+	// isNotOffered becomes true if there is no stream to be had for a while.
+	isNotOffered bool
+}
+
+// ask asks once. It reports whether that brought news.
+func (f *Feed) ask(ctx context.Context, asked *attempt) (isNew bool, failure *FeedError) {
+	limit := answerMax
+	if asked.wantsStream {
+		limit = firstEventMax
+	}
+	ctx, deadline := newDeadline(ctx, f.options.Clock, limit)
+	defer deadline.end()
+	hasBegun := !asked.wantsStream
+	defer func() {
+		if deadline.hasPassed.Load() && !hasBegun {
+			asked.isNotOffered = true
+		}
+	}()
+	noAnswer := func(cause error) *FeedError { return &FeedError{Code: NoAnswer, Tenant: asked.tenant, cause: cause} }
+
+	request, err := f.request(ctx, asked)
+	if err != nil {
+		asked.isNotOffered = asked.wantsStream
+		return false, noAnswer(err)
+	}
+	answer, err := f.client.Do(request)
+	if err != nil {
+		return false, noAnswer(err)
+	}
+	defer answer.Body.Close()
+	if asked.wantsStream && answer.StatusCode == http.StatusOK && isEventStream(answer) {
+		return f.readStream(ctx, answer, asked.tenant, func() {
+			hasBegun = true
+			deadline.extend(answerMax)
+			asked.begun()
+		})
+	}
+	asked.isNotOffered = asked.wantsStream && answer.StatusCode < http.StatusInternalServerError
+	body, isLonger, err := web.ReadUpTo(answer.Body, snapshotBytesMax)
+	if err != nil {
+		return false, noAnswer(err)
+	}
+	if answer.StatusCode != http.StatusOK || isLonger {
+		retryAfter := web.RetryAfter(answer.Header.Get("Retry-After"), f.options.Clock.Wall())
+		return false, &FeedError{Code: BadAnswer, Tenant: asked.tenant, Status: answer.StatusCode, RetryAfter: retryAfter}
+	}
+	return f.accept(ctx, asked.tenant, string(body))
+}
+
+func (f *Feed) request(ctx context.Context, asked *attempt) (*http.Request, error) {
+	address := strings.TrimRight(f.options.URL, "/") + "/v1/revocations/" + url.PathEscape(asked.tenant)
+	if known := f.Get(asked.tenant); known != nil && !asked.wantsStream {
 		address += "?after=" + strconv.FormatInt(known.Seq, 10)
 	}
-	text, failure := f.fetch(ctx, address, tenant)
-	if failure != nil {
-		return false, failure
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil || !asked.wantsStream {
+		return request, err
 	}
+	request.Header.Set("Accept", "text/event-stream")
+	if f.options.RelayKey == nil {
+		return request, nil
+	}
+	key, err := f.options.RelayKey(ctx, asked.tenant)
+	if err != nil {
+		return nil, fmt.Errorf("the relay key cannot be read: %w", err)
+	}
+	if key = strings.TrimSpace(key); key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	return request, nil
+}
+
+// accept keeps a snapshot that is valid. It reports whether it differs from the previous one.
+func (f *Feed) accept(ctx context.Context, tenant, text string) (isNew bool, failure *FeedError) {
 	snapshot, err := verifySnapshot(ctx, text, expectedSnapshot{
 		issuer:   f.options.Issuer,
 		audience: f.options.Audience,
@@ -235,33 +328,6 @@ func (f *Feed) poll(ctx context.Context, tenant string) (isNew bool, failure *Fe
 		return false, &FeedError{Code: NotValid, Tenant: tenant, cause: err}
 	}
 	return f.keep(tenant, snapshot)
-}
-
-func (f *Feed) fetch(ctx context.Context, address, tenant string) (text string, failure *FeedError) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stop := f.options.Clock.AfterFunc(answerMax, cancel)
-	defer stop()
-	noAnswer := func(cause error) *FeedError { return &FeedError{Code: NoAnswer, Tenant: tenant, cause: cause} }
-
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return "", noAnswer(err)
-	}
-	answer, err := f.client.Do(request)
-	if err != nil {
-		return "", noAnswer(err)
-	}
-	defer answer.Body.Close()
-	body, isLonger, err := web.ReadUpTo(answer.Body, snapshotBytesMax)
-	if err != nil {
-		return "", noAnswer(err)
-	}
-	if answer.StatusCode != http.StatusOK || isLonger {
-		retryAfter := web.RetryAfter(answer.Header.Get("Retry-After"), f.options.Clock.Wall())
-		return "", &FeedError{Code: BadAnswer, Tenant: tenant, Status: answer.StatusCode, RetryAfter: retryAfter}
-	}
-	return string(body), nil
 }
 
 // keep replaces the snapshot by a newer one. It reports whether it differs from the previous one.

@@ -69,6 +69,7 @@ func followTenants(t *testing.T, tenants []string, answers ...http.HandlerFunc) 
 		Audience:   audience,
 		JWKS:       testJWKS(),
 		HTTPClient: server.Client(),
+		RelayKey:   func(context.Context, string) (string, error) { return "the-key\n", nil },
 		Clock:      scene.clock,
 		Random:     func() float64 { return 1 },
 		Logger:     slog.New(slog.NewTextHandler(&lockedWriter{mu: &scene.mu, to: &scene.logs}, nil)),
@@ -372,5 +373,115 @@ func TestFollowChecksItsOptions(t *testing.T) {
 		if _, err := Follow(context.Background(), options); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
+	}
+}
+
+// stream answers with the events, and then waits until the client or the test ends it.
+func stream(end <-chan struct{}, events ...string) http.HandlerFunc {
+	return func(answer http.ResponseWriter, request *http.Request) {
+		answer.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		_, _ = answer.Write([]byte(strings.Join(events, "")))
+		_ = http.NewResponseController(answer).Flush()
+		select {
+		case <-end:
+		case <-request.Context().Done():
+		}
+	}
+}
+
+func sent(event, data string) string { return "event: " + event + "\ndata: " + data + "\n\n" }
+
+func TestFollowReadsAStream(t *testing.T) {
+	end := make(chan struct{})
+	scene := follow(t,
+		stream(end, sent("revocations", snapshot()), sent("later", "something"), sent("revocations", snapshot(object{"seq": 9}, kick()))),
+		stream(nil, sent("revocations", snapshot(object{"seq": 10}))),
+	)
+	scene.untilSeq(t, 9)
+	if got := scene.changed(); got != tenant+" 7, "+tenant+" 9" {
+		t.Errorf("changes %s", got)
+	}
+	// All relays may come back at once.
+	close(end)
+	scene.untilWaiting(t, time.Second)
+	scene.clock.Advance(time.Second)
+	scene.untilSeq(t, 10)
+	if asked := scene.askedFor(); !reflect.DeepEqual(asked, []string{feedPath, feedPath}) || len(scene.failures()) != 0 {
+		t.Errorf("asked %v, failures %v", asked, scene.failures())
+	}
+}
+
+func TestAStreamWithARelayKeyTellsWhetherTheTenantIsAdmitted(t *testing.T) {
+	end := make(chan struct{})
+	var header http.Header
+	answer := stream(end, sent("revocations", snapshot()), sent("admitted", `{"admitted":true}`), sent("admitted", `{"admitted":false}`))
+	scene := followTenants(t, []string{tenant}, func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		answer(w, r)
+	})
+	until(t, "admitted", func() bool {
+		admitted, isKnown := scene.feed.Admitted(tenant)
+		return isKnown && !admitted
+	})
+	if header.Get("Authorization") != "Bearer the-key" || header.Get("Accept") != "text/event-stream" {
+		t.Errorf("got %v", header)
+	}
+	if _, isKnown := scene.feed.Admitted("t_0000000000000000"); isKnown {
+		t.Error("another tenant is known")
+	}
+	close(end)
+	until(t, "not known", func() bool { _, isKnown := scene.feed.Admitted(tenant); return !isKnown })
+}
+
+func TestAStreamThatFailsIsOpenedAgain(t *testing.T) {
+	lost := func(answer http.ResponseWriter, request *http.Request) {
+		answer.Header().Set("Content-Type", "text/event-stream")
+		_, _ = answer.Write([]byte(sent("revocations", snapshot())))
+		away(answer, request)
+	}
+	scene := follow(t, lost,
+		stream(nil, sent("revocations", snapshot(object{"seq": 8}))),
+		stream(nil, sent("revocations", snapshotWith(nil, thiefKey, kick()))),
+		stream(nil, sent("revocations", snapshot(object{"seq": 9}))),
+	)
+	scene.untilFailures(t, 1)
+	scene.untilWaiting(t, 500*time.Millisecond)
+	scene.clock.Advance(500 * time.Millisecond)
+	scene.untilSeq(t, 8)
+	scene.untilWaiting(t, 40*time.Second)
+	scene.clock.Advance(40 * time.Second)
+	scene.untilFailures(t, 2)
+	scene.untilWaiting(t, 500*time.Millisecond)
+	scene.clock.Advance(500 * time.Millisecond)
+	scene.untilFailures(t, 3)
+	if got := scene.failures()[2].Code; got != NotValid {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestPollsFollowWhereThereIsNoStream(t *testing.T) {
+	for name, first := range map[string]http.HandlerFunc{
+		"an older service": text(snapshot()),
+		"a refused key":    answerWith(401, nil),
+		"a proxy that keeps it to itself": func(_ http.ResponseWriter, request *http.Request) {
+			<-request.Context().Done()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scene := follow(t, first, text(snapshot(object{"seq": 8})), text(snapshot(object{"seq": 9})))
+			for scene.feed.Get(tenant) == nil || scene.feed.Get(tenant).Seq < 9 {
+				for _, timer := range scene.clock.Timers() {
+					if timer < 40*time.Second {
+						scene.clock.Advance(timer)
+					}
+				}
+				time.Sleep(time.Millisecond)
+			}
+			until(t, "four requests", func() bool { return len(scene.askedFor()) == 4 })
+			asked := scene.askedFor()
+			if asked[0] != feedPath || asked[3] != feedPath+"?after=9" {
+				t.Errorf("asked %v", asked)
+			}
+		})
 	}
 }

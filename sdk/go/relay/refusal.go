@@ -119,14 +119,16 @@ const (
 	ReasonEnded  RevocationReason = "ended"
 	// ReasonWatchdog is a timer that the tenant has set.
 	ReasonWatchdog RevocationReason = "watchdog"
+	// ReasonCredentialRevoked is the end of the device credential with which the token was minted.
+	ReasonCredentialRevoked RevocationReason = "credential_revoked"
 )
 
 // RefusedError is the error of a participant that may not come in. Test for a code with [errors.Is].
 type RefusedError struct {
 	// Code says why.
 	Code RefusalCode
-	// Reason is what the client may tell the user with [TokenRevoked] (kicked, banned, watchdog), [Banned] (banned) and
-	// [RoomClosed] (closed by a moderator, ended, watchdog). It is empty if that is not known.
+	// Reason is what the client may tell the user with [TokenRevoked] (kicked, banned, watchdog,
+	// credential_revoked), [Banned] (banned) and [RoomClosed] (closed by a moderator, ended, watchdog). It is empty if that is not known.
 	Reason RevocationReason
 	// cause of KeysUnavailable.
 	cause error

@@ -11,7 +11,8 @@ import (
 	"boxoffice.example/boxoffice/sdk/go/internal/hashes"
 )
 
-// Revocations is a snapshot of what was revoked: kicks, bans, mutes, closed rooms of one tenant.
+// Revocations is a snapshot of what was revoked: kicks, bans, mutes, closed rooms and revoked device
+// credentials of one tenant.
 //
 // A token lives for 15 minutes at most, so a snapshot is short: older revocations have no token left that they could
 // apply to. Users, rooms and address ranges are hashed; docs/tokens.md describes the format. Snapshots are shared: do
@@ -29,6 +30,8 @@ type Revocations struct {
 	Mutes []Mute
 	// ClosedRooms has the hashes of rooms that were closed.
 	ClosedRooms []string
+	// Credentials has the hashes of device credentials that were revoked: every token that was minted with one is void.
+	Credentials []string
 	// Reasons has the reason of a user of Epochs, or of a room of ClosedRooms.
 	Reasons []ReasonOf
 }
@@ -82,7 +85,7 @@ type ReasonOf struct {
 // Subject is what revocations are about: see [TokenClaims.Subject].
 type Subject struct {
 	// As in [TokenClaims].
-	Tenant, Username, RoomUID, DeviceThumbprint, RangeSalt string
+	Tenant, Username, RoomUID, DeviceThumbprint, RangeSalt, MintedBy string
 	// Epoch of the token.
 	Epoch int64
 	// Address of the participant, if it is known. It is needed only if addresses are banned.
@@ -97,6 +100,7 @@ func (c *TokenClaims) Subject(address netip.Addr) Subject {
 		RoomUID:          c.RoomUID,
 		DeviceThumbprint: c.DeviceThumbprint,
 		RangeSalt:        c.RangeSalt,
+		MintedBy:         c.MintedBy,
 		Epoch:            c.Epoch,
 		Address:          address,
 	}
@@ -120,6 +124,9 @@ func CheckRevocations(revocations *Revocations, subject Subject, now time.Time) 
 			return nil, &RefusedError{Code: TokenRevoked, Reason: revocations.reasonOf(user)}
 		}
 	}
+	if slices.Contains(revocations.Credentials, hashes.Of("credential", subject.Tenant, subject.MintedBy)) {
+		return nil, &RefusedError{Code: TokenRevoked, Reason: ReasonCredentialRevoked}
+	}
 	if err := checkBans(revocations.Bans, subject, room, now); err != nil {
 		return nil, err
 	}
@@ -132,7 +139,7 @@ func (r *Revocations) reasonOf(userOrRoom string) RevocationReason {
 			continue
 		}
 		switch each.Reason {
-		case ReasonKicked, ReasonBanned, ReasonClosed, ReasonEnded, ReasonWatchdog:
+		case ReasonKicked, ReasonBanned, ReasonClosed, ReasonEnded, ReasonWatchdog, ReasonCredentialRevoked:
 			return each.Reason
 		}
 		return ""

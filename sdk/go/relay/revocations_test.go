@@ -57,6 +57,12 @@ func TestCheckRevocations(t *testing.T) {
 		{"nothing", "", func(*Revocations) {}},
 		{"a snapshot that ends now", RevocationsStale, func(r *Revocations) { r.ExpiresAt = time.Unix(nowSeconds, 0) }},
 		{"a closed room", RoomClosed, closed(hashed("room", "room_0"), room)},
+		{"a revoked credential", TokenRevoked, func(r *Revocations) {
+			r.Credentials = []string{hashed("credential", tenant, "0f7e440556fe905a")}
+		}},
+		{"another revoked credential", "", func(r *Revocations) {
+			r.Credentials = []string{hashed("credential", tenant, "0000000000000000")}
+		}},
 		{"another closed room", "", closed(hashed("room", "room_0"))},
 		{"a room in plain", "", closed("room_1")},
 		{"a kick", TokenRevoked, kick(hashed("epoch", "room_1", "ann"), 4)},

@@ -80,7 +80,10 @@ func readRevocations(claims map[string]any) (*Revocations, error) {
 		Mutes:       listOf(reader, "mutes", readMute),
 		ClosedRooms: listOf(reader, "closed", readText),
 	}
-	// Earlier versions of the service give no reasons.
+	// Earlier versions of the service give neither credentials nor reasons.
+	if _, ok := claims["credentials"]; ok {
+		read.Credentials = listOf(reader, "credentials", readText)
+	}
 	if _, ok := claims["reasons"]; ok {
 		read.Reasons = listOf(reader, "reasons", readReason)
 	}

@@ -47,7 +47,8 @@ type TokenClaims struct {
 	ExpiresAt time.Time
 	// TokenID is jti, for logs.
 	TokenID string
-	// MintedBy is the id of the API key or device credential that the token was minted with, for logs.
+	// MintedBy is the id of the API key or device credential that the token was minted with: for logs, and
+	// [CheckRevocations].
 	MintedBy string
 	// RangeSalt is a secret of the tenant, for [CheckRevocations]: banned ranges of addresses are hashed with it.
 	RangeSalt string

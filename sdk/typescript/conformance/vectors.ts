@@ -106,7 +106,7 @@ async function snapshotOf(file: File, tenant: string): Promise<Revocations | und
 }
 
 function check(snapshot: Revocations | undefined, each: File, now: number): Json {
-  const { tenant, user, room_uid, epoch, device, address, salt } = each.subject;
+  const { tenant, user, room_uid, epoch, device, address, salt, key } = each.subject;
   const subject = {
     tenant,
     username: user,
@@ -114,6 +114,7 @@ function check(snapshot: Revocations | undefined, each: File, now: number): Json
     epoch,
     deviceThumbprint: device,
     rangeSalt: salt,
+    mintedBy: key,
   };
   try {
     const muted = checkRevocations(snapshot, subject, { nowMs: (each.now ?? now) * 1000, address });

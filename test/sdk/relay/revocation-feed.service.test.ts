@@ -69,6 +69,7 @@ const subjectOf = (username: string, epoch: number): Subject => ({
   epoch,
   deviceThumbprint: deviceOf(username),
   rangeSalt,
+  mintedBy: stage.tenant.keyId,
 });
 
 /** The relay's verdict on a session: the code of the refusal, or what is muted. */

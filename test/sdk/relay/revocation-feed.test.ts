@@ -52,6 +52,7 @@ afterEach(async () => {
 /** A service that gives these answers, one for each poll, then none; and a relay that follows it. */
 function follow(answers: (string | Response | Error)[], options: Partial<RevocationFeedOptions> = {}) {
   const asked: string[] = [];
+  const headers: HeadersInit[] = [];
   const errors: RevocationsError[] = [];
   const changes: [string, number][] = [];
   const clock = new FakeClock();
@@ -68,9 +69,14 @@ function follow(answers: (string | Response | Error)[], options: Partial<Revocat
     onError: (error) => errors.push(error),
     fetch: async (url, init) => {
       asked.push(String(url).replace(BASE, ''));
+      headers.push(init?.headers ?? {});
       const answer = answers.shift();
       if (answer instanceof Error) throw answer;
       if (typeof answer === 'string') return new Response(answer);
+      if (answer?.body) {
+        const body = answer.body.pipeThrough(new TransformStream(), { signal: init!.signal! });
+        return new Response(body, answer);
+      }
       if (answer) return answer;
       return await new Promise((_, reject) => {
         init!.signal!.addEventListener('abort', () => reject(new Error('aborted')));
@@ -79,7 +85,7 @@ function follow(answers: (string | Response | Error)[], options: Partial<Revocat
     ...options,
   } as RevocationFeedOptions);
   open.push(feed);
-  return { feed, asked, errors, changes, clock };
+  return { feed, asked, headers, errors, changes, clock };
 }
 
 const PATH = `/v1/revocations/${TENANT}`;
@@ -156,6 +162,7 @@ describe('followRevocations', () => {
     ['a ban without an end or null', () => snapshot({ bans: [['*', 'user', 'x']] })],
     ['a mute of nothing', () => snapshot({ mutes: [['x']] })],
     ['a closed room that is a number', () => snapshot({ closed: [1] })],
+    ['a credential that is a number', () => snapshot({ credentials: [1] })],
     ['reasons of another form', () => snapshot({ reasons: [['x']] })],
   ])('refuses %s, and keeps what it has', async (_, make) => {
     const { feed, errors, changes } = follow([await snapshot({ seq: 5 }), await make()]);
@@ -220,7 +227,7 @@ describe('followRevocations', () => {
   });
 
   test('waits 40 seconds for a silent service', async () => {
-    const { clock, errors } = follow([]);
+    const { clock, errors } = follow([await snapshot()]);
     await expect.poll(() => clock.timers).toStrictEqual([40_000]);
     clock.advance(40_000);
     await expect.poll(() => errors).toMatchObject([{ code: 'NO_ANSWER' }]);
@@ -232,5 +239,139 @@ describe('followRevocations', () => {
     await expect.poll(() => asked).toStrictEqual([PATH, `/v1/revocations/${other}`]);
     await feed.close();
     expect([asked.length, errors]).toStrictEqual([2, []]);
+  });
+});
+
+describe('a stream', () => {
+  const STREAM = { accept: 'text/event-stream' };
+  const relayKey = () => 'bo_0123456789abcdef_secret';
+
+  /** A stream that the test writes to. */
+  function stream() {
+    const { readable, writable } = new TransformStream<string, string>();
+    const writer = writable.getWriter();
+    const send = (event: string, data: string) => writer.write(`event: ${event}\ndata: ${data}\n\n`);
+    const answer = new Response(readable.pipeThrough(new TextEncoderStream()), {
+      headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+    });
+    return {
+      answer,
+      revoke: async (changes: Json = {}) => send('revocations', await snapshot(changes)),
+      send,
+      admit: (admitted: boolean) => send('admitted', JSON.stringify({ admitted })),
+      end: () => writer.close(),
+      fail: () => writer.abort(new Error('lost')),
+    };
+  }
+
+  test('keeps each snapshot of it, and asks for no other', async () => {
+    const { answer, revoke, send } = stream();
+    const { feed, asked, headers, changes, errors } = follow([answer]);
+    await revoke();
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(7);
+    await send('later', 'something');
+    await revoke({ seq: 9, ...KICK });
+    await expect.poll(() => feed.get(TENANT)).toMatchObject({ seq: 9, ...KICK });
+    await revoke({ seq: 9, ...KICK, exp: NOW_SECONDS + 85 });
+    await expect.poll(() => feed.get(TENANT)?.exp).toBe(NOW_SECONDS + 85);
+    expect([asked, headers, errors]).toStrictEqual([[PATH], [STREAM], []]);
+    expect(changes).toStrictEqual([
+      [TENANT, 7],
+      [TENANT, 9],
+    ]);
+  });
+
+  test('tells with a relay key whether the tenant is admitted, for as long as it runs', async () => {
+    const { answer, revoke, admit, end } = stream();
+    const { feed, headers } = follow([answer], { relayKey });
+    await revoke();
+    for (const admitted of [true, false, true]) {
+      await admit(admitted);
+      await expect.poll(() => feed.admitted(TENANT)).toBe(admitted);
+    }
+    expect(headers).toStrictEqual([{ ...STREAM, authorization: `Bearer ${relayKey()}` }]);
+    expect(feed.admitted('t_0000000000000000')).toBeUndefined();
+    await end();
+    await expect.poll(() => feed.admitted(TENANT)).toBeUndefined();
+  });
+
+  test('is opened again when it ends: after a moment, because all relays may come back at once', async () => {
+    const [first, second] = [stream(), stream()];
+    const { feed, asked, errors, clock } = follow([first.answer, second.answer]);
+    await first.revoke();
+    await first.end();
+    await expect.poll(() => clock.timers).toStrictEqual([1000]);
+    clock.advance(1000);
+    await second.revoke({ seq: 8 });
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(8);
+    expect([asked, errors]).toStrictEqual([[PATH, PATH], []]);
+  });
+
+  test('is opened again when it is lost, or silent for 40 seconds, or tells what is not valid', async () => {
+    const streams = [stream(), stream(), stream(), stream()];
+    const { feed, asked, errors, clock } = follow(streams.map(({ answer }) => answer));
+    const expectRetry = async (count: number, code: string) => {
+      await expect.poll(() => errors).toHaveLength(count);
+      expect(errors.at(-1)).toMatchObject({ code });
+      // Each stream that has begun is a success.
+      await expect.poll(() => clock.timers).toStrictEqual([500]);
+      clock.advance(500);
+    };
+    const [lost, silent, invalid, last] = streams;
+    await lost!.revoke();
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(7);
+    await lost!.fail();
+    await expectRetry(1, 'NO_ANSWER');
+    await silent!.revoke({ seq: 8 });
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(8);
+    await expect.poll(() => clock.timers).toStrictEqual([40_000]);
+    clock.advance(40_000);
+    await expectRetry(2, 'NO_ANSWER');
+    await invalid!.send('revocations', await snapshot(KICK, {}, thiefKey));
+    await expectRetry(3, 'NOT_VALID');
+    await last!.revoke({ seq: 9, exp: NOW_SECONDS + 99 });
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(9);
+    expect(asked).toStrictEqual([PATH, PATH, PATH, PATH]);
+  });
+
+  test.each<[string, () => Promise<string | Response>]>([
+    ['an older service gives a snapshot', () => snapshot()],
+    ['the key is refused', async () => new Response('', { status: 401 })],
+    ['there are too many', async () => new Response('', { status: 429 })],
+  ])('where %s, polls without a key follow, and a stream again after 5 minutes', async (_, answer) => {
+    const { feed, headers, clock } = follow(
+      [await answer(), await snapshot({ seq: 8 }), await snapshot({ seq: 9 })],
+      {
+        relayKey,
+      },
+    );
+    await expect.poll(() => clock.timers.length).toBe(1);
+    if (clock.timers[0] === 500) clock.advance(500);
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(9);
+    await expect.poll(() => headers).toHaveLength(4);
+    expect(headers.slice(1)).toStrictEqual([{}, {}, {}]);
+    clock.advance(300_000);
+    await expect.poll(() => clock.timers[0]).toBeLessThanOrEqual(500);
+    clock.advance(500);
+    await expect.poll(() => headers.at(-1)).toHaveProperty('accept');
+  });
+
+  test('that a proxy keeps to itself is given up after 10 seconds, for polls', async () => {
+    const { answer } = stream();
+    const { feed, asked, errors, clock } = follow([answer, await snapshot({ exp: NOW_SECONDS + 90 })]);
+    await expect.poll(() => clock.timers).toStrictEqual([10_000]);
+    clock.advance(10_000);
+    await expect.poll(() => errors).toMatchObject([{ code: 'NO_ANSWER' }]);
+    clock.advance(500);
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(7);
+    await expect.poll(() => asked).toStrictEqual([PATH, PATH, `${PATH}?after=7`]);
+  });
+
+  test('without a readable key is not waited for', async () => {
+    const { feed, headers, errors, clock } = follow([await snapshot()], { relayKey: () => 'not\nprintable' });
+    await expect.poll(() => errors).toMatchObject([{ code: 'NO_ANSWER' }]);
+    clock.advance(500);
+    await expect.poll(() => feed.get(TENANT)?.seq).toBe(7);
+    expect(headers[0]).toStrictEqual({});
   });
 });

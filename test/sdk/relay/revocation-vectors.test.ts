@@ -29,6 +29,8 @@ import {
 
 const PATH = new URL('../../../docs/vectors/revocations.json', import.meta.url);
 
+const REVOKED_CREDENTIAL = '8badf00d8badf00d';
+
 const OF: readonly (readonly [purpose: string, roomOrTenant: string, value?: string])[] = [
   ['room', ROOM_UID],
   ['epoch', ROOM_UID, 'ann'],
@@ -41,6 +43,7 @@ const OF: readonly (readonly [purpose: string, roomOrTenant: string, value?: str
   ['room', 'room_00000000'],
   ['range', RANGE_SALT, 'c0000200/24'],
   ['range', ROOM_UID, '20010db8000000000000000000000000/32'],
+  ['credential', TENANT, REVOKED_CREDENTIAL],
 ];
 
 const claims = {
@@ -63,6 +66,7 @@ const claims = {
   ],
   mutes: [[hashed('mute', ROOM_UID, 'ann'), 'audio', 'screen']],
   closed: [hashed('room', 'room_00000000')],
+  credentials: [hashed('credential', TENANT, REVOKED_CREDENTIAL)],
   reasons: [
     [hashed('epoch', ROOM_UID, 'ann'), 'kicked'],
     [hashed('epoch', ROOM_UID, 'zoë'), 'banned'],
@@ -78,6 +82,7 @@ const subject = {
   device: 'x'.repeat(43),
   address: '198.51.100.1',
   salt: RANGE_SALT,
+  key: '0123456789abcdef',
 };
 
 /** `code` null: admitted, except for what is `muted`. `reason`: what the client may tell the user. */
@@ -152,6 +157,18 @@ const CHECKS = [
     muted: [],
     subject: { ...subject, room_uid: 'room_11111111', address: '2001:db8::1' },
   },
+  {
+    name: 'a revoked device credential',
+    code: 'TOKEN_REVOKED',
+    reason: 'credential_revoked',
+    subject: { ...subject, key: REVOKED_CREDENTIAL },
+  },
+  {
+    name: 'a credential of that id, of another tenant',
+    code: null,
+    muted: ['audio', 'screen'],
+    subject: { ...subject, tenant: 't_0000000000000000', key: REVOKED_CREDENTIAL },
+  },
   { name: 'a snapshot that has ended', now: NOW_SECONDS + 60, code: 'REVOCATIONS_STALE', subject },
 ];
 
@@ -213,10 +230,10 @@ describe('a relay finds', () => {
 
   test.each(file.checks)('$name: $code', ({ now = file.now, code, reason, muted, subject: who }) => {
     const { tenant, user: username, room_uid: roomUid, epoch, device: deviceThumbprint, address } = who;
-    const { salt: rangeSalt } = who;
+    const { salt: rangeSalt, key: mintedBy } = who;
     let found: unknown;
     try {
-      const whom = { tenant, username, roomUid, epoch, deviceThumbprint, rangeSalt };
+      const whom = { tenant, username, roomUid, epoch, deviceThumbprint, rangeSalt, mintedBy };
       found = checkRevocations(feed.get(TENANT), whom, { nowMs: now * 1000, address });
     } catch (error) {
       found = error instanceof AdmissionRefused ? { code: error.code, reason: error.reason } : error;

@@ -17,6 +17,7 @@ const ann = {
   epoch: 3,
   deviceThumbprint: 'd'.repeat(43),
   rangeSalt: RANGE_SALT,
+  mintedBy: '0123456789abcdef',
 };
 /** A ban of a range in all rooms. */
 const rangeBan = (cidr: string): Revocations['bans'][number] => [
@@ -56,6 +57,13 @@ test.each<[string, Partial<Revocations>, string[] | string]>([
   ['a kick of another user', { epochs: [[hashed('epoch', 'room_1', 'bob'), 4]] }, []],
   ['a kick from another room', { epochs: [[hashed('epoch', 'room_2', 'ann'), 4]] }, []],
   ['a mute that is no kick', { epochs: [[hashed('mute', 'room_1', 'ann'), 4]] }, []],
+  [
+    'a revoked credential',
+    { credentials: [hashed('credential', tenant, '0123456789abcdef')] },
+    'TOKEN_REVOKED',
+  ],
+  ['another revoked credential', { credentials: [hashed('credential', tenant, '0'.repeat(16))] }, []],
+  ['a credential of another tenant', { credentials: [hashed('credential', 't_2', '0123456789abcdef')] }, []],
   ['a ban of the user', { bans: [[room1, 'user', hashed('user', 'room_1', 'ann'), null]] }, 'BANNED'],
   ['a ban by the tenant', { bans: [['*', 'user', hashed('user', tenant, 'ann'), null]] }, 'BANNED'],
   ['a ban by another tenant', { bans: [['*', 'user', hashed('user', 't_2', 'ann'), null]] }, []],

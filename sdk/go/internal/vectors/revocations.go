@@ -40,6 +40,7 @@ type revocationCheck struct {
 		Device  string `json:"device"`
 		Address string `json:"address"`
 		Salt    string `json:"salt"`
+		Key     string `json:"key"`
 	} `json:"subject"`
 }
 
@@ -143,6 +144,7 @@ func (f *revocationFile) conclude(snapshot *relay.Revocations, check revocationC
 		Epoch:            check.Subject.Epoch,
 		DeviceThumbprint: check.Subject.Device,
 		RangeSalt:        check.Subject.Salt,
+		MintedBy:         check.Subject.Key,
 		Address:          address,
 	}
 	muted, err := relay.CheckRevocations(snapshot, subject, time.Unix(now, 0))
@@ -174,12 +176,13 @@ func claimsOf(snapshot *relay.Revocations) map[string]any {
 		reasons = append(reasons, []any{each.UserOrRoom, each.Reason})
 	}
 	return map[string]any{
-		"seq":     snapshot.Seq,
-		"exp":     snapshot.ExpiresAt.Unix(),
-		"epochs":  epochs,
-		"bans":    bans,
-		"mutes":   mutes,
-		"closed":  snapshot.ClosedRooms,
-		"reasons": reasons,
+		"seq":         snapshot.Seq,
+		"exp":         snapshot.ExpiresAt.Unix(),
+		"epochs":      epochs,
+		"bans":        bans,
+		"mutes":       mutes,
+		"closed":      snapshot.ClosedRooms,
+		"credentials": snapshot.Credentials,
+		"reasons":     reasons,
 	}
 }

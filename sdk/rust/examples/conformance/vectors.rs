@@ -170,6 +170,7 @@ fn check(snapshot: &Revocations, each: &Value, now: &Value) -> Value {
         epoch: given["epoch"].as_u64().unwrap_or_default(),
         device_thumbprint: text(&given["device"]),
         range_salt: text(&given["salt"]),
+        minted_by: text(&given["key"]),
     };
     let now = time(each.get("now").unwrap_or(now));
     match snapshot.check(&subject, now, given["address"].as_str()) {

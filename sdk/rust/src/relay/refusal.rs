@@ -100,6 +100,8 @@ pub enum RevocationReason {
     Ended,
     /// A timer that the tenant has set.
     Watchdog,
+    /// The device credential with which the token was minted is revoked.
+    CredentialRevoked,
 }
 
 impl RevocationReason {
@@ -112,6 +114,7 @@ impl RevocationReason {
             Self::Closed => "closed",
             Self::Ended => "ended",
             Self::Watchdog => "watchdog",
+            Self::CredentialRevoked => "credential_revoked",
         }
     }
 
@@ -123,6 +126,7 @@ impl RevocationReason {
             Self::Closed,
             Self::Ended,
             Self::Watchdog,
+            Self::CredentialRevoked,
         ]
         .into_iter()
         .find(|reason| reason.as_str() == word)
@@ -135,8 +139,8 @@ impl RevocationReason {
 pub struct AdmissionRefused {
     /// Why.
     pub code: RefusalCode,
-    /// With `TOKEN_REVOKED` (`kicked`, `banned`, `watchdog`), `BANNED` (`banned`) and `ROOM_CLOSED` (`closed`
-    /// by a moderator, `ended`, `watchdog`): what the client may tell the user; `None` if that is not known.
+    /// With `TOKEN_REVOKED` (`kicked`, `banned`, `watchdog`, `credential_revoked`), `BANNED` (`banned`) and
+    /// `ROOM_CLOSED` (`closed` by a moderator, `ended`, `watchdog`): what the client may tell the user; `None` if that is not known.
     pub reason: Option<RevocationReason>,
 }
 

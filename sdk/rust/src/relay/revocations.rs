@@ -1,4 +1,5 @@
-//! Revocations since a token was minted: kicks, bans, mutes, closed rooms of one tenant.
+//! Revocations since a token was minted: kicks, bans, mutes, closed rooms and revoked device
+//! credentials of one tenant.
 //!
 //! A token lives for 15 minutes at most, so a snapshot is short: older revocations have no token left that
 //! they could apply to. Users, rooms and address ranges are hashed; `docs/tokens.md` describes the format.
@@ -32,6 +33,10 @@ pub struct Revocations {
     pub mutes: Vec<Vec<String>>,
     /// Rooms that were closed.
     pub closed: Vec<String>,
+    /// Device credentials that were revoked: every token that was minted with one is void. Earlier versions of
+    /// the service give none.
+    #[serde(default)]
+    pub credentials: Vec<String>,
     /// Why: a user of `epochs` or a room of `closed`, and a word of [`RevocationReason`], or one of a later
     /// version. Earlier versions of the service give no reasons.
     #[serde(default)]
@@ -65,6 +70,7 @@ pub struct Subject {
     pub epoch: u64,
     pub device_thumbprint: String,
     pub range_salt: String,
+    pub minted_by: String,
 }
 
 impl From<&TokenClaims> for Subject {
@@ -76,6 +82,7 @@ impl From<&TokenClaims> for Subject {
             epoch: claims.epoch,
             device_thumbprint: claims.device_thumbprint.clone(),
             range_salt: claims.range_salt.clone(),
+            minted_by: claims.minted_by.clone(),
         }
     }
 }
@@ -110,6 +117,13 @@ impl Revocations {
             return Err(AdmissionRefused::because(
                 RefusalCode::TokenRevoked,
                 self.reason_of(&user),
+            ));
+        }
+        let credential = hash_of(&["credential", &subject.tenant, &subject.minted_by]);
+        if self.credentials.contains(&credential) {
+            return Err(AdmissionRefused::because(
+                RefusalCode::TokenRevoked,
+                Some(RevocationReason::CredentialRevoked),
             ));
         }
         self.check_bans(subject, now, address, &room)?;
@@ -272,6 +286,7 @@ fn is_understood(found: &Revocations) -> bool {
             .iter()
             .all(|mute| mute.len() > 1 && mute.iter().all(is_text))
         && found.closed.iter().all(is_text)
+        && found.credentials.iter().all(is_text)
         && found
             .reasons
             .iter()

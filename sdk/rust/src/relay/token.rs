@@ -41,7 +41,8 @@ pub struct TokenClaims {
     pub expires_at: SystemTime,
     /// `jti`, for logs.
     pub token_id: String,
-    /// Id of the API key or device credential that the token was minted with, for logs.
+    /// Id of the API key or device credential that the token was minted with: for logs,
+    /// and [`Revocations::check`](super::Revocations::check).
     pub minted_by: String,
     /// Secret of the tenant: banned ranges of addresses are hashed with it.
     pub range_salt: String,

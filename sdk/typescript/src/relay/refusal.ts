@@ -50,8 +50,18 @@ export const REFUSALS = {
 /** Why a participant may not come in: a key of `REFUSALS`. */
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** Why tokens were revoked; `watchdog`: a timer that the tenant has set. */
-export const REVOCATION_REASONS = ['kicked', 'banned', 'closed', 'ended', 'watchdog'] as const;
+/**
+ * Why tokens were revoked; `watchdog`: a timer that the tenant has set; `credential_revoked`: the device credential with
+ * which the token was minted is revoked.
+ */
+export const REVOCATION_REASONS = [
+  'kicked',
+  'banned',
+  'closed',
+  'ended',
+  'watchdog',
+  'credential_revoked',
+] as const;
 /** One of `REVOCATION_REASONS`. */
 export type RevocationReason = (typeof REVOCATION_REASONS)[number];
 
@@ -61,7 +71,7 @@ export class AdmissionRefused extends Error {
   /** Why. */
   readonly code: RefusalCode;
   /**
-   * With `TOKEN_REVOKED` (`kicked`, `banned`, `watchdog`), `BANNED` (`banned`) and `ROOM_CLOSED` (`closed` by
+   * With `TOKEN_REVOKED` (`kicked`, `banned`, `watchdog`, `credential_revoked`), `BANNED` (`banned`) and `ROOM_CLOSED` (`closed` by
    * a moderator, `ended`, `watchdog`): what the client may tell the user; undefined if that is not known.
    */
   readonly reason: RevocationReason | undefined;

@@ -1,5 +1,6 @@
 /**
- * Revocations since a token was minted: kicks, bans, mutes, closed rooms of one tenant.
+ * Revocations since a token was minted: kicks, bans, mutes, closed rooms and revoked device credentials of one
+ * tenant.
  *
  * A token lives for 15 minutes at most, so a snapshot is short: older revocations have no token left
  * that they could apply to. Users, rooms and address ranges are hashed; `docs/tokens.md` describes the format.
@@ -23,6 +24,8 @@ export interface Revocations {
   readonly mutes: readonly (readonly [user: string, ...media: string[]])[];
   /** Rooms that were closed. */
   readonly closed: readonly string[];
+  /** Device credentials that were revoked: every token that was minted with one is void. */
+  readonly credentials?: readonly string[];
   /** Why: a user of `epochs` or a room of `closed`, and a `RevocationReason`, or one of a later version. */
   readonly reasons?: readonly (readonly [userOrRoom: string, reason: string])[];
 }
@@ -40,7 +43,7 @@ export type Ban = readonly [
 
 export type Subject = Pick<
   TokenClaims,
-  'tenant' | 'username' | 'roomUid' | 'epoch' | 'deviceThumbprint' | 'rangeSalt'
+  'tenant' | 'username' | 'roomUid' | 'epoch' | 'deviceThumbprint' | 'rangeSalt' | 'mintedBy'
 >;
 
 /**
@@ -65,6 +68,9 @@ export function checkRevocations(
     if (user === ofEpoch && subject.epoch < epoch) {
       throw new AdmissionRefused('TOKEN_REVOKED', { reason: reasonOf(revocations, user) });
     }
+  }
+  if (revocations.credentials?.includes(hashOf('credential', tenant, subject.mintedBy))) {
+    throw new AdmissionRefused('TOKEN_REVOKED', { reason: 'credential_revoked' });
   }
   const scopes = {
     '*': { ...hashesIn(tenant, subject), isInside: rangesWith(rangeSalt, seen.address) },

@@ -37,7 +37,7 @@ export interface TokenClaims {
   readonly expiresAt: Date;
   /** `jti`, for logs. */
   readonly tokenId: string;
-  /** Id of the API key or device credential that the token was minted with, for logs. */
+  /** Id of the API key or device credential that the token was minted with: for logs, and `checkRevocations`. */
   readonly mintedBy: string;
   /** Secret of the tenant, for `checkRevocations`: banned ranges of addresses are hashed with it. */
   readonly rangeSalt: string;

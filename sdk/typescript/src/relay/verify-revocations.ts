@@ -38,14 +38,15 @@ export async function verifyRevocations(jws: string, expected: ExpectedRevocatio
  * only explain, and are ignored.
  */
 function readContents(claims: JsonObject, { seq, exp }: Pick<Revocations, 'seq' | 'exp'>): Revocations {
-  // Earlier versions of the service give no reasons.
-  const { epochs, bans, mutes, closed, reasons = [] } = claims;
+  // Earlier versions of the service give neither credentials nor reasons.
+  const { epochs, bans, mutes, closed, credentials = [], reasons = [] } = claims;
   demand(isListOf(epochs, isEpoch), 'epochs');
   demand(isListOf(bans, isBan), 'bans');
   demand(isListOf(mutes, isMute), 'mutes');
   demand(isListOf(closed, isText), 'closed');
+  demand(isListOf(credentials, isText), 'credentials');
   demand(isListOf(reasons, isReason), 'reasons');
-  return { seq, exp, epochs, bans, mutes, closed, reasons };
+  return { seq, exp, epochs, bans, mutes, closed, credentials, reasons };
 }
 
 function isEpoch(entry: unknown): entry is Revocations['epochs'][number] {
