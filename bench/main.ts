@@ -18,7 +18,8 @@ import { keysVerify } from './keys-verify.ts';
 import { ledgerReads } from './ledger-reads.ts';
 import { mint } from './mint.ts';
 import { reads } from './reads.ts';
-import { relay } from './relay.ts';
+import { relayMedia } from './relay-media.ts';
+import { relayPush } from './relay-push.ts';
 import { describeMachine, renderReport } from './report.ts';
 import { runBenchmark } from './run.ts';
 import { start } from './start.ts';
@@ -51,6 +52,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   costs,
   watchdogs,
   webhooks,
+  relayPush,
   start,
   workers,
   workersRouted,
@@ -58,7 +60,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   distributed,
   distributedCosts,
   distributedMove,
-  relay,
+  relayMedia,
   ...guards,
 ];
 

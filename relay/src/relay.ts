@@ -44,7 +44,7 @@ export class Relay {
   #isDraining = false;
 
   private constructor(settings: Settings, reporter: UsageReporter) {
-    const { service, issuer, tenant } = settings;
+    const { service, issuer, tenant, key } = settings;
     const ours = {
       issuer,
       audience: `relay:${new URL(issuer).host}`,
@@ -56,6 +56,7 @@ export class Relay {
       ...ours,
       url: service,
       tenants: [tenant],
+      relayKey: () => key,
       onChange: (_tenant, revocations) => {
         for (const session of this.#sessions.values()) session.check(revocations);
       },
@@ -64,7 +65,7 @@ export class Relay {
       ...ours,
       tenants: new Set([tenant]),
       revocations: this.#feed.get,
-      admitted: () => reporter.admitted !== false,
+      admitted: () => this.#feed.admitted(tenant) ?? reporter.admitted !== false,
     });
   }
 

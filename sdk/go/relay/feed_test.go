@@ -324,8 +324,8 @@ func TestFollowWaitsNoLongerThanItShould(t *testing.T) {
 }
 
 func TestFollowWaits40SecondsForASilentService(t *testing.T) {
-	scene := follow(t)
-	until(t, "a poll", func() bool { return len(scene.askedFor()) == 1 })
+	scene := follow(t, text(snapshot()))
+	until(t, "a poll", func() bool { return len(scene.askedFor()) == 2 })
 	scene.untilWaiting(t, 40*time.Second)
 	scene.clock.Advance(40 * time.Second)
 	scene.untilFailures(t, 1)

@@ -18,6 +18,7 @@ var ann = Subject{
 	Epoch:            3,
 	DeviceThumbprint: strings.Repeat("d", 43),
 	RangeSalt:        rangeSalt,
+	MintedBy:         "0f7e440556fe905a",
 }
 
 // check returns the code of a refusal and its reason, or what is muted.
@@ -58,10 +59,10 @@ func TestCheckRevocations(t *testing.T) {
 		{"a snapshot that ends now", RevocationsStale, func(r *Revocations) { r.ExpiresAt = time.Unix(nowSeconds, 0) }},
 		{"a closed room", RoomClosed, closed(hashed("room", "room_0"), room)},
 		{"a revoked credential", TokenRevoked, func(r *Revocations) {
-			r.Credentials = []string{hashed("credential", tenant, "0f7e440556fe905a")}
+			r.Credentials = []string{hashed("credential", "t_1", "0f7e440556fe905a")}
 		}},
 		{"another revoked credential", "", func(r *Revocations) {
-			r.Credentials = []string{hashed("credential", tenant, "0000000000000000")}
+			r.Credentials = []string{hashed("credential", "t_1", "0000000000000000")}
 		}},
 		{"another closed room", "", closed(hashed("room", "room_0"))},
 		{"a room in plain", "", closed("room_1")},

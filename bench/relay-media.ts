@@ -21,8 +21,8 @@ const PACKETS_PER_SECOND = 100;
 const PACKET_BYTES = 1_250;
 const SECONDS = 5;
 
-export const relay: Benchmark = {
-  name: 'relay',
+export const relayMedia: Benchmark = {
+  name: 'relay-media',
   summary: 'the reference relay with one publisher and many subscribers, compared with bare copies by UDP',
   protocol: `One publisher sends ${PACKETS_PER_SECOND} packets of ${PACKET_BYTES} bytes a second (1 Mbit/s) to a relay in
     a process of its own, which encrypts and sends each to all subscribers, for ${SECONDS} s a round. Publisher and
@@ -144,7 +144,7 @@ async function openCall(bench: Bench, stand: Stand): Promise<Call> {
     async withSubscribers(count) {
       bench.progress(`${count} subscribers join`);
       while (clients.length < count) clients.push(await enter(`viewer-${clients.length}`, 'whep'));
-      return { name: 'relay', role: 'ours', round: () => measure(pid, () => received, send) };
+      return { name: 'relay-media', role: 'ours', round: () => measure(pid, () => received, send) };
     },
     memoryMb: () => {
       const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

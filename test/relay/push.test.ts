@@ -1,0 +1,41 @@
+/** What the service pushes to a relay: revoked device credentials, and whether the tenant is admitted. */
+import { expect, test, vi } from 'vitest';
+import { createCredential, spendAll } from '../support/devices.ts';
+import { SIZE, sees, useRelay } from './support.ts';
+
+const meeting = await useRelay();
+const { app, enter, meet } = meeting;
+
+test('a device credential that is revoked during a call ends its sessions, and no others', async () => {
+  const { ann, bob } = await meet('revoked');
+  const { id, credential } = await createCredential(app, meeting.tenant, { publish: ['audio', 'video'] });
+  const eve = await enter('eve', 'revoked', { credential });
+  await eve.ask('connect', { relay: meeting.relay.url, size: SIZE });
+  await sees(eve);
+  await app.request('DELETE', `/v1/device-credentials/${id}`, { key: meeting.tenant.key });
+  await expect.poll(() => eve.heard('moderated')).toMatchObject([{ code: 'credential_revoked' }]);
+  expect(await eve.ask('refusal', { relay: meeting.relay.url, token: eve.token })).toEqual({
+    status: 403,
+    code: 'TOKEN_REVOKED',
+    reason: 'credential_revoked',
+  });
+  await sees(bob);
+  for (const each of [ann, bob]) expect(await each.heard('moderated')).toEqual([]);
+});
+
+test('spent credit refuses new sessions while running ones go on, and paid credit admits them again', async () => {
+  const { bob } = await meet('spent');
+  const [dan, eve] = [await enter('dan', 'spent'), await enter('eve', 'spent')];
+  const refusalOf = async (participant: typeof dan) =>
+    (await participant.ask<{ code: string; status: number } | undefined>('refusal', {
+      relay: meeting.relay.url,
+    })) ?? 'none';
+  // So answers to usage tell nothing.
+  const charges = vi.spyOn(app.service.deps.charges, 'charge').mockRejectedValue(new Error('not now'));
+  await spendAll(app, meeting.tenant);
+  await expect.poll(() => refusalOf(dan)).toMatchObject({ status: 402, code: 'NOT_ADMITTED' });
+  await sees(bob);
+  await app.pay(meeting.tenant);
+  await expect.poll(() => refusalOf(eve)).toBe('none');
+  charges.mockRestore();
+});
