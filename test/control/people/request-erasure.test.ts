@@ -6,11 +6,13 @@ import { enterAlone } from '../../../src/control/admission/admission-forms.sql.t
 import { ERASURES_PENDING_MAX } from '../../../src/control/people/erasure.ts';
 import { getErasure } from '../../../src/control/people/get-erasure.ts';
 import { requestErasure } from '../../../src/control/people/request-erasure.ts';
+import { revokeAllPublishing } from '../../../src/control/rooms/participants.sql.ts';
 import type { Room } from '../../../src/control/rooms/room.ts';
 import { watch } from '../../../src/control/watchdogs/watch.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { eventsOf } from '../../support/events.ts';
+import { openHolder } from '../../support/holder.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import { arm, depsOn, enter, find, makeRoom, passTime } from '../watchdogs/support.ts';
 import { columnsWith, eraseAll, insertUsage } from './support.ts';
@@ -78,6 +80,15 @@ describe('a person who was expelled', () => {
     );
     expect(await request('ann')).toMatchObject({ others: 1n });
   });
+});
+
+test('a person whose publishing was revoked may be erased after leaving: no token became void', async () => {
+  await enter(db(), tenant, room, 'ann');
+  await inTransaction(db(), (tx) => revokeAllPublishing(tx, tenant, room.uid, ['ann']));
+  await db().query(`update participants set left_at = now(), leave_reason = 'expired' where tenant_id = $1`, [
+    tenant,
+  ]);
+  expect(await request('ann')).toMatchObject({ others: 1n });
 });
 
 describe('a person whose last token has expired', () => {
@@ -151,6 +162,15 @@ describe('a request', () => {
     await kick('ann', { hoursAgo: 1 });
     const found = await Promise.all(Array.from({ length: 12 }, () => request('ann')));
     expect(new Set(found.map(({ id }) => id)).size).toBe(1);
+  });
+
+  test('waits for no room but those that the person was in', async () => {
+    const other = await makeRoom(db(), tenant);
+    await enter(db(), tenant, other, 'bob');
+    const holder = await openHolder(db());
+    await holder.query('select from rooms where tenant_id = $1 and uid = $2 for update', [tenant, other.uid]);
+    expect(await request('ann')).toMatchObject({ others: 0n });
+    await holder.release();
   });
 
   test('holds the name only while it is pending', async () => {

@@ -4,7 +4,7 @@ import { TrackKind } from '@boxoffice/contract/track_kind';
 import { describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newTenantId, parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
+import { findRevocationSeqs, findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
 import { revocationClaimsOf } from '../../../src/control/revocations/revocations.ts';
 import { endRoom } from '../../../src/control/rooms/end-room.ts';
 import { expel } from '../../../src/control/rooms/participants.sql.ts';
@@ -50,6 +50,17 @@ async function pass(interval: string): Promise<void> {
   await db.query(`update bans set ${back('created_at')}, ${back('expires_at')}`);
   await changeReferenceTable(db, `update device_credentials set ${back('revoked_at')}`, []);
 }
+
+test('the last revocation of each tenant is its own', async () => {
+  const stages = [await newStage(app, controlOf), await newStage(app, controlOf)] as const;
+  for (const { control } of stages) await control.call(banSubject, user('bob'));
+  await stages[0].control.call(banSubject, user('eve'));
+  const last = await Promise.all(stages.map(async (stage) => (await claimsOf(stage)).seq));
+  const ids = stages.map(({ tenant }) => parseTenantId(tenant.id)!);
+  const found = await findRevocationSeqs(app.service.deps.db, ids);
+  expect(ids.map((id) => Number(found.get(id)))).toEqual(last);
+  expect(last[0]).not.toBe(last[1]);
+});
 
 describe('a snapshot', () => {
   test('of a tenant without revocations has its tenant and lifetime', async () => {

@@ -24,6 +24,7 @@ import { appendPosting } from '../../../src/money/ledger/ledger.sql.ts';
 import { changeStatus, setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { moved } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
+import { openHolder } from '../../support/holder.ts';
 import { callerOf, makeTenant, OPERATOR } from '../../support/tenants.ts';
 import {
   arm,
@@ -690,6 +691,21 @@ describe('the engine', () => {
       await holder.query('rollback');
       holder.release();
     }
+  });
+
+  test('a locked participant delays only watchdogs that are about to act', async () => {
+    await enter(db, tenant, room, 'ann');
+    const rule = { condition: 'max_duration', durationMs: 600_000, action: 'kick' } as const;
+    const early = await arm(db, tenant, room, rule);
+    const telling = await arm(db, tenant, room, { condition: 'host_absent_for', action: 'notify' });
+    await pass(100);
+    await db.query('update watchdogs set check_at = now()');
+    const holder = await openHolder(db);
+    await holder.query('select from participants where tenant_id = $1 for update', [tenant]);
+    await lookAtDue(deps);
+    await expectNextLook(db, early, 500);
+    expect((await find(db, tenant, telling)).state).toBe('fired');
+    await holder.release();
   });
 
   test('a locked watchdog delays the listener for its tenant only', async () => {

@@ -69,6 +69,8 @@ describe('a person in the group of operators', () => {
     const { cookie } = await makeOperator(db(), { name: 'again@example.com', minutesAgo: 11 });
     expect((await getOpsPage(app, '/console/confirm', cookie)).text).toContain('Log in again with');
     const begun = await press('/console/confirm/oidc', cookie);
+    const query = new URL(begun.url).searchParams;
+    expect([query.get('prompt'), query.get('login_hint')]).toEqual(['login', 'again@example.com']);
     const claims = verified('again@example.com', { groups: [GROUP] });
     const answer = await back(issuer.logIn(begun.url, claims), `${cookie}; ${begun.cookie}`);
     expect(answer.status).toBe(303);

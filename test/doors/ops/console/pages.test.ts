@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openPool } from '../../../../src/base/db/pool.ts';
 import { parseTenantId } from '../../../../src/base/tenants/tenant.ts';
 import { exact } from '../../../../src/doors/consoles/components.ts';
 import { BUILT_IN_RATES } from '../../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../../src/money/pricing/role.ts';
+import { withoutTriggers } from '../../../support/append-only.ts';
 import { getOpsPage, makeOperator, sendOpsForm, type TestOperator } from '../../../support/operators.ts';
 import { type Answer, type TestTenant, usageRecord, useService } from '../../../support/service.ts';
 import { idOf } from '../../../support/tenants.ts';
@@ -122,9 +124,9 @@ describe('tenants', () => {
 
   test('get no credit beyond nine digits, and the field says so', async () => {
     const fields = { form: randomUUID(), dollars: '99999999999', reason: 'a slip' };
-    const { status, text } = await send(`${pathOf(tenant)}/credit`, fields);
-    expect(status).toBe(400);
-    expect(text).toMatch(/id="dollars-fault">[^<]*at most 9 digits before the point/);
+    const answer = await send(`${pathOf(tenant)}/credit`, fields);
+    expect([answer.status, faultsOf(answer)]).toEqual([400, ['dollars']]);
+    expect(answer.text).toMatch(/id="dollars-fault">[^<]*at most 9 digits before the point/);
   });
 
   test('get no credit before somebody saw what it changes', async () => {
@@ -325,6 +327,24 @@ describe('rates', () => {
     }
   });
 
+  test('are not simulated over more than a million records', async () => {
+    const of = await app.paidTenant();
+    await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records: [usageRecord()] } });
+    const owner = openPool(app.ownerUrl, { max: 1 });
+    const simulateMany = async (count: number) => {
+      await withoutTriggers(owner, ['postings'], (tx) =>
+        tx.query('update postings set records = $2 where tenant_id = $1 and records > 0', [idOf(of), count]),
+      );
+      const period = { from: '2020-01-01', to: '2100-01-01', tenant: of.id };
+      return send('/console/rates/simulate', { ...fields(), ...period });
+    };
+    const refused = await simulateMany(1_000_001);
+    expect([refused.status, (await simulateMany(1_000_000)).status]).toEqual([400, 200]);
+    expect(refused.text).toContain('the period has 1000001 records, more than 1000000: choose a shorter one');
+    await simulateMany(1);
+    await owner.end();
+  });
+
   test('are shown before they are loaded, beside those that they replace', async () => {
     const draft = { ...fields({ host_hd: '1.23' }), from: '2020-01-01', to: '2100-01-01', tenant: '' };
     const pages = [
@@ -446,6 +466,7 @@ describe('a verification', () => {
     expect(text).toMatch(/max="9" value="3"/);
     expect(text).toContain('data-again="/console/verify"');
     expect(text).toContain('http-equiv="refresh"');
+    expect(text).toContain('>goes on</span>');
     await db().query('delete from verifications where id = $1', [id]);
   });
 });

@@ -1,0 +1,36 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { countDownTo, dollars, exact, timeOf } from '../../../src/doors/consoles/components.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const shown = ({ text }: { readonly text: string }) => text.replace(/<[^>]+>/g, '');
+
+test('a time is shown to the minute, in UTC', () => {
+  const { text } = timeOf(new Date('2026-11-28T09:05:59.999Z'));
+  expect(text).toBe(
+    '<time datetime="2026-11-28T09:05:59.999Z" title="2026-11-28 09:05 UTC">2026-11-28 09:05</time>',
+  );
+});
+
+test.each([
+  [-1, 'now'],
+  [999, 'now'],
+  [1_000, 'in 0:00:01'],
+  [119_999, 'in 0:01:59'],
+  [7_200_000, 'in 2:00:00'],
+  [90_061_000, 'in 25:01:01'],
+])('%i ms are left: %s', (left, text) => {
+  const now = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now });
+  expect(shown(countDownTo(new Date(now + left)))).toBe(text);
+});
+
+test.each([
+  [999_999_999n, '$999.99', '$999.999999'],
+  [1_234_567_890_000n, '$1,234,567.89', '$1,234,567.890000'],
+  [-1_000_000_000n, '-$1,000.00', '-$1,000.000000'],
+])('%i micros are %s, exactly %s', (micros, short, long) => {
+  expect([dollars(micros), exact(micros)]).toEqual([short, long]);
+});
