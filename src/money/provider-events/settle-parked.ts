@@ -114,7 +114,6 @@ async function creditPayment(
   const tax = 'session' in origin ? taxOf(origin.session) : 0n;
   const topUp = await inTransaction(deps.db, async (tx) => {
     if (!(await findTenant(tx, tenant))) throw refusal(`its tenant ${intent.metadata.tenant} is not here`);
-    await lockAccount(tx, tenant);
     await restoreOrigin(tx, intent, origin);
     const settled = await settlePayment(tx, { intent, tax });
     if (settled.outcome !== 'processed') throw refusal(settled.reason);

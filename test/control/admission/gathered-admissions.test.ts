@@ -154,16 +154,22 @@ test('each renews for its own time, in its own room, and none for less', async (
   for (const each of entering) await enter(each);
   const renewed = await Promise.all([of('ann', 800), of('bob', 300)].map(renew));
   expect(renewed).not.toContain(undefined);
-  const { rows } = await db().query(
-    `select room_uid = $2 as "isLobby", username, ceil(extract(epoch from expires_at - now()) / 100)::integer as left
-       from participants where tenant_id = $1 order by expires_at`,
-    [tenant, stage.roomUid],
-  );
-  expect(rows).toStrictEqual([
+  const leftIn = async (table: string) => {
+    const { rows } = await db().query(
+      `select room_uid = $2 as "isLobby", username, ceil(extract(epoch from expires_at - now()) / 100)::integer as left
+         from ${table} where tenant_id = $1 order by expires_at`,
+      [tenant, stage.roomUid],
+    );
+    return rows;
+  };
+  const users = await leftIn('participants');
+  expect(users).toStrictEqual([
     { isLobby: false, username: 'ann', left: 6 },
     { isLobby: true, username: 'ann', left: 8 },
     { isLobby: true, username: 'bob', left: 9 },
   ]);
+  // The devices keep their places for as long.
+  expect(await leftIn('admissions')).toStrictEqual(users);
 });
 
 test('a participant who is being kicked is left out, and the others renew meanwhile', async () => {

@@ -344,10 +344,13 @@ describe('a link of a mail', () => {
     expect(led.status).toBe(303);
     const chooser = await getPage(app, led.headers.get('location')!, cookie);
     expect(chooser.text).toContain(`name="next" value="${page}${other.id}"`);
+    expect(chooser.text).toContain('another tenant is open');
     const fields = { tenant: other.id, next: `${page}${other.id}` };
     const moved = await sendForm(app, '/console/tenants', fields, { cookie });
     expect(moved.headers.get('location')).toBe(`${page}${other.id}`);
     expect((await getPage(app, `${page}${other.id}`, cookieOf(moved))).status).toBe(200);
+    const again = await getPage(app, led.headers.get('location')!, cookieOf(moved));
+    expect(again.text).not.toContain('another tenant is open');
   });
 
   test('to a page of a tenant that the person has not shows nothing of it', async () => {

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { displayMicros } from '../../../src/money/amount.ts';
+import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { RECORDS_MAX } from '../../../src/money/usage/usage-record.ts';
 import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 const app = useService({ isRestricted: true });
 const db = () => app.service.deps.db;
@@ -49,6 +50,17 @@ describe('the overview', () => {
     ])
       expect(text).toContain(shown);
   });
+});
+
+test('the newest entries say what they were for', async () => {
+  const of = await app.paidTenant();
+  const { cookie } = await makeMember(db(), idOf(of));
+  const records = [usageRecord({ room: 'stage', participant: 'ann' })];
+  await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records } });
+  await adjustCredit(db(), OPERATOR, idOf(of), { amount: 1_000_000n, reason: 'a gift', id: undefined });
+  const { text } = await getPage(app, '/console', cookie);
+  expect(text).toContain('<span><bdi>a gift</bdi></span>');
+  expect(text).toContain('<span><bdi>stage</bdi> <span class="hint"><bdi>ann</bdi></span></span>');
 });
 
 describe('a bank debit that is on its way', () => {

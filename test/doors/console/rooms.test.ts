@@ -1,10 +1,11 @@
+import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { mint, newStage, type Stage } from '../../control/moderation/support.ts';
 import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { useControl } from '../../support/grpc.ts';
-import { usageRecord, useService } from '../../support/service.ts';
+import { type Answer, usageRecord, useService } from '../../support/service.ts';
 import { idOf, setLimits } from '../../support/tenants.ts';
 
 const app = useService({ isRestricted: true });
@@ -38,6 +39,17 @@ describe('a room', () => {
     const room = await getPage(app, '/console/rooms/at/lobby', moderator.cookie);
     expect(room.text).toContain('/console/rooms/at/lobby/person?name=ann');
     expect(room.text).toContain('<bdi>ann</bdi> entered <bdi>lobby</bdi> as host');
+  });
+
+  test('is shown with its rules', async () => {
+    const policy = { locked: true, muteOnEntry: true, maxParticipants: 5 };
+    await stage.control.call(RoomService.method.createRoom, { room: 'ruled', policy });
+    const rulesOf = async (room: string) => {
+      const { text } = await getPage(app, `/console/rooms/at/${room}`, moderator.cookie);
+      return ['>locked<', '>mutes on entry<', '>at most 5<'].map((rule) => text.includes(rule));
+    };
+    expect(await rulesOf('ruled')).toEqual([true, true, true]);
+    expect(await rulesOf('lobby')).toEqual([false, false, false]);
   });
 
   test('is not found under a name that it never had, or that none can have', async () => {
@@ -190,6 +202,22 @@ describe('bans', () => {
       moderator,
     );
     expect(again.status).toBe(404);
+  });
+
+  test('are listed page by page, the newest first', async () => {
+    const of = await newStage(app, controlOf);
+    const { cookie } = await makeMember(db(), idOf(of.tenant), { role: 'moderator' });
+    for (let at = 0; at <= 50; at += 1)
+      await of.control.call(ModerationService.method.banSubject, {
+        subject: { case: 'username', value: `user-${at}` },
+      });
+    const first = await getPage(app, '/console/rooms/bans', cookie);
+    const older = /href="([^"]+)" rel="next">Older bans</.exec(first.text)![1]!;
+    const second = await getPage(app, older, cookie);
+    const usersOf = ({ text }: Answer) => new Set(text.match(/\buser-\d+/g));
+    expect([usersOf(first).size, ...usersOf(second)]).toEqual([50, 'user-0']);
+    expect([first, second].map(({ text }) => text.includes('>Newest</a>'))).toEqual([false, true]);
+    expect(second.text).not.toContain('Older bans');
   });
 
   test.each([
@@ -373,11 +401,12 @@ describe('the stream of events', () => {
     const [first, second, third] = [await open(), await open(), await open()];
     expect([first, second, third].map(({ answer }) => answer.status)).toEqual([200, 200, 429]);
     await first.leave();
-    await vi.waitFor(async () => {
-      const next = await open();
-      expect(next.answer.status).toBe(200);
-      await next.leave();
-    });
+    const openAgain = async () => {
+      const { answer, leave } = await open();
+      await leave();
+      return answer.status;
+    };
+    await expect.poll(openAgain).toBe(200);
     await second.leave();
   });
 

@@ -145,6 +145,17 @@ describe('automatic top-up', () => {
     expect(await settingsOf(tenant)).toEqual(before);
   });
 
+  test('has a form for those who may change it, after a log-in of the last minutes, if a card is saved', async () => {
+    const { of, member } = await newTenant();
+    const cardless = await makeMember(db(), idOf(await app.signUp()));
+    const stale = await makeMember(db(), idOf(of), { minutesAgo: 11 });
+    const viewer = await makeMember(db(), idOf(of), { role: 'viewer' });
+    const members = [member, stale, viewer, cardless];
+    const pages = members.map(({ cookie }) => getPage(app, '/console/top-up', cookie));
+    const forms = (await Promise.all(pages)).map(({ text }) => text.includes('name="below"'));
+    expect(forms).toEqual([true, false, false, false]);
+  });
+
   test('needs a saved card', async () => {
     const of = await app.signUp();
     const member = await makeMember(db(), idOf(of));

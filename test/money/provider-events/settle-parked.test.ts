@@ -175,6 +175,22 @@ describe('stays parked', () => {
     await expect(settle(payment)).rejects.toThrow(reason);
   }
 
+  it('a payment or a notification that the provider does not have', async () => {
+    const park = async (payment: string | null) => {
+      const { rows } = await db().query<{ id: string }>(
+        `insert into provider_events (id, type, outcome, reason, payment_id)
+         values ($1, 'payment_intent.succeeded', 'parked', 'why', $2) returning id`,
+        [someId('evt'), payment],
+      );
+      return rows[0]!.id;
+    };
+    const payment = someId('pi');
+    await park(payment);
+    await expectRefusal(payment, `payment ${payment} is not there at the provider`);
+    const event = await park(null);
+    await expect(settle(event)).rejects.toThrow('the provider no longer has this notification');
+  });
+
   it('a payment that names no tenant', async () => {
     await expectRefusal(await payDirectly('', {}), 'its metadata does not name a tenant');
   });
