@@ -6,17 +6,13 @@
  * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
  * folder and stops it at the end. Exit code 0 means that everything worked.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Receiver, startReceiver } from './demo-receiver.ts';
+import { isBoxoffice, spawnService } from './own-service.ts';
 
-const START_WITHIN_MS = 60_000;
 const CREDIT_WITHIN_MS = 15_000;
 
 interface Answer {
@@ -69,8 +65,9 @@ async function main(): Promise<void> {
     return;
   }
   say(`No service at ${url}; starting one for this demo`);
-  const own = await startOwn();
+  const own = await spawnService();
   try {
+    await own.ready();
     await tellTheStory(new Api(own.url));
   } finally {
     await own.stop();
@@ -339,15 +336,6 @@ async function waitForCredit(api: Api, key: string, micros: number): Promise<voi
   throw new Error('the credit did not arrive in time');
 }
 
-async function isBoxoffice(url: string): Promise<boolean> {
-  try {
-    const answer = await fetch(`${url}/v1/rates`, { signal: AbortSignal.timeout(2_000) });
-    return answer.ok && 'platform_fee_per_gib' in ((await answer.json()) as object);
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Before the first request: without the sandbox the demo could not pay, and would leave a tenant behind.
  *
@@ -367,63 +355,6 @@ async function requireSandbox(url: string): Promise<void> {
     `the service at ${url} does not use the sandbox at ${sandbox} for payments, and the demo pays with nothing ` +
       'else. Give the SANDBOX_PORT of the service, or a PORT that is free: the demo then starts its own service',
   );
-}
-
-/** Start a service on free ports, with a temporary data folder. */
-async function startOwn(): Promise<{ url: string; stop(): Promise<void> }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'boxoffice-demo-'));
-  const [port, opsPort, sandboxPort] = await Promise.all([freePort(), freePort(), freePort()]);
-  const service = spawn(process.execPath, [new URL('../src/run/main.ts', import.meta.url).pathname], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      ...process.env,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      GRPC_PORT: '0',
-      OPS_PORT: String(opsPort),
-      JOIN_HOST: '',
-      JOIN_PORT: '',
-      SANDBOX_PORT: String(sandboxPort),
-      PAYMENTS: 'sandbox',
-      PUBLIC_URL: '',
-      WEBHOOK_NETWORKS: '',
-      DATABASE_URL: '',
-      EMBEDDED_DATABASE: '',
-      DATA_DIR: dataDir,
-    },
-  });
-  let said = '';
-  service.stderr?.on('data', (text) => {
-    said += text;
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await untilReady(service, url, () => said);
-  return { url, stop: () => stopOwn(service, dataDir) };
-}
-
-async function untilReady(service: ChildProcess, url: string, said: () => string): Promise<void> {
-  for (const until = Date.now() + START_WITHIN_MS; Date.now() < until; ) {
-    if (await isBoxoffice(url)) return;
-    if (service.exitCode !== null) break;
-    await wait(100);
-  }
-  throw new Error(`the service did not start: ${said()}`);
-}
-
-async function stopOwn(service: ChildProcess, dataDir: string): Promise<void> {
-  const exited = new Promise((resolve) => service.once('exit', resolve));
-  service.kill('SIGTERM');
-  await exited;
-  await rm(dataDir, { recursive: true, force: true });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 let steps = 0;
