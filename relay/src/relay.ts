@@ -32,6 +32,9 @@ export interface Opened {
   readonly publisher?: string;
 }
 
+/** The longest wait of a record on the disk for others, if the service answers. */
+const BATCH_SECONDS = 5;
+
 export class Relay {
   readonly verifier: TokenVerifier;
   readonly metrics = new Metrics(() => this.counts);
@@ -70,8 +73,10 @@ export class Relay {
   }
 
   static async open(settings: Settings): Promise<Relay> {
-    const { service: url, key, spool, relayId } = settings;
-    return new Relay(settings, await openUsageReporter({ url, key, spool, relayId }));
+    const { service: url, key, spool, relayId, reportSeconds: intervalSeconds } = settings;
+    const batchSeconds = Math.min(BATCH_SECONDS, intervalSeconds);
+    const reporter = await openUsageReporter({ url, key, spool, relayId, intervalSeconds, batchSeconds });
+    return new Relay(settings, reporter);
   }
 
   get counts(): Counts {

@@ -13,6 +13,8 @@ export interface Settings {
   readonly key: string | { readonly file: string };
   readonly spool: string;
   readonly relayId: string;
+  /** How often running stays become records, in seconds. */
+  readonly reportSeconds: number;
   readonly bindAddress: string | undefined;
   readonly udpPorts: readonly [from: number, to: number] | undefined;
   readonly limits: Limits;
@@ -48,6 +50,7 @@ export function readSettings(env: Env): Settings {
     key: env.RELAY_KEY_FILE ? { file: env.RELAY_KEY_FILE } : required(env, 'RELAY_KEY'),
     spool: env.SPOOL ?? 'data/relay',
     relayId: env.RELAY_ID ?? 'relay',
+    reportSeconds: numberOf(env, 'REPORT_SECONDS', 30),
     bindAddress: env.UDP_ADDRESS,
     udpPorts: ports && [Number(ports[1]), Number(ports[2])],
     limits: {
