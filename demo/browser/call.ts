@@ -1,0 +1,139 @@
+/** A participant's stay in the room, by the device SDK: a token, the connections to the relay, and what this browser counts. */
+import {
+  connect,
+  createDevice,
+  type RelayConnection,
+  type Renewable,
+  Session,
+} from '../../sdk/typescript/src/device/index.ts';
+import type { Counts, Invitation } from '../state.ts';
+
+export interface CallEvents {
+  /** Media of another participant. */
+  track(username: string, track: MediaStreamTrack): void;
+  /** How the stay ended, as the session tells it, and in words. */
+  ended(code: string, words: string): void;
+}
+
+/** The newest picture of each participant, as it was decoded here. */
+export interface Decoded {
+  readonly frames: number;
+  readonly width: number;
+  readonly height: number;
+  readonly perSecond: number;
+}
+
+const MODERATED: Readonly<Record<string, string>> = {
+  kicked: 'The host has removed you from the room.',
+  banned: 'The host has banned you from the room.',
+  closed: 'The host has closed the room.',
+};
+
+export class Call {
+  readonly username: string;
+  /** Since the token was asked for. */
+  connectedMs = 0;
+  readonly stream: MediaStream | undefined;
+  readonly #session: Session<Renewable>;
+  #connection: RelayConnection | undefined;
+  /** Whose a track is, by its id. */
+  readonly #owners = new Map<string, string>();
+
+  private constructor(username: string, session: Session<Renewable>, stream: MediaStream | undefined) {
+    this.username = username;
+    this.#session = session;
+    this.stream = stream;
+  }
+
+  /** Throws what the SDK throws: `JoinError`, `ConnectError`. */
+  static async join(
+    { room, credential }: Invitation,
+    wanted: string,
+    open: (username: string) => Promise<MediaStream> | MediaStream | undefined,
+    events: CallEvents,
+  ): Promise<Call> {
+    const url = location.origin;
+    const stream = await open(wanted);
+    const startedAt = performance.now();
+    const device = await createDevice();
+    const request = { url, credential, room, username: wanted };
+    const grant = await device.join(request);
+    const session = new Session({ grant, renew: (options) => device.join(request, options) });
+    const call = new Call(grant.username, session, stream);
+    call.#follow(events);
+    call.#connection = await connect(url, {
+      session,
+      device,
+      room,
+      username: grant.username,
+      ...(stream && { publish: stream }),
+    });
+    call.#connection.on('track', ({ username, track }) => {
+      call.#owners.set(track.id, username);
+      events.track(username, track);
+    });
+    await call.#opened(startedAt);
+    return call;
+  }
+
+  /** What this browser counted, and the newest picture of each other participant. */
+  async read(): Promise<{ counts: Counts; decoded: Map<string, Decoded> }> {
+    const reports = await Promise.all((this.#connection?.peers ?? []).map((peer) => peer.getStats()));
+    const rtp = reports.flatMap((report) => [...report.values()]);
+    let [received, sent, frames, width, height] = [0, 0, 0, 0, 0];
+    const decoded = new Map<string, Decoded>();
+    for (const each of rtp) {
+      if (each.type === 'outbound-rtp') sent += each.bytesSent + each.headerBytesSent;
+      if (each.type !== 'inbound-rtp') continue;
+      received += each.bytesReceived + each.headerBytesReceived;
+      if (each.kind !== 'video') continue;
+      frames += each.framesDecoded ?? 0;
+      if (each.frameWidth) [width, height] = [each.frameWidth, each.frameHeight];
+      const owner = this.#owners.get(each.trackIdentifier);
+      if (owner === undefined || !each.frameWidth) continue;
+      decoded.set(owner, {
+        frames: each.framesDecoded,
+        width: each.frameWidth,
+        height: each.frameHeight,
+        perSecond: each.framesPerSecond ?? 0,
+      });
+    }
+    const { connectedMs } = this;
+    return { counts: { received, sent, frames, width, height, connectedMs }, decoded };
+  }
+
+  async leave(): Promise<void> {
+    this.#session.leave();
+    this.#stop();
+    await this.#connection?.close();
+  }
+
+  #follow({ ended }: CallEvents): void {
+    const end = (code: string, words: string) => {
+      this.#stop();
+      ended(code, words);
+    };
+    const session = this.#session;
+    session.on('moderated', ({ code }) => end(code, MODERATED[code] ?? 'The host has ended your stay.'));
+    session.on('hostEnded', () => end('ended', 'The host has ended the room.'));
+    session.on('networkFailure', () => end('network', 'The connection was lost.'));
+    session.on('tokenExpired', () => end('expired', 'The token has expired, and there was no new one.'));
+  }
+
+  #stop(): void {
+    for (const track of this.stream?.getTracks() ?? []) {
+      track.stop();
+      // A drawn picture has no device that tells of the end.
+      track.dispatchEvent(new Event('ended'));
+    }
+  }
+
+  async #opened(startedAt: number): Promise<void> {
+    const [peer] = this.#connection!.peers;
+    if (!peer) return;
+    while (peer.connectionState !== 'connected' && peer.connectionState !== 'closed') {
+      await new Promise((resolve) => peer.addEventListener('connectionstatechange', resolve, { once: true }));
+    }
+    this.connectedMs = Math.round(performance.now() - startedAt);
+  }
+}
