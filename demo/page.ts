@@ -10,7 +10,7 @@ a key, asks for a token, and connects to the relay.</p></noscript>
 export function renderHostPage(): string {
   return renderPage(
     'Video demo',
-    html`<h1>From the signup to a room that pays for itself</h1>
+    html`<h1>A room, from the signup to the bill</h1>
 ${WITHOUT_SCRIPTS}
 <p class="note" id="taken" hidden>Another browser has signed up here, and hosts the room. Join by the link that it shows. To begin again, stop the
 demo with Ctrl-C and start it.</p>
@@ -43,23 +43,23 @@ ${step(
   html`<p>Open this link in another window, browser or device:</p>
 <p class="secret"><code id="link" tabindex="0" role="group" aria-label="Link to join"></code>
 <button type="button" id="do-copy">Copy</button></p>
-<p class="hint">A browser keeps two windows that send. Open more in private windows or other browsers.</p>`,
+<p class="hint">One browser has room for two windows that send. More need private windows or other browsers.</p>`,
 )}
 </ol>
 </section>
-<div>
+<div class="show">
 <div class="cards">
 <section class="card"><p class="label" id="balance-label">Balance</p>
 <p class="figure" id="balance" aria-labelledby="balance-label" role="group">$0.000000</p>
 <p class="hint" id="spent">Nothing is charged yet</p></section>
 <section class="card"><p class="label">In the room</p><p class="figure" id="present">0</p>
-<p class="hint" id="tenant">No tenant yet</p></section>
+<p class="hint" id="room-name">There is no room yet</p></section>
 </div>
 ${stage(html`<button type="button" class="danger" id="do-end" hidden>End the room</button>`)}
-<div class="pair">
+</div>
+<div class="log" id="log" hidden>
 <section class="card"><h2>What happened</h2><ol class="plain-list" id="happenings" aria-label="What happened, newest first"></ol></section>
 <section class="card"><h2>Ledger</h2><ol class="plain-list" id="entries" aria-label="The newest entries of the ledger"></ol></section>
-</div>
 </div>
 </div>`,
   );
@@ -68,7 +68,7 @@ ${stage(html`<button type="button" class="danger" id="do-end" hidden>End the roo
 export function renderGuestPage(link: string): string {
   return renderPage(
     'Join the room',
-    html`<h1>You are invited to a room</h1>
+    html`<h1>A room of the video demo</h1>
 ${WITHOUT_SCRIPTS}
 <section class="card" id="entrance" aria-labelledby="entrance-title" hidden>
 <h2 id="entrance-title">Join it</h2>
@@ -133,11 +133,11 @@ function stage(action: Html): Html {
 <div class="with-heading"><h2 id="room-title">The room</h2>
 <span class="inline"><button type="button" id="do-hear" aria-pressed="false">Hear the others</button>
 ${action}</span></div>
-<ul class="tiles" id="tiles" aria-label="Participants"></ul>
+<ul class="tiles" id="tiles" aria-label="Participants" tabindex="-1"></ul>
 <p class="hint" id="counting">The relay reports each second, so its count follows that of the browser; the last part comes when the stay
 ends.</p>
 </section>
-<template id="tile"><li class="card tile" tabindex="-1">
+<template id="tile"><li class="card tile">
 <div class="screen"><video autoplay playsinline muted></video><p class="nothing" hidden></p></div>
 <div class="about"><h3><bdi></bdi><span class="badge you" hidden>you</span><span class="badge warn muted" hidden></span></h3>
 <dl class="facts">

@@ -6,15 +6,19 @@ export const PAGE_POLICY = contentSecurityPolicy({ style: "'self'", script: true
 
 export const STYLE = `${CONSOLE_STYLE}
 [hidden] { display: none !important; }
-.lead { color: var(--quiet); max-width: 46rem; }
 @media (min-width: 60rem) {
-  .hosting { display: grid; grid-template-columns: 20rem minmax(0, 1fr); gap: 0 1.25rem; align-items: start; }
+  .hosting { display: grid; grid-template: auto 1fr / 20rem minmax(0, 1fr); gap: 0 1.25rem; align-items: start; }
+  .show { grid-column: 2; grid-row: 1 / span 2; }
 }
 .steps > li { padding-bottom: 1rem; }
 .steps > li:last-child { padding-bottom: 0; }
 .steps p { margin: 0 0 .75rem; overflow-wrap: anywhere; }
 .steps p:last-child { margin-bottom: 0; }
 .steps > li:not([aria-current], .is-done) { color: var(--quiet); }
+.steps > li.is-done { display: flex; flex-wrap: wrap; gap: 0 .75rem; align-items: baseline; padding-bottom: .625rem; min-height: 2.625rem; }
+.steps > li.is-done h2 { margin: .125rem 0; }
+.steps > li.is-done p { margin: 0; }
+button[aria-pressed=true] { color: var(--warn); background: var(--warn-soft); border-color: var(--warn); }
 .steps .field { margin-bottom: .75rem; }
 .steps fieldset { margin-bottom: .75rem; }
 .tiles { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); list-style: none;
@@ -34,8 +38,13 @@ export const STYLE = `${CONSOLE_STYLE}
 .tile .actions button { flex: 1 1 auto; padding: .25rem .5rem; font-size: .875rem; }
 .with-heading { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between; margin: 0 0 .75rem; }
 .with-heading h2 { margin: 0; }
+.show .hint:last-child { margin-bottom: 0; }
 .card .plain-list { font-variant-numeric: tabular-nums; }
-.pair { display: grid; gap: 0 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); align-items: start; }
 .entry { display: flex; justify-content: space-between; gap: 1rem; }
-@media (forced-colors: active) { .tile { border-color: CanvasText; } }
+@media (max-width: 40rem) {
+  .show .cards { grid-template-columns: 1fr auto; gap: .75rem; }
+  .show .card { padding: .75rem 1rem; }
+  .show .tile { padding: 0; }
+  .show .figure { font-size: 1.25rem; }
+}
 `;

@@ -52,8 +52,22 @@ export class Call {
     open: (username: string) => Promise<MediaStream> | MediaStream | undefined,
     events: CallEvents,
   ): Promise<Call> {
-    const url = location.origin;
     const stream = await open(wanted);
+    try {
+      return await Call.#enter({ room, credential }, wanted, stream, events);
+    } catch (error) {
+      stop(stream);
+      throw error;
+    }
+  }
+
+  static async #enter(
+    { room, credential }: Invitation,
+    wanted: string,
+    stream: MediaStream | undefined,
+    events: CallEvents,
+  ): Promise<Call> {
+    const url = location.origin;
     const startedAt = performance.now();
     const device = await createDevice();
     const request = { url, credential, room, username: wanted };
@@ -104,13 +118,13 @@ export class Call {
 
   async leave(): Promise<void> {
     this.#session.leave();
-    this.#stop();
+    stop(this.stream);
     await this.#connection?.close();
   }
 
   #follow({ ended }: CallEvents): void {
     const end = (code: string, words: string) => {
-      this.#stop();
+      stop(this.stream);
       ended(code, words);
     };
     const session = this.#session;
@@ -120,14 +134,6 @@ export class Call {
     session.on('tokenExpired', () => end('expired', 'The token has expired, and there was no new one.'));
   }
 
-  #stop(): void {
-    for (const track of this.stream?.getTracks() ?? []) {
-      track.stop();
-      // A drawn picture has no device that tells of the end.
-      track.dispatchEvent(new Event('ended'));
-    }
-  }
-
   async #opened(startedAt: number): Promise<void> {
     const [peer] = this.#connection!.peers;
     if (!peer) return;
@@ -135,5 +141,13 @@ export class Call {
       await new Promise((resolve) => peer.addEventListener('connectionstatechange', resolve, { once: true }));
     }
     this.connectedMs = Math.round(performance.now() - startedAt);
+  }
+}
+
+function stop(stream: MediaStream | undefined): void {
+  for (const track of stream?.getTracks() ?? []) {
+    track.stop();
+    // No device tells of the end of a drawn picture.
+    track.dispatchEvent(new Event('ended'));
   }
 }

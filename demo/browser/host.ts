@@ -6,12 +6,15 @@ import { write } from './tiles.ts';
 const find = <E extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as E;
 
 /** The steps in their order, what came of each, and whether it is done. */
-function stepsOf({ host }: State, call: Call | undefined): [name: string, isDone: boolean, said: string][] {
+function stepsOf(
+  { host, invitation }: State,
+  call: Call | undefined,
+): [name: string, isDone: boolean, said: string][] {
   return [
-    ['sign-up', host !== undefined, `Tenant ${host?.tenant}`],
-    ['pay', host?.hasPaid === true, 'Paid with a test card'],
-    ['open', host?.link !== undefined, 'The room is open'],
-    ['join', call !== undefined, `You are ${call?.username}, connected in ${call?.connectedMs} ms`],
+    ['sign-up', host !== undefined, String(host?.tenant)],
+    ['pay', host?.hasPaid === true, 'with a test card'],
+    ['open', host?.link !== undefined, String(invitation?.room)],
+    ['join', call !== undefined, `as ${call?.username}, in ${call?.connectedMs} ms`],
     // It stays open, so that the link does.
     ['invite', false, ''],
   ];
@@ -33,11 +36,12 @@ export function showHost(state: State, call: Call | undefined): void {
     after.hidden = !isDone;
     write(after, said);
   }
+  find('log').hidden = !host;
   if (!host) return;
   find<HTMLAnchorElement>('do-pay').href = host.payAt;
   write(find('balance'), host.balance);
   write(find('spent'), `${host.spent} charged for usage`);
-  write(find('tenant'), `of tenant ${host.tenant}`);
+  write(find('room-name'), state.invitation?.room ?? 'There is no open room');
   write(find('link'), host.link === undefined ? '' : location.origin + host.link);
   list(find('happenings'), host.happenings, happeningOf);
   list(find('entries'), host.entries, entryOf);

@@ -25,6 +25,8 @@ let present: readonly Person[] = [];
 let call: Call | undefined;
 let decoded: ReadonlyMap<string, Decoded> = new Map();
 let balanceToldAt = 0;
+/** The last element that had the focus. */
+let focused: HTMLElement | undefined;
 
 /** What a button does. What goes wrong is shown, and the page is up to date afterwards. */
 async function act(work: () => Promise<unknown>): Promise<void> {
@@ -72,6 +74,16 @@ function show(next: State): void {
   tiles.show(people, call?.username, decoded);
   const username = find<HTMLInputElement>('username')!;
   if (username.value === '') username.value = freeName(people);
+  keepPlace();
+}
+
+/** What had the focus may be gone, because it has done its work. The keyboard goes on at what there is to do next. */
+function keepPlace(): void {
+  if (document.activeElement !== document.body || !focused || focused.checkVisibility()) return;
+  const next = focused.closest('.tile')
+    ? '#tiles'
+    : ':is([aria-current] .before, #entrance, #stage) :is(a, button, input, code)';
+  [...document.querySelectorAll<HTMLElement>(next)].find((each) => each.checkVisibility())?.focus();
 }
 
 /** Names of examples, as everywhere in cryptography. */
@@ -117,13 +129,18 @@ function leaveStage(): void {
   tiles.detachAll();
 }
 
+/** One press at a time. A button that was disabled instead would lose the focus of the keyboard. */
+function once(button: HTMLButtonElement, work: () => Promise<unknown>): void {
+  if (button.ariaBusy === 'true') return;
+  button.ariaBusy = 'true';
+  void act(work).finally(() => {
+    button.ariaBusy = 'false';
+  });
+}
+
 function press(id: string, work: (button: HTMLButtonElement) => Promise<unknown>): void {
   const button = find<HTMLButtonElement>(id);
-  button?.addEventListener('click', async () => {
-    button.disabled = true;
-    await act(() => work(button));
-    button.disabled = false;
-  });
+  button?.addEventListener('click', () => once(button, () => work(button)));
 }
 
 press('do-sign-up', () => ask('sign-up'));
@@ -143,13 +160,13 @@ press('do-hear', async (button) => {
   button.setAttribute('aria-pressed', String(hears));
   tiles.silence(!hears);
 });
-find('join')!.addEventListener('submit', async (event) => {
+find('join')!.addEventListener('submit', (event) => {
   event.preventDefault();
   const form = event.currentTarget as HTMLFormElement;
-  const button = form.querySelector('button')!;
-  button.disabled = true;
-  await act(() => join(state!.invitation!, new FormData(form)));
-  button.disabled = false;
+  once(form.querySelector('button')!, () => join(state!.invitation!, new FormData(form)));
+});
+addEventListener('focusin', ({ target }) => {
+  focused = target as HTMLElement;
 });
 addEventListener('pagehide', () => void call?.leave());
 

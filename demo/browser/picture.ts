@@ -31,7 +31,7 @@ function drawAt(context: CanvasRenderingContext2D, username: string, hue: number
   context.font = '700 64px system-ui, sans-serif';
   context.fillText(username, 24, 92, width - 48);
   context.font = '400 32px ui-monospace, monospace';
-  context.fillText(`${seconds.toFixed(2).padStart(6)} s`, 24, 144);
+  context.fillText(`${seconds.toFixed(2)} s`, 24, 144);
 }
 
 function playTone(hue: number): MediaStreamTrack[] {

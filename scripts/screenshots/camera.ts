@@ -81,24 +81,21 @@ export class Camera {
       if (!answer?.ok() || page.url() !== url + wanted) {
         throw new Error(`${wanted} answered ${answer?.status()} as ${page.url()}`);
       }
-      return await capture(context, page, look.viewport);
+      return await capture(page, look.viewport);
     } finally {
       await context.close();
     }
   }
 }
 
-async function capture(
-  context: BrowserContext,
-  page: Page,
-  { width, height }: typeof DESKTOP,
-): Promise<Buffer> {
+/** The top of a page, as a small PNG. */
+export async function capture(page: Page, { width, height }: typeof DESKTOP): Promise<Buffer> {
   const content: number = await page.evaluate(
     'Math.ceil(document.body.lastElementChild.getBoundingClientRect().bottom + scrollY)',
   );
   const clip = { x: 0, y: 0, width, height: Math.min(height, Math.max(HEIGHT_MIN, content)) };
   const png = await page.screenshot({ clip, animations: 'disabled' });
-  return encodePng(await decode(context, png));
+  return encodePng(await decode(page.context(), png));
 }
 
 /** Chromium knows how to read what it wrote. */
