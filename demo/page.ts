@@ -43,7 +43,7 @@ ${step(
   html`<p>Open this link in another window, browser or device:</p>
 <p class="secret"><code id="link" tabindex="0" role="group" aria-label="Link to join"></code>
 <button type="button" id="do-copy">Copy</button></p>
-<p class="hint">One browser has room for two windows that send. More need private windows or other browsers.</p>`,
+<p class="hint">Two windows of one browser can be in the room. For more, use private windows or other browsers.</p>`,
 )}
 </ol>
 </section>

@@ -1,20 +1,23 @@
 /**
- * Pictures of every page of both consoles, in docs/images/console.
+ * Pictures of every page of both consoles, in docs/images/console, and of the video demo, in docs/images/video.
  *
  * It starts a service of its own with the sandbox, fills it with a theatre and its neighbours, and opens each page in the
- * Chromium of the machine. The list of pages is scripts/screenshots/pictures.ts. `--only <name>` takes single pictures;
+ * Chromium of the machine. The list of pages is scripts/screenshots/pictures.ts. `--only <name>` takes single pictures, with
+ * `video` that of the demo;
  * `--to <folder>` writes them elsewhere.
  */
 import { mkdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openCamera } from './screenshots/camera.ts';
 import { makeLakeside } from './screenshots/lakeside.ts';
 import { makeOthers } from './screenshots/others.ts';
 import { OPERATOR_PICTURES, type Picture, type Stage, TENANT_PICTURES } from './screenshots/pictures.ts';
 import { OPS_URL, type OwnService, PUBLIC_URL, startOwnService } from './screenshots/service.ts';
+import { takeVideoDemo } from './screenshots/video-demo.ts';
 
-const FOLDER = new URL('../docs/images/console', import.meta.url).pathname;
+const FOLDER = new URL('../docs/images', import.meta.url).pathname;
+const VIDEO = { name: 'video' };
 
 const { values } = parseArgs({
   options: { only: { type: 'string', multiple: true }, to: { type: 'string' } },
@@ -27,8 +30,12 @@ function say(text: string): void {
 }
 
 async function main(): Promise<void> {
-  const folder = values.to === undefined ? FOLDER : resolve(values.to);
-  await mkdir(folder, { recursive: true });
+  const folder = await makeFolder('console');
+  if (isWanted(VIDEO)) {
+    say('The video demo');
+    await takeVideoDemo(await makeFolder('video'));
+  }
+  if (values.only?.every((name) => name === VIDEO.name)) return;
   say('A service starts');
   const own = await startOwnService();
   try {
@@ -74,7 +81,13 @@ async function takeAll(own: OwnService, folder: string): Promise<void> {
   }
 }
 
-function isWanted({ name }: Picture): boolean {
+async function makeFolder(name: string): Promise<string> {
+  const folder = values.to === undefined ? join(FOLDER, name) : resolve(values.to);
+  await mkdir(folder, { recursive: true });
+  return folder;
+}
+
+function isWanted({ name }: Pick<Picture, 'name'>): boolean {
   return values.only === undefined || values.only.includes(name);
 }
 

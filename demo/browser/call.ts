@@ -2,11 +2,13 @@
 import {
   connect,
   createDevice,
+  type Device,
   type RelayConnection,
   type Renewable,
   Session,
 } from '../../sdk/typescript/src/device/index.ts';
 import type { Counts, Invitation } from '../state.ts';
+import { takePlace } from './place.ts';
 
 export interface CallEvents {
   /** Media of another participant. */
@@ -35,14 +37,21 @@ export class Call {
   connectedMs = 0;
   readonly stream: MediaStream | undefined;
   readonly #session: Session<Renewable>;
+  readonly #close: () => void;
   #connection: RelayConnection | undefined;
   /** Whose a track is, by its id. */
   readonly #owners = new Map<string, string>();
 
-  private constructor(username: string, session: Session<Renewable>, stream: MediaStream | undefined) {
+  private constructor(
+    username: string,
+    session: Session<Renewable>,
+    stream: MediaStream | undefined,
+    close: () => void,
+  ) {
     this.username = username;
     this.#session = session;
     this.stream = stream;
+    this.#close = close;
   }
 
   /** Throws what the SDK throws: `JoinError`, `ConnectError`. */
@@ -52,42 +61,28 @@ export class Call {
     open: (username: string) => Promise<MediaStream> | MediaStream | undefined,
     events: CallEvents,
   ): Promise<Call> {
-    const stream = await open(wanted);
-    try {
-      return await Call.#enter({ room, credential }, wanted, stream, events);
-    } catch (error) {
+    const givePlaceBack = await takePlace();
+    let stream: MediaStream | undefined;
+    const close = () => {
+      givePlaceBack();
       stop(stream);
+    };
+    try {
+      stream = await open(wanted);
+      const startedAt = performance.now();
+      const device = await createDevice();
+      const request = { url: location.origin, credential, room, username: wanted };
+      const grant = await device.join(request);
+      const session = new Session({ grant, renew: (options) => device.join(request, options) });
+      const call = new Call(grant.username, session, stream, close);
+      call.#follow(events);
+      await call.#connect(device, room, events);
+      await call.#opened(startedAt);
+      return call;
+    } catch (error) {
+      close();
       throw error;
     }
-  }
-
-  static async #enter(
-    { room, credential }: Invitation,
-    wanted: string,
-    stream: MediaStream | undefined,
-    events: CallEvents,
-  ): Promise<Call> {
-    const url = location.origin;
-    const startedAt = performance.now();
-    const device = await createDevice();
-    const request = { url, credential, room, username: wanted };
-    const grant = await device.join(request);
-    const session = new Session({ grant, renew: (options) => device.join(request, options) });
-    const call = new Call(grant.username, session, stream);
-    call.#follow(events);
-    call.#connection = await connect(url, {
-      session,
-      device,
-      room,
-      username: grant.username,
-      ...(stream && { publish: stream }),
-    });
-    call.#connection.on('track', ({ username, track }) => {
-      call.#owners.set(track.id, username);
-      events.track(username, track);
-    });
-    await call.#opened(startedAt);
-    return call;
   }
 
   /** What this browser counted, and the newest picture of each other participant. */
@@ -118,13 +113,27 @@ export class Call {
 
   async leave(): Promise<void> {
     this.#session.leave();
-    stop(this.stream);
+    this.#close();
     await this.#connection?.close();
+  }
+
+  async #connect(device: Device, room: string, { track }: CallEvents): Promise<void> {
+    this.#connection = await connect(location.origin, {
+      session: this.#session,
+      device,
+      room,
+      username: this.username,
+      ...(this.stream && { publish: this.stream }),
+    });
+    this.#connection.on('track', (got) => {
+      this.#owners.set(got.track.id, got.username);
+      track(got.username, got.track);
+    });
   }
 
   #follow({ ended }: CallEvents): void {
     const end = (code: string, words: string) => {
-      stop(this.stream);
+      this.#close();
       ended(code, words);
     };
     const session = this.#session;

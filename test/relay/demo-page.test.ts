@@ -91,6 +91,19 @@ describe('another browser', () => {
   });
 });
 
+test('a third window of one browser is told that it has no connections left', async () => {
+  const { link } = await hostState(stand);
+  const windows = await Promise.all([1, 2].map(() => host.page.context().newPage()));
+  for (const page of windows) {
+    await page.goto(stand.url + link);
+    await page.getByLabel('Nothing: only watch').check();
+    await page.getByRole('button', { name: 'Join', exact: true }).click();
+    await page.locator('.you:visible').or(page.getByRole('alert')).waitFor();
+  }
+  expect(await windows[1]!.getByRole('alert').innerText()).toContain('no connections left');
+  for (const page of windows) await page.close();
+});
+
 test('who is kicked reads why, and may join again', async () => {
   await host.press('Kick: bob');
   await guest.page.getByText('The host has removed you from the room.').waitFor();
