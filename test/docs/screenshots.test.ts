@@ -44,7 +44,10 @@ test('the folder holds these pictures, and is small', () => {
   expect(bytes).toBeLessThan(BYTES_MAX);
 });
 
-test('the README begins with the overview', () => {
-  const beginning = readFileSync(new URL('README.md', ROOT), 'utf8').slice(0, 700);
-  for (const look of LOOKS) expect(beginning).toContain(`docs/images/console/overview-${look}.png`);
+test('the README begins with the overview, and then shows the video demo', () => {
+  const beginning = readFileSync(new URL('README.md', ROOT), 'utf8').split('\n## ')[0]!;
+  for (const look of LOOKS) {
+    expect(beginning.slice(0, 700)).toContain(`docs/images/console/overview-${look}.png`);
+    expect(beginning).toContain(`docs/images/video/video-${look}.png`);
+  }
 });
