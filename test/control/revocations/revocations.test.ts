@@ -4,7 +4,7 @@ import { TrackKind } from '@boxoffice/contract/track_kind';
 import { describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newTenantId, parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { findRevocationSeqs, findRevocations } from '../../../src/control/revocations/revocations.sql.ts';
+import { findRevocations, findStandings } from '../../../src/control/revocations/revocations.sql.ts';
 import { revocationClaimsOf } from '../../../src/control/revocations/revocations.ts';
 import { endRoom } from '../../../src/control/rooms/end-room.ts';
 import { expel } from '../../../src/control/rooms/participants.sql.ts';
@@ -57,8 +57,8 @@ test('the last revocation of each tenant is its own', async () => {
   await stages[0].control.call(banSubject, user('eve'));
   const last = await Promise.all(stages.map(async (stage) => (await claimsOf(stage)).seq));
   const ids = stages.map(({ tenant }) => parseTenantId(tenant.id)!);
-  const found = await findRevocationSeqs(app.service.deps.db, ids);
-  expect(ids.map((id) => Number(found.get(id)))).toEqual(last);
+  const found = await findStandings(app.service.deps.db, ids);
+  expect(ids.map((id) => Number(found.get(id)?.seq))).toEqual(last);
   expect(last[0]).not.toBe(last[1]);
 });
 
