@@ -9,6 +9,7 @@ import {
   type TokenVerifier,
   type UsageReporter,
 } from '../../sdk/typescript/src/relay/index.ts';
+import { ENCRYPTION_FORMAT, EncryptionGuard } from './encryption-guard.ts';
 import { type Counts, Metrics } from './metrics.ts';
 import type { Codec, Kind, Offer } from './offer.ts';
 import { Participant } from './participant.ts';
@@ -87,13 +88,16 @@ export class Relay {
     return this.#sessions.get(id);
   }
 
-  /** A participant sends what its token allows. */
-  async publish({ admission, offer, address }: Entry): Promise<Opened> {
+  /** A participant sends what its token allows. `encryption`: the format in which it says that it encrypts. */
+  async publish({ admission, offer, address }: Entry, encryption: string | undefined): Promise<Opened> {
     for (const { kind } of offer.sections) demand(admission, `publish.${kind}`);
+    if (admission.e2eeRequired && encryption !== ENCRYPTION_FORMAT)
+      throw new Refused(403, 'ENCRYPTION_REQUIRED', 'this room takes only media with end-to-end encryption');
     const room = this.#rooms.get(admission.roomUid) ?? new Room();
     const sources = new Map<Kind, Source>();
     const publication: Publication = { username: admission.username, sources };
     const session = this.#begin(admission, room, offer, address, {
+      published: offer.sections.map(({ kind }) => kind),
       muted: (kinds) => mute(sources, kinds),
       ended: () => {
         room.unpublish(publication);
@@ -105,14 +109,16 @@ export class Relay {
     const answer = await this.#answer(session, offer, chosen, (peer) => {
       peer.connection.onTrack((track) => {
         const mid = track.mid();
-        const source = new Source(kinds.get(mid)!, chosen.get(mid)!, track);
+        const guard = admission.e2eeRequired ? new EncryptionGuard() : undefined;
+        const source = new Source(kinds.get(mid)!, chosen.get(mid)!, track, guard);
+        source.isMuted = session.withheld.includes(source.kind);
         sources.set(source.kind, source);
         const { bitrate } = this.#settings.limits;
         receive(track, bitrate, {
           packet: (bytes, header) => {
             if (!mayFlow(peer, session)) return;
             session.participant.received(bytes.length);
-            source.take(bytes, header);
+            if (!source.take(bytes, header)) session.end('ENCRYPTION_REQUIRED');
           },
           tooFast: () => {
             if (mayFlow(peer, session)) session.end('TOO_FAST');
@@ -120,7 +126,6 @@ export class Relay {
         });
       });
     });
-    mute(sources, session.admission.muted);
     room.publish(publication);
     this.tellPublishers(admission.roomUid);
     return { session, answer };
@@ -128,8 +133,7 @@ export class Relay {
 
   /** A participant gets what another one publishes now, or will. */
   async subscribe({ admission, offer, address }: Entry, wanted: string | undefined): Promise<Opened> {
-    for (const { kind } of offer.sections)
-      demand(admission, kind === 'audio' ? 'subscribe.audio' : 'subscribe.video');
+    for (const { kind } of offer.sections) demand(admission, rightToGet(kind));
     const room = this.#rooms.get(admission.roomUid) ?? new Room();
     const of = wanted ?? room.publishers.find((name) => name !== admission.username);
     if (of === undefined || !room.find(of))
@@ -138,13 +142,15 @@ export class Relay {
     const receivers = new Map<Kind, Receiver>();
     const subscription: Subscription = { of, receivers };
     const session = this.#begin(admission, room, offer, address, {
+      published: [],
       muted: () => undefined,
       ended: () => room.unsubscribe(subscription),
     });
     const connected = () => room.subscribe(subscription);
     const prepare = (peer: Peer) => {
-      const mayReceive = () => mayFlow(peer, session);
       for (const { mid, kind } of offer.sections) {
+        const right = rightToGet(kind);
+        const mayReceive = () => mayFlow(peer, session) && session.admission.capabilities.includes(right);
         const refresh = () => room.find(of)?.sources.get(kind)?.askForKeyFrame();
         const sending = addSending(peer.connection, mid, kind, chosen.get(mid)!, session.id, refresh);
         receivers.set(kind, new Receiver(sending, mayReceive, session.participant));
@@ -167,7 +173,11 @@ export class Relay {
     room: Room,
     { fingerprint, candidates }: Offer,
     address: string,
-    on: { readonly muted: (kinds: readonly string[]) => void; readonly ended: () => void },
+    on: {
+      readonly published: readonly Kind[];
+      readonly muted: (withheld: readonly string[]) => void;
+      readonly ended: () => void;
+    },
   ): Session {
     const { roomUid, username, deviceThumbprint } = admission;
     this.#checkLimits(roomUid, candidates);
@@ -183,16 +193,10 @@ export class Relay {
       on.ended();
       if (room.isEmpty) this.#rooms.delete(roomUid);
     };
+    const { published, muted: onMute } = on;
     const challenge = () => this.verifier.challenge();
-    const session = new Session({
-      admission,
-      address,
-      fingerprint,
-      participant,
-      challenge,
-      onEnd,
-      onMute: on.muted,
-    });
+    const about = { admission, address, fingerprint, participant, published };
+    const session = new Session({ ...about, challenge, onEnd, onMute });
     session.candidates = candidates;
     this.#sessions.set(session.id, session);
     return session;
@@ -237,6 +241,8 @@ export class Relay {
     }
   }
 }
+
+const rightToGet = (kind: Kind) => (kind === 'audio' ? 'subscribe.audio' : 'subscribe.video');
 
 const mayFlow = (peer: Peer, session: Session) => peer.isTrusted && !session.hasEnded;
 

@@ -1,5 +1,6 @@
 /** A room on this relay: who publishes what, and who gets it. Media goes from a publication to its subscriptions. */
 import type { Track } from 'node-datachannel';
+import type { EncryptionGuard, Packet } from './encryption-guard.ts';
 import { readPixels } from './frame-size.ts';
 import type { Codec, Kind } from './offer.ts';
 import { Outgoing, type RtpHeader } from './rtp.ts';
@@ -13,27 +14,42 @@ export class Source {
   readonly codec: Codec['name'];
   readonly #payloadType: number;
   readonly #track: Track;
+  readonly #guard: EncryptionGuard | undefined;
   readonly #receivers = new Set<Receiver>();
   #askedAt = Number.NEGATIVE_INFINITY;
   /** The size of the newest key frame; 0 for sound. */
   pixels = 0;
   isMuted = false;
 
-  constructor(kind: Kind, { name, payloadType }: Codec, track: Track) {
+  /** `guard`: of a room that requires encryption. */
+  constructor(kind: Kind, { name, payloadType }: Codec, track: Track, guard: EncryptionGuard | undefined) {
     this.kind = kind;
     this.codec = name;
     this.#payloadType = payloadType;
     this.#track = track;
+    this.#guard = guard;
   }
 
-  /** Forward a packet to all who get it. What is not the media that was agreed on is dropped. */
-  take(packet: Buffer, header: RtpHeader): void {
-    if (this.isMuted || header.payloadType !== this.#payloadType) return;
+  /**
+   * Forward a packet to all who get it. What is not the media that was agreed on is dropped. Returns false if it is not
+   * encrypted and must be.
+   */
+  take(bytes: Buffer, header: RtpHeader): boolean {
+    if (header.payloadType !== this.#payloadType) return true;
+    const passing = this.#guard
+      ? this.#guard.pass({ bytes, header }, this.codec === 'opus')
+      : [{ bytes, header }];
+    if (!passing) return false;
+    if (!this.isMuted) for (const packet of passing) this.#forward(packet);
+    return true;
+  }
+
+  #forward({ bytes, header }: Packet): void {
     if (this.codec !== 'opus') {
-      const pixels = readPixels(this.codec, packet.subarray(header.payloadAt, header.payloadEnd));
+      const pixels = readPixels(this.codec, bytes.subarray(header.payloadAt, header.payloadEnd));
       if (pixels !== undefined) this.pixels = pixels;
     }
-    for (const receiver of this.#receivers) receiver.send(packet, header, this.pixels);
+    for (const receiver of this.#receivers) receiver.send(bytes, header, this.pixels);
   }
 
   attach(receiver: Receiver): void {

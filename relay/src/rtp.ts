@@ -5,6 +5,8 @@ const VERSION = 2;
 
 export interface RtpHeader {
   readonly payloadType: number;
+  /** The marker: of pictures, the last packet of one. */
+  readonly isLast: boolean;
   readonly sequence: number;
   readonly ssrc: number;
   /** Where the payload begins. */
@@ -27,6 +29,7 @@ export function readRtp(packet: Buffer): RtpHeader | undefined {
   if (payloadAt > payloadEnd) return undefined;
   return {
     payloadType: packet[1]! & 0x7f,
+    isLast: (packet[1]! & 0x80) !== 0,
     sequence: packet.readUInt16BE(2),
     ssrc: packet.readUInt32BE(8),
     payloadAt,

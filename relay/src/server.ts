@@ -2,7 +2,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { admit, renew } from './admission.ts';
 import { EventStream } from './event-stream.ts';
-import { readCandidates, readOffer } from './offer.ts';
+import { type Kind, readCandidates, readOffer } from './offer.ts';
 import { Refused } from './refused.ts';
 import type { Opened, Relay } from './relay.ts';
 import type { Session } from './session.ts';
@@ -19,7 +19,11 @@ const CORS = {
   'access-control-max-age': '600',
 };
 
-type InRoom = { Params: { room: string }; Querystring: { of?: string }; Body: string | undefined };
+type InRoom = {
+  Params: { room: string };
+  Querystring: { of?: string; encryption?: string };
+  Body: string | undefined;
+};
 type OfSession = { Params: { id: string }; Body: string | undefined };
 
 export function openServer(relay: Relay, settings: Settings): FastifyInstance {
@@ -59,7 +63,7 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
   };
 
   app.post<InRoom>('/rooms/:room/whip', async (request, reply) =>
-    created(reply, await relay.publish(await enter(request, 'sendonly'))),
+    created(reply, await relay.publish(await enter(request, 'sendonly'), request.query.encryption)),
   );
   app.post<InRoom>('/rooms/:room/whep', async (request, reply) =>
     created(reply, await relay.subscribe(await enter(request, 'recvonly'), request.query.of)),
@@ -68,6 +72,8 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
     const session = sessionOf(request);
     if (request.headers['content-type'] === 'application/trickle-ice-sdpfrag') {
       trickle(session, request.body ?? '', settings.limits.candidates);
+    } else if (request.headers['content-type'] === 'application/json') {
+      session.muteOwn(readMuted(request.body ?? ''));
     } else {
       session.renewed(await renew(relay.verifier, session.admission, claimOf(request, session.fingerprint)));
     }
@@ -88,6 +94,19 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
     reply.type('text/plain; version=0.0.4').send(await relay.metrics.render()),
   );
   return app;
+}
+
+const KINDS: readonly unknown[] = ['audio', 'video', 'screen'] satisfies Kind[];
+
+/** What a participant wants to mute: `{ "muted": ["audio"] }`. */
+function readMuted(body: string): Kind[] {
+  try {
+    const { muted } = JSON.parse(body) as { muted: unknown[] };
+    if (muted.every((kind) => KINDS.includes(kind))) return [...new Set(muted as Kind[])].sort();
+  } catch {
+    // Neither is it JSON with a list.
+  }
+  throw new Refused(400, 'BODY_INVALID', 'the body must be {"muted": [...]} with audio, video or screen');
 }
 
 function trickle(session: Session, fragment: string, max: number): void {

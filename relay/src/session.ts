@@ -10,6 +10,7 @@ import {
   type Revocations,
 } from '../../sdk/typescript/src/relay/index.ts';
 import type { EventStream } from './event-stream.ts';
+import type { Kind } from './offer.ts';
 import type { Participant } from './participant.ts';
 import type { Peer } from './peer.ts';
 
@@ -20,9 +21,12 @@ export interface SessionOptions {
   readonly participant: Participant;
   /** A fresh challenge, for a renewal. */
   readonly challenge: () => string;
+  /** The kinds of media that it publishes. */
+  readonly published: readonly Kind[];
   /** Called once. */
   readonly onEnd: (session: Session, code: string) => void;
-  readonly onMute: (muted: readonly string[]) => void;
+  /** What is not to be forwarded any more, or again. */
+  readonly onMute: (withheld: readonly string[]) => void;
 }
 
 export class Session {
@@ -39,20 +43,29 @@ export class Session {
   #admission: Admission;
   #timers: readonly NodeJS.Timeout[];
   #stream: EventStream | undefined;
-  #muted = '[]';
+  readonly #published: readonly Kind[];
+  /** What moderators have muted, by the newest snapshot of revocations. */
+  #moderated: readonly string[];
+  /** What the participant has muted, or the room for the participant to unmute. */
+  #own: readonly string[];
+  #told: string;
   #hasEnded = false;
 
-  constructor({ admission, address, fingerprint, participant, challenge, onEnd, onMute }: SessionOptions) {
+  constructor(options: SessionOptions) {
+    const { admission, address, fingerprint, participant, published, challenge, onEnd, onMute } = options;
     this.#admission = admission;
+    this.#published = published;
+    this.#moderated = admission.muted;
+    this.#own = admission.muteOnEntry ? published.filter((kind) => kind === 'audio') : [];
     this.address = address;
     this.fingerprint = fingerprint;
     this.participant = participant;
     this.#challenge = challenge;
+    this.#told = JSON.stringify(this.#muted());
     this.#onEnd = onEnd;
     this.#onMute = onMute;
     this.#timers = this.#followLifetime();
     participant.enter(this);
-    this.#mute(admission.muted);
   }
 
   get admission(): Admission {
@@ -67,7 +80,7 @@ export class Session {
   follow(stream: EventStream): void {
     this.#stream?.close();
     this.#stream = stream;
-    stream.send('mute', { kinds: JSON.parse(this.#muted) });
+    stream.send('mute', this.#muted());
   }
 
   tell(event: string, data: object): void {
@@ -79,6 +92,18 @@ export class Session {
     this.#clearTimers();
     this.#timers = this.#followLifetime();
     this.#mute(admission.muted);
+  }
+
+  /** What the participant mutes from now on; all else of its own is unmuted. */
+  muteOwn(kinds: readonly string[]): void {
+    this.#own = kinds;
+    this.#mute(this.#moderated);
+  }
+
+  /** What is not to be forwarded: muted by a moderator or by the participant, or no longer allowed by the token. */
+  get withheld(): readonly string[] {
+    const { kinds, own } = this.#muted();
+    return [...kinds, ...own];
   }
 
   /** Look at the revocations of the tenant, which have changed. */
@@ -116,11 +141,28 @@ export class Session {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  #mute(kinds: readonly string[]): void {
-    const muted = JSON.stringify([...kinds].sort());
-    if (muted === this.#muted) return;
-    this.#muted = muted;
-    this.tell('mute', { kinds: JSON.parse(muted) });
-    this.#onMute(kinds);
+  #mute(moderated: readonly string[]): void {
+    const released = this.#moderated.filter((kind) => !moderated.includes(kind));
+    this.#moderated = moderated;
+    // A token that was minted meanwhile lacks the right that a moderator has given back.
+    if (released.some((kind) => this.#notAllowed().includes(kind as Kind))) this.tell('renew', {});
+    const muted = this.#muted();
+    const told = JSON.stringify(muted);
+    if (told === this.#told) return;
+    this.#told = told;
+    this.tell('mute', muted);
+    this.#onMute(this.withheld);
+  }
+
+  /** `kinds`: what the participant cannot change. */
+  #muted(): { readonly kinds: readonly string[]; readonly own: readonly string[] } {
+    const kinds = [...new Set([...this.#moderated, ...this.#notAllowed()])].sort();
+    return { kinds, own: this.#own };
+  }
+
+  /** A right may be gone with a renewed token. */
+  #notAllowed(): readonly Kind[] {
+    const { capabilities } = this.#admission;
+    return this.#published.filter((kind) => !capabilities.includes(`publish.${kind}`));
   }
 }

@@ -23,7 +23,14 @@ describe('readRtp', () => {
     const contributor = [0, 0, 0, 5];
     const extension = [0xbe, 0xde, 0, 1, 9, 9, 9, 9];
     const found = readRtp(packet({ first: 0xb1, rest: [...contributor, ...extension, 42, 0, 2] }));
-    expect(found).toStrictEqual({ payloadType: 96, sequence: 7, ssrc: 99, payloadAt: 24, payloadEnd: 25 });
+    expect(found).toStrictEqual({
+      payloadType: 96,
+      isLast: false,
+      sequence: 7,
+      ssrc: 99,
+      payloadAt: 24,
+      payloadEnd: 25,
+    });
   });
 
   test.each([

@@ -218,7 +218,8 @@ type Room struct {
 type RoomPolicy struct {
 	// Immutable.
 	Mode RoomMode `json:"mode"`
-	// Clients must not publish without a key for end-to-end encryption. Immutable.
+	// Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far as
+	// they can tell. Immutable.
 	E2EERequired bool `json:"e2ee_required"`
 	// Mints need AgeVerified, and joins with device credentials are refused. Immutable.
 	AgeVerificationRequired bool `json:"age_verification_required"`
@@ -231,9 +232,11 @@ type RoomPolicy struct {
 	Locked bool `json:"locked"`
 	// What a host gets when a token is minted without capabilities; empty: all capabilities of a host.
 	HostCapabilities []string `json:"host_capabilities,omitzero"`
-	// The same for the roles `audience` and `broadcast_audience`.
+	// The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that
+	// is not among them.
 	AudienceCapabilities []string `json:"audience_capabilities,omitzero"`
-	// Clients start with the microphone off. Users may turn it on.
+	// Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it
+	// on.
 	MuteOnEntry bool `json:"mute_on_entry"`
 }
 

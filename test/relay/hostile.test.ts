@@ -3,34 +3,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
 import { useService } from '../support/service.ts';
+import { challengeFrom, FINGERPRINT, offer, type Sent, sendTo } from './requests.ts';
 import { type Relay, startRelay } from './support.ts';
 
 const app = useService();
 let relay: Relay;
 let device: Device;
 let token: string;
-
-const FINGERPRINT = Array.from({ length: 32 }, (_, at) => at.toString(16).padStart(2, '0')).join(':');
-
-/** An offer to send sound, with further lines. */
-const offer = (lines = '', fingerprint = FINGERPRINT) =>
-  [
-    'v=0',
-    'o=- 1 2 IN IP4 127.0.0.1',
-    's=-',
-    't=0 0',
-    `a=fingerprint:sha-256 ${fingerprint}`,
-    'a=ice-ufrag:abcd',
-    'a=ice-pwd:abcdefghijklmnopqrstuvwx',
-    'a=setup:actpass',
-    'm=audio 9 UDP/TLS/RTP/SAVPF 111',
-    'c=IN IP4 0.0.0.0',
-    'a=mid:0',
-    'a=sendonly',
-    'a=rtcp-mux',
-    'a=rtpmap:111 opus/48000/2',
-    lines,
-  ].join('\r\n');
 
 beforeAll(async () => {
   const tenant = await app.paidTenant();
@@ -42,49 +21,8 @@ beforeAll(async () => {
   return () => relay.stop();
 });
 
-interface Sent {
-  readonly path?: string;
-  readonly method?: string;
-  readonly body?: string;
-  /** The address that the proof names. Default: that of the request. */
-  readonly proofOf?: string;
-  readonly challenge?: string;
-  readonly fingerprint?: string;
-  readonly type?: string;
-}
-
-async function challengeOf(answer?: Response): Promise<string> {
-  return (answer ?? (await fetch(`${relay.url}/healthz`))).headers.get('dpop-nonce')!;
-}
-
-/** A request with a token and a proof. */
-async function send({
-  path = '/rooms/lobby/whip',
-  method = 'POST',
-  body = offer(),
-  proofOf = `${relay.url}${path}`,
-  challenge,
-  fingerprint = FINGERPRINT,
-  type = 'application/sdp',
-}: Sent = {}) {
-  const proof = await device.proof({
-    token,
-    challenge: challenge ?? (await challengeOf()),
-    url: proofOf,
-    method,
-    dtlsFingerprint: fingerprint,
-  });
-  const headers = { authorization: `DPoP ${token}`, dpop: proof, 'content-type': type };
-  const answer = await fetch(`${relay.url}${path}`, { method, headers, body });
-  const text = await answer.text();
-  const code = text.startsWith('{') ? JSON.parse(text).error.code : undefined;
-  return {
-    status: answer.status,
-    code,
-    location: answer.headers.get('location'),
-    challenge: await challengeOf(answer),
-  };
-}
+const send = (sent: Sent = {}) => sendTo({ relay, device, token }, sent);
+const challengeOf = () => challengeFrom(relay);
 
 const sessions = async () =>
   ((await (await fetch(`${relay.url}/healthz`)).json()) as { sessions: number }).sessions;

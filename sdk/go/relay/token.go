@@ -52,6 +52,10 @@ type TokenClaims struct {
 	MintedBy string
 	// RangeSalt is a secret of the tenant, for [CheckRevocations]: banned ranges of addresses are hashed with it.
 	RangeSalt string
+	// E2EERequired tells whether the room takes only media with end-to-end encryption.
+	E2EERequired bool
+	// MuteOnEntry tells whether a participant who begins to publish is muted until the participant turns the microphone on.
+	MuteOnEntry bool
 }
 
 type expectedToken struct {
@@ -96,6 +100,7 @@ func readClaims(claims map[string]any, now time.Time) (*TokenClaims, error) {
 	if !ok {
 		return nil, refuse(TokenNotBound)
 	}
+	policy := reader.policy()
 	read := &TokenClaims{
 		Tenant:           reader.text("tid"),
 		Username:         reader.text("sub"),
@@ -111,8 +116,10 @@ func readClaims(claims map[string]any, now time.Time) (*TokenClaims, error) {
 		TokenID:          reader.text("jti"),
 		MintedBy:         reader.text("key"),
 		RangeSalt:        reader.text("salt"),
+		E2EERequired:     policy.flag("e2ee_required"),
+		MuteOnEntry:      policy.flag("mute_on_entry"),
 	}
-	if reader.isBroken {
+	if reader.isBroken || policy.isBroken {
 		return nil, refuse(TokenClaimsInvalid)
 	}
 	return read, nil
@@ -167,6 +174,20 @@ func (r *claimReader) whole(name string) int64 {
 	whole, ok := plainjson.Whole(r.claims[name])
 	r.isBroken = r.isBroken || !ok
 	return whole
+}
+
+// policy reads the rules of the room. They are absent if none is set, and others than those that are asked for are ignored.
+func (r *claimReader) policy() *claimReader {
+	value, isThere := r.claims["policy"]
+	object, ok := value.(map[string]any)
+	return &claimReader{claims: object, isBroken: isThere && !ok}
+}
+
+func (r *claimReader) flag(name string) bool {
+	value, isThere := r.claims[name]
+	flag, ok := value.(bool)
+	r.isBroken = r.isBroken || isThere && !ok
+	return flag
 }
 
 func (r *claimReader) role(name string) Role {

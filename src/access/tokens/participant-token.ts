@@ -35,6 +35,13 @@ export interface Grant {
    * Secret of the tenant with which the revocation feed hashes the address ranges that it bans everywhere.
    */
   readonly rangeSalt: string;
+  readonly policy: RelayPolicy;
+}
+
+/** The rules of a room that relays and devices keep, because the service sees no media. */
+export interface RelayPolicy {
+  readonly e2eeRequired: boolean;
+  readonly muteOnEntry: boolean;
 }
 
 export interface Claims {
@@ -55,10 +62,13 @@ export interface Claims {
   readonly ep: number;
   readonly key: string;
   readonly salt: string;
+  /** The rules that are set; absent: none is. */
+  readonly policy?: { readonly e2ee_required?: true; readonly mute_on_entry?: true };
 }
 
 /** `publicUrl` is the address of the deployment: the issuer, and its host identifies the relays. */
 export function claimsOf(grant: Grant, publicUrl: string): Claims {
+  const { e2eeRequired, muteOnEntry } = grant.policy;
   return {
     iss: publicUrl,
     aud: audienceOf(publicUrl),
@@ -77,6 +87,9 @@ export function claimsOf(grant: Grant, publicUrl: string): Claims {
     ep: grant.epoch,
     key: grant.keyId,
     salt: grant.rangeSalt,
+    ...((e2eeRequired || muteOnEntry) && {
+      policy: { ...(e2eeRequired && { e2ee_required: true }), ...(muteOnEntry && { mute_on_entry: true }) },
+    }),
   };
 }
 

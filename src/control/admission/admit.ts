@@ -83,6 +83,7 @@ async function mintFor(deps: AdmissionDeps, entry: Entry, admission: Admission):
     epoch,
     keyId: entry.keyId,
     rangeSalt: entry.rangeSalt,
+    policy: entry.policy,
   });
   return { ...minted, withheld, roomUid: entry.roomUid };
 }

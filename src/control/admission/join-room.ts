@@ -78,7 +78,7 @@ async function checkJoin(
   refuseUnverifiedAge(live.policy, false);
   // Only an admitted device counts as inside, because any device can claim a username.
   refuseNewcomer(live.policy, state.isAdmitted);
-  const grant = joinGrant(device.publish);
+  const grant = joinGrant(device.publish, live.policy);
   refuseHigherName(state, grant);
   return {
     ...live,

@@ -18,6 +18,7 @@ const grant = {
   epoch: 3,
   keyId: '0123456789abcdef',
   rangeSalt: '5'.repeat(32),
+  policy: { e2eeRequired: false, muteOnEntry: false },
 };
 
 describe('claimsOf', () => {
@@ -41,6 +42,15 @@ describe('claimsOf', () => {
       rid: 'rm_1',
       salt: grant.rangeSalt,
     });
+  });
+
+  test.each([
+    [{}, undefined],
+    [{ e2eeRequired: true }, { e2ee_required: true }],
+    [{ muteOnEntry: true }, { mute_on_entry: true }],
+  ])('name the rules that relays keep, if they are set: %j', (rules, policy) => {
+    const given = { ...grant, policy: { ...grant.policy, ...rules } };
+    expect(claimsOf(given, 'https://api.example.com').policy).toStrictEqual(policy);
   });
 
   test('have an id of 128 bits each', () => {

@@ -56,8 +56,16 @@ describe('verify', () => {
       tokenId: 'q8w0c3c5d0m5l4v3s2a1ZQ',
       mintedBy: '0f7e440556fe905a',
       rangeSalt: '2c5d0a71e94b4f6f8d13a7c0b6e2f951',
+      e2eeRequired: false,
+      muteOnEntry: false,
       muted: [],
     });
+  });
+
+  test('returns the rules of the room that are for relays', async () => {
+    const policy = { e2ee_required: true, mute_on_entry: true, of_a_later_version: 5 };
+    const admission = await arrive(createRelay(), await mint({ policy }));
+    expect(admission).toMatchObject({ e2eeRequired: true, muteOnEntry: true });
   });
 
   test.each([

@@ -96,6 +96,12 @@ const CASES: readonly Case[] = [
   ['a token from 60 seconds ahead', null, { claims: { iat: NOW_SECONDS + 60, nbf: NOW_SECONDS + 60 } }],
   ['a proof with a query and a fragment in htu', null, { proofClaims: { htu: `${RELAY_URL}?a=b#c` } }],
   ['a kick before the token was minted', null, revoked({ epochs: [[hashed('epoch', ROOM_UID, 'ann'), 3]] })],
+  [
+    'a policy with members of a later version',
+    null,
+    { claims: { policy: { e2ee_required: true, of_later: 5 } } },
+  ],
+  ['a claim of a later version', null, { claims: { of_later: 5 } }],
   ['a renewal without credit', null, { rest: { renews: session, admitted: false } }],
 
   ['two segments', 'TOKEN_MALFORMED', { token: 'e30.e30' }],
@@ -113,6 +119,12 @@ const CASES: readonly Case[] = [
   ['another issuer', 'TOKEN_WRONG_ISSUER', { claims: { iss: 'https://other.example' } }],
   ['another audience', 'TOKEN_WRONG_AUDIENCE', { claims: { aud: 'relay:other.example' } }],
   ['no epoch', 'TOKEN_CLAIMS_INVALID', { claims: { ep: undefined } }],
+  ['a policy that is a text', 'TOKEN_CLAIMS_INVALID', { claims: { policy: 'e2ee_required' } }],
+  [
+    'a policy whose member is a text',
+    'TOKEN_CLAIMS_INVALID',
+    { claims: { policy: { e2ee_required: 'yes' } } },
+  ],
   ['no salt', 'TOKEN_CLAIMS_INVALID', { claims: { salt: undefined } }],
   [
     'expired this instant',

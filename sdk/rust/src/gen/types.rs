@@ -455,7 +455,8 @@ impl CreateRoom {
         self
     }
 
-    /// Clients must not publish without a key for end-to-end encryption. Immutable.
+    /// Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far as
+    /// they can tell. Immutable.
     pub fn e2ee_required(mut self, e2ee_required: bool) -> Self {
         self.policy.get_or_insert_default().e2ee_required = Some(e2ee_required);
         self
@@ -498,7 +499,8 @@ impl CreateRoom {
         self
     }
 
-    /// The same for the roles `audience` and `broadcast_audience`.
+    /// The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that is
+    /// not among them.
     pub fn audience_capabilities(
         mut self,
         audience_capabilities: impl IntoIterator<Item = impl Into<String>>,
@@ -508,7 +510,7 @@ impl CreateRoom {
         self
     }
 
-    /// Clients start with the microphone off. Users may turn it on.
+    /// Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it on.
     pub fn mute_on_entry(mut self, mute_on_entry: bool) -> Self {
         self.policy.get_or_insert_default().mute_on_entry = Some(mute_on_entry);
         self
@@ -2373,7 +2375,8 @@ Broadcast = 2 => "broadcast",
 pub struct RoomPolicy {
     /// Immutable.
     pub mode: RoomMode,
-    /// Clients must not publish without a key for end-to-end encryption. Immutable.
+    /// Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far as
+    /// they can tell. Immutable.
     pub e2ee_required: bool,
     /// Mints need `age_verified`, and joins with device credentials are refused. Immutable.
     pub age_verification_required: bool,
@@ -2386,9 +2389,10 @@ pub struct RoomPolicy {
     pub locked: bool,
     /// What a host gets when a token is minted without capabilities; empty: all capabilities of a host.
     pub host_capabilities: Vec<String>,
-    /// The same for the roles `audience` and `broadcast_audience`.
+    /// The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that is
+    /// not among them.
     pub audience_capabilities: Vec<String>,
-    /// Clients start with the microphone off. Users may turn it on.
+    /// Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it on.
     pub mute_on_entry: bool,
 }
 
@@ -2417,7 +2421,8 @@ pub struct RoomPolicyInput {
     /// Immutable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<RoomMode>,
-    /// Clients must not publish without a key for end-to-end encryption. Immutable.
+    /// Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far as
+    /// they can tell. Immutable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub e2ee_required: Option<bool>,
     /// Mints need `age_verified`, and joins with device credentials are refused. Immutable.
@@ -2436,10 +2441,11 @@ pub struct RoomPolicyInput {
     /// What a host gets when a token is minted without capabilities; empty: all capabilities of a host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_capabilities: Option<Vec<String>>,
-    /// The same for the roles `audience` and `broadcast_audience`.
+    /// The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that is
+    /// not among them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audience_capabilities: Option<Vec<String>>,
-    /// Clients start with the microphone off. Users may turn it on.
+    /// Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mute_on_entry: Option<bool>,
 }
@@ -2456,7 +2462,8 @@ impl RoomPolicyInput {
         self
     }
 
-    /// Clients must not publish without a key for end-to-end encryption. Immutable.
+    /// Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far as
+    /// they can tell. Immutable.
     pub fn e2ee_required(mut self, e2ee_required: bool) -> Self {
         self.e2ee_required = Some(e2ee_required);
         self
@@ -2496,7 +2503,8 @@ impl RoomPolicyInput {
         self
     }
 
-    /// The same for the roles `audience` and `broadcast_audience`.
+    /// The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that is
+    /// not among them.
     pub fn audience_capabilities(
         mut self,
         audience_capabilities: impl IntoIterator<Item = impl Into<String>>,
@@ -2506,7 +2514,7 @@ impl RoomPolicyInput {
         self
     }
 
-    /// Clients start with the microphone off. Users may turn it on.
+    /// Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it on.
     pub fn mute_on_entry(mut self, mute_on_entry: bool) -> Self {
         self.mute_on_entry = Some(mute_on_entry);
         self
@@ -2883,7 +2891,8 @@ impl UpdateRoomPolicy {
         self
     }
 
-    /// Clients must not publish without a key for end-to-end encryption. Immutable.
+    /// Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far as
+    /// they can tell. Immutable.
     pub fn e2ee_required(mut self, e2ee_required: bool) -> Self {
         self.policy.get_or_insert_default().e2ee_required = Some(e2ee_required);
         self
@@ -2926,7 +2935,8 @@ impl UpdateRoomPolicy {
         self
     }
 
-    /// The same for the roles `audience` and `broadcast_audience`.
+    /// The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that is
+    /// not among them.
     pub fn audience_capabilities(
         mut self,
         audience_capabilities: impl IntoIterator<Item = impl Into<String>>,
@@ -2936,7 +2946,7 @@ impl UpdateRoomPolicy {
         self
     }
 
-    /// Clients start with the microphone off. Users may turn it on.
+    /// Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it on.
     pub fn mute_on_entry(mut self, mute_on_entry: bool) -> Self {
         self.policy.get_or_insert_default().mute_on_entry = Some(mute_on_entry);
         self

@@ -46,6 +46,10 @@ pub struct TokenClaims {
     pub minted_by: String,
     /// Secret of the tenant: banned ranges of addresses are hashed with it.
     pub range_salt: String,
+    /// Whether the room takes only media with end-to-end encryption.
+    pub e2ee_required: bool,
+    /// Whether a participant who begins to publish is muted until the participant turns the microphone on.
+    pub mute_on_entry: bool,
 }
 
 pub(crate) struct Expected<'a> {
@@ -74,6 +78,7 @@ pub(crate) async fn verify_token(
     let (issued_at, expires_at) = check_times(&claims, expected.now)?;
     let device_thumbprint = read_thumbprint(claims.get("cnf"))?;
     let text = |name: &str| read_text(claims.get(name));
+    let policy = read_policy(&claims)?;
     Ok(TokenClaims {
         tenant: text("tid")?,
         username: text("sub")?,
@@ -89,6 +94,8 @@ pub(crate) async fn verify_token(
         token_id: text("jti")?,
         minted_by: text("key")?,
         range_salt: text("salt")?,
+        e2ee_required: read_flag(policy, "e2ee_required")?,
+        mute_on_entry: read_flag(policy, "mute_on_entry")?,
     })
 }
 
@@ -149,6 +156,24 @@ fn read_capabilities(value: Option<&Value>) -> Result<Vec<String>, RefusalCode> 
         .and_then(Value::as_array)
         .ok_or(RefusalCode::TokenClaimsInvalid)?;
     list.iter().map(|each| read_text(Some(each))).collect()
+}
+
+/// The rules of the room; `None` if none is set. Others than those that are asked for are ignored.
+fn read_policy(claims: &JsonObject) -> Result<Option<&JsonObject>, RefusalCode> {
+    match claims.get("policy") {
+        None => Ok(None),
+        Some(value) => value
+            .as_object()
+            .map(Some)
+            .ok_or(RefusalCode::TokenClaimsInvalid),
+    }
+}
+
+fn read_flag(policy: Option<&JsonObject>, name: &str) -> Result<bool, RefusalCode> {
+    match policy.and_then(|policy| policy.get(name)) {
+        None => Ok(false),
+        Some(value) => value.as_bool().ok_or(RefusalCode::TokenClaimsInvalid),
+    }
 }
 
 fn read_text(value: Option<&Value>) -> Result<String, RefusalCode> {

@@ -26,7 +26,10 @@ export interface Room {
 export interface RoomPolicy {
   /** Immutable. */
   mode: 'meeting' | 'broadcast' | 'unknown';
-  /** Clients must not publish without a key for end-to-end encryption. Immutable. */
+  /**
+   * Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far
+   * as they can tell. Immutable.
+   */
   e2eeRequired: boolean;
   /** Mints need `ageVerified`, and joins with device credentials are refused. Immutable. */
   ageVerificationRequired: boolean;
@@ -41,9 +44,15 @@ export interface RoomPolicy {
   locked: boolean;
   /** What a host gets when a token is minted without capabilities; empty: all capabilities of a host. */
   hostCapabilities: string[];
-  /** The same for the roles `audience` and `broadcast_audience`. */
+  /**
+   * The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that
+   * is not among them.
+   */
   audienceCapabilities: string[];
-  /** Clients start with the microphone off. Users may turn it on. */
+  /**
+   * Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it
+   * on.
+   */
   muteOnEntry: boolean;
 }
 
@@ -632,7 +641,10 @@ export interface CreateRoomRequest {
 export interface RoomPolicyInput {
   /** Immutable. */
   readonly mode?: 'meeting' | 'broadcast' | undefined;
-  /** Clients must not publish without a key for end-to-end encryption. Immutable. */
+  /**
+   * Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far
+   * as they can tell. Immutable.
+   */
   readonly e2eeRequired?: boolean | undefined;
   /** Mints need `ageVerified`, and joins with device credentials are refused. Immutable. */
   readonly ageVerificationRequired?: boolean | undefined;
@@ -647,9 +659,15 @@ export interface RoomPolicyInput {
   readonly locked?: boolean | undefined;
   /** What a host gets when a token is minted without capabilities; empty: all capabilities of a host. */
   readonly hostCapabilities?: readonly string[] | undefined;
-  /** The same for the roles `audience` and `broadcast_audience`. */
+  /**
+   * The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that
+   * is not among them.
+   */
   readonly audienceCapabilities?: readonly string[] | undefined;
-  /** Clients start with the microphone off. Users may turn it on. */
+  /**
+   * Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it
+   * on.
+   */
   readonly muteOnEntry?: boolean | undefined;
 }
 

@@ -41,6 +41,10 @@ export interface TokenClaims {
   readonly mintedBy: string;
   /** Secret of the tenant, for `checkRevocations`: banned ranges of addresses are hashed with it. */
   readonly rangeSalt: string;
+  /** Whether the room takes only media with end-to-end encryption. */
+  readonly e2eeRequired: boolean;
+  /** Whether a participant who begins to publish is muted until the participant turns the microphone on. */
+  readonly muteOnEntry: boolean;
 }
 
 export interface Expected {
@@ -75,7 +79,18 @@ export async function verifyToken(token: string, expected: Expected): Promise<To
     tokenId: readText(claims.jti),
     mintedBy: readText(claims.key),
     rangeSalt: readText(claims.salt),
+    ...readPolicy(claims.policy),
   };
+}
+
+/** Its other members are ignored, as unknown claims are. */
+function readPolicy(value: unknown = {}): Pick<TokenClaims, 'e2eeRequired' | 'muteOnEntry'> {
+  if (!isObject(value)) throw new AdmissionRefused('TOKEN_CLAIMS_INVALID');
+  const { e2ee_required = false, mute_on_entry = false } = value;
+  if (typeof e2ee_required !== 'boolean' || typeof mute_on_entry !== 'boolean') {
+    throw new AdmissionRefused('TOKEN_CLAIMS_INVALID');
+  }
+  return { e2eeRequired: e2ee_required, muteOnEntry: mute_on_entry };
 }
 
 function checkTimes(claims: JsonObject, nowMs: number): { iat: number; exp: number } {

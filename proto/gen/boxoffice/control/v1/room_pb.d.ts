@@ -141,7 +141,8 @@ export declare type RoomPolicy = Message<"boxoffice.control.v1.RoomPolicy"> & {
   mode: RoomPolicy_Mode;
 
   /**
-   * Clients must not publish without a key for end-to-end encryption. Immutable.
+   * Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far as
+   * they can tell. Immutable.
    *
    * @generated from field: bool e2ee_required = 2;
    */
@@ -184,14 +185,15 @@ export declare type RoomPolicy = Message<"boxoffice.control.v1.RoomPolicy"> & {
   hostCapabilities: string[];
 
   /**
-   * The same for the roles `audience` and `broadcast_audience`.
+   * The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that is
+   * not among them.
    *
    * @generated from field: repeated string audience_capabilities = 8;
    */
   audienceCapabilities: string[];
 
   /**
-   * Clients start with the microphone off. Users may turn it on.
+   * Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it on.
    *
    * @generated from field: bool mute_on_entry = 9;
    */

@@ -251,7 +251,8 @@ type RoomPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Immutable.
 	Mode RoomPolicy_Mode `protobuf:"varint,1,opt,name=mode,proto3,enum=boxoffice.control.v1.RoomPolicy_Mode" json:"mode,omitempty"`
-	// Clients must not publish without a key for end-to-end encryption. Immutable.
+	// Clients must not publish without a key for end-to-end encryption, and relays refuse plain media as far as
+	// they can tell. Immutable.
 	E2EeRequired bool `protobuf:"varint,2,opt,name=e2ee_required,json=e2eeRequired,proto3" json:"e2ee_required,omitempty"`
 	// Mints need `age_verified`, and joins with device credentials are refused. Immutable.
 	AgeVerificationRequired bool `protobuf:"varint,3,opt,name=age_verification_required,json=ageVerificationRequired,proto3" json:"age_verification_required,omitempty"`
@@ -264,9 +265,10 @@ type RoomPolicy struct {
 	Locked bool `protobuf:"varint,6,opt,name=locked,proto3" json:"locked,omitempty"`
 	// What a host gets when a token is minted without capabilities; empty: all capabilities of a host.
 	HostCapabilities []string `protobuf:"bytes,7,rep,name=host_capabilities,json=hostCapabilities,proto3" json:"host_capabilities,omitempty"`
-	// The same for the roles `audience` and `broadcast_audience`.
+	// The same for the roles `audience` and `broadcast_audience`. Joins with device credentials get none that is
+	// not among them.
 	AudienceCapabilities []string `protobuf:"bytes,8,rep,name=audience_capabilities,json=audienceCapabilities,proto3" json:"audience_capabilities,omitempty"`
-	// Clients start with the microphone off. Users may turn it on.
+	// Clients start with the microphone off, and relays forward no sound of a new publisher. Users may turn it on.
 	MuteOnEntry   bool `protobuf:"varint,9,opt,name=mute_on_entry,json=muteOnEntry,proto3" json:"mute_on_entry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

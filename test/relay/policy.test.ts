@@ -1,0 +1,143 @@
+/** What a relay does with the policy of a room, and with rights that change during a call. Nothing here needs media. */
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
+import { TrackKind } from '@boxoffice/contract/track_kind';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
+import { createCredential } from '../support/devices.ts';
+import { type TestControl, useControl } from '../support/grpc.ts';
+import { useService } from '../support/service.ts';
+import { sendTo } from './requests.ts';
+import { type Relay, startRelay } from './support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+let relay: Relay;
+let device: Device;
+let control: TestControl;
+let credential: string;
+
+beforeAll(async () => {
+  const tenant = await app.paidTenant();
+  control = controlOf(tenant);
+  ({ credential } = await createCredential(app, tenant));
+  relay = await startRelay(app, tenant);
+  device = await createDevice();
+  return () => relay.stop();
+});
+
+const join = async (room: string) =>
+  (await device.join({ url: app.url, credential, username: 'ann', room })).token;
+
+/** Publish, or with another method and path, whatever else needs a proof. */
+const send = (token: string, path: string, rest: object = {}) =>
+  sendTo({ relay, device, token }, { path, ...rest });
+
+/** The events of a session; the newest is the last. */
+async function follow(location: string | null) {
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  const { body } = await fetch(`${relay.url}${location}/events`, { signal: leaving.signal });
+  const events: { event: string; data: object }[] = [];
+  const read = async () => {
+    let text = '';
+    for await (const part of body!.pipeThrough(new TextDecoderStream())) {
+      const blocks = (text + part).split('\n\n');
+      text = blocks.pop()!;
+      for (const block of blocks) {
+        const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+        if (event !== undefined) events.push({ event, data: JSON.parse(data!) });
+      }
+    }
+  };
+  read().catch(() => undefined);
+  return (name: string) => events.findLast(({ event }) => event === name)?.data;
+}
+
+test('a room that requires encryption takes nothing from a device that does not say that it encrypts', async () => {
+  await control.call(RoomService.method.createRoom, { room: 'secret', policy: { e2eeRequired: true } });
+  const token = await join('secret');
+  const refusal = { status: 403, code: 'ENCRYPTION_REQUIRED' };
+  expect(await send(token, '/rooms/secret/whip')).toMatchObject(refusal);
+  expect(await send(token, '/rooms/secret/whip?encryption=0')).toMatchObject(refusal);
+  expect(await send(token, '/rooms/secret/whip?encryption=1')).toMatchObject({ status: 201 });
+});
+
+describe('a room that mutes on entry', () => {
+  const mute = (location: string | null, body: string) =>
+    fetch(`${relay.url}${location}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+
+  test('mutes the sound until the participant turns it on, which a renewal does not undo', async () => {
+    await control.call(RoomService.method.createRoom, { room: 'quiet', policy: { muteOnEntry: true } });
+    const token = await join('quiet');
+    const { location } = await send(token, '/rooms/quiet/whip');
+    const newest = await follow(location);
+    await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: ['audio'] });
+    expect((await mute(location, '{"muted":["sound"]}')).status).toBe(400);
+    expect((await mute(location, '{}')).status).toBe(400);
+    expect((await mute(location, '{"muted":[]}')).status).toBe(204);
+    await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: [] });
+    const renewal = { method: 'PATCH', body: '', type: 'text/plain' };
+    expect(await send(await join('quiet'), location!, renewal)).toMatchObject({ status: 204 });
+    expect(newest('mute')).toEqual({ kinds: [], own: [] });
+  });
+
+  test('changes nothing for those who are in it when it begins to', async () => {
+    await control.call(RoomService.method.createRoom, { room: 'changed' });
+    const { location } = await send(await join('changed'), '/rooms/changed/whip');
+    await control.call(RoomService.method.updateRoomPolicy, {
+      room: 'changed',
+      policy: { muteOnEntry: true },
+      updateMask: { paths: ['mute_on_entry'] },
+    });
+    const token = await join('changed');
+    expect(await send(token, location!, { method: 'PATCH', body: '', type: 'text/plain' })).toMatchObject({
+      status: 204,
+    });
+    const newest = await follow(location);
+    await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: [] });
+    const later = await follow((await send(token, '/rooms/changed/whip')).location);
+    await expect.poll(() => later('mute')).toEqual({ kinds: [], own: ['audio'] });
+  });
+});
+
+describe('rights that change during a call', () => {
+  const mint = async (room: string, capabilities: readonly string[]) => {
+    const deviceThumbprint = device.thumbprint;
+    const request = { room, username: 'ann', deviceThumbprint, capabilities: [...capabilities] };
+    return (await control.call(TokenService.method.mintClientToken, request)).token;
+  };
+  const renew = (token: string, location: string) =>
+    send(token, location, { method: 'PATCH', body: '', type: 'text/plain' });
+
+  test('are those of the newest token', async () => {
+    await control.call(RoomService.method.createRoom, { room: 'rights' });
+    const { location } = await send(await mint('rights', ['publish.audio']), '/rooms/rights/whip');
+    const newest = await follow(location);
+    await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: [] });
+    await renew(await mint('rights', ['chat.send']), location!);
+    await expect.poll(() => newest('mute')).toEqual({ kinds: ['audio'], own: [] });
+    await renew(await mint('rights', ['publish.audio']), location!);
+    await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: [] });
+  });
+
+  test('and that a moderator gives back are asked for at once', async () => {
+    await control.call(RoomService.method.createRoom, { room: 'released' });
+    const { location } = await send(await mint('released', ['publish.audio']), '/rooms/released/whip');
+    const newest = await follow(location);
+    const muting = { room: 'released', username: 'ann', tracks: [TrackKind.AUDIO] };
+    await control.call(ModerationService.method.forceMute, muting as never);
+    await expect.poll(() => newest('mute'), { timeout: 10_000 }).toEqual({ kinds: ['audio'], own: [] });
+    await renew(await mint('released', ['publish.audio']), location!);
+    await control.call(ModerationService.method.releaseMute, muting as never);
+    await expect.poll(() => newest('renew'), { timeout: 10_000 }).toEqual({});
+    expect(newest('mute')).toEqual({ kinds: ['audio'], own: [] });
+    await renew(await mint('released', ['publish.audio']), location!);
+    await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: [] });
+  });
+});
