@@ -29,6 +29,32 @@ function draw(width, height) {
   return new MediaStream([...canvas.captureStream(25).getTracks(), ...out.stream.getTracks()]);
 }
 
+/** A key whose bytes are all the same. */
+const keyOf = (byte) => new Uint8Array(32).fill(byte);
+
+/** Frames that have arrived, as the relay sent them: the first hundred. */
+const tapped = [];
+
+/** A worker that decrypts nothing, and hands on what arrives. */
+function makeTap() {
+  const source = `
+    const tap = new BroadcastChannel('tap');
+    addEventListener('rtctransform', async ({ transformer }) => {
+      for await (const frame of transformer.readable) {
+        const hex = Array.from(new Uint8Array(frame.data), (byte) => byte.toString(16).padStart(2, '0')).join('');
+        if (hex) tap.postMessage({ codec: frame.getMetadata().mimeType, hex });
+      }
+    });
+    postMessage({ type: 'ready' });`;
+  new BroadcastChannel('tap').onmessage = ({ data }) => tapped.length < 100 && tapped.push(data);
+  return new Worker(URL.createObjectURL(new Blob([source])));
+}
+
+/** A client that says that it encrypts, and does not. */
+function sendPlain() {
+  Object.defineProperty(RTCRtpSender.prototype, 'transform', { set() {} });
+}
+
 function hear(name, detail = {}) {
   heard.push({ name, at: Date.now(), ...detail });
 }
@@ -52,13 +78,17 @@ function hold(grant, renew) {
 
 /** From now on, this codec is offered first. */
 function prefer(codec) {
+  const { getCapabilities } = RTCRtpReceiver;
+  const isFirst = ({ mimeType }) => mimeType === codec;
+  RTCRtpReceiver.getCapabilities = (kind) => {
+    const { codecs } = getCapabilities.call(RTCRtpReceiver, kind);
+    return { codecs: [...codecs.filter(isFirst), ...codecs.filter((each) => !isFirst(each))] };
+  };
   const { addTransceiver } = RTCPeerConnection.prototype;
   RTCPeerConnection.prototype.addTransceiver = function (media, options) {
     const added = addTransceiver.call(this, media, options);
-    const { codecs } = RTCRtpReceiver.getCapabilities('video');
-    const isFirst = ({ mimeType }) => mimeType === codec;
     if ((media.kind ?? media) === 'video')
-      added.setCodecPreferences([...codecs.filter(isFirst), ...codecs.filter((each) => !isFirst(each))]);
+      added.setCodecPreferences(RTCRtpReceiver.getCapabilities('video').codecs);
     return added;
   };
 }
@@ -83,8 +113,9 @@ globalThis.participant = {
   },
 
   /** As an application does it. `size`, `screen`: of the pictures to publish; without them, nothing is. */
-  async connect({ relay, size, screen, codec, token }) {
+  async connect({ relay, size, screen, codec, token, key, worker, plain, tap }) {
     if (codec) prefer(codec);
+    if (plain) sendPlain();
     if (token !== undefined)
       session = { grant: { token }, ended: false, on: () => undefined, connectionRestored: () => undefined };
     const publish = size && draw(...size);
@@ -95,8 +126,11 @@ globalThis.participant = {
       username: request.username,
       publish,
       screen: screen && draw(...screen),
+      encryptionKey: key && keyOf(key),
+      encryptionWorker: tap ? makeTap : worker && (() => new Worker(worker, { type: 'module' })),
     });
-    connection.on('muted', ({ kinds }) => hear('muted', { kinds }));
+    connection.on('muted', ({ kinds, own }) => hear('muted', { kinds, own }));
+    connection.on('encryptionRequired', ({ username }) => hear('encryptionRequired', { username }));
     connection.on('left', ({ username }) => hear('left', { username }));
     connection.on('track', ({ username, kind, track }) => {
       hear('track', { username, kind });
@@ -107,8 +141,21 @@ globalThis.participant = {
   refusal: (given) =>
     participant.connect(given).then(
       () => undefined,
-      ({ code, status, reason }) => ({ code, status, reason }),
+      ({ code, status, reason, message }) => ({ code, status, reason, message }),
     ),
+
+  setKey: (key) => connection.setEncryptionKey(keyOf(key)),
+
+  /** Returns the code of the error, if there is one. */
+  publish: (size) =>
+    connection.publish(draw(...size)).then(
+      () => undefined,
+      ({ code }) => code,
+    ),
+
+  tapped: () => tapped,
+  muted: () => connection.muted,
+  unmute: (kind) => connection.unmute(kind),
 
   /** Of all RTP, as this browser counted it. */
   async stats() {

@@ -52,6 +52,20 @@ describe('renewal', () => {
     expect(scene.session.ended).toBe(false);
   });
 
+  test('can be asked for before, and then comes half-way through the new token', async () => {
+    const scene: ReturnType<typeof begin> = begin((count) => scene.grantAt(count));
+    await scene.timers.advance(2 * MINUTE_MS);
+    await Promise.all([scene.session.refresh(), scene.session.refresh()]);
+    expect(scene.session.grant.token).toBe('token 1');
+    await scene.timers.advance(5 * MINUTE_MS - 1);
+    expect(scene.renewals()).toBe(1);
+    await scene.timers.advance(1);
+    expect(scene.renewals()).toBe(2);
+    scene.session.leave();
+    await scene.session.refresh();
+    expect(scene.renewals()).toBe(2);
+  });
+
   test('is retried until it succeeds', async () => {
     const scene: ReturnType<typeof begin> = begin((count) => {
       if (count < 4)

@@ -2,10 +2,12 @@
  * Media over a relay for as long as a session lasts: what this device publishes, and everyone else in the room. A lost
  * connection is opened again within the session's window. What the relay tells ends the session as specification 6.3 names it.
  */
-import { type Arrived, Connection, type Direction, type Published } from './connection.ts';
+import { type Arrived, Connection, type Direction, type Muted, type Published } from './connection.ts';
 import type { Device } from './device.ts';
 import { Emitter } from './emitter.ts';
-import { ConnectError } from './errors.ts';
+import { MediaEncryption } from './encryption/media-encryption.ts';
+import { ConnectError, EncryptionRequiredError } from './errors.ts';
+import { policyOf } from './policy-of-token.ts';
 import type { Renewable, Session } from './session.ts';
 
 /** What is connected, and for whom. */
@@ -20,7 +22,14 @@ export interface ConnectOptions extends Published {
   readonly username: string;
   /** Whether to get what the others publish. Default: true. */
   readonly subscribe?: boolean;
+  /** The key for end-to-end encryption: see `setEncryptionKey()`. */
+  readonly encryptionKey?: EncryptionKey;
+  /** Makes the worker that encrypts, for pages whose content security policy allows none from a `blob:` URL. */
+  readonly encryptionWorker?: () => Worker;
 }
+
+/** At least 16 random bytes, or a key that was imported for HKDF. */
+export type EncryptionKey = Uint8Array<ArrayBuffer> | CryptoKey;
 
 /** Events of what is connected. How it ends is told by the session. */
 export interface RelayEvents {
@@ -34,19 +43,32 @@ export interface RelayEvents {
     /** Who. */
     readonly username: string;
   };
-  /** What a moderator has muted: any of `audio`, `video`, `screen`, `data`. */
-  muted: {
-    /** All that is muted now. */
-    readonly kinds: readonly string[];
+  /** What is muted of this participant has changed. */
+  muted: Muted;
+  /** Media of a participant is dropped: there is no encryption key, or it is encrypted with another one, or not at all. */
+  encryptionRequired: {
+    /** Whose. With the own name: the relay found media of this device that is not encrypted, and takes none. */
+    readonly username: string;
   };
 }
 
+/** What a participant may mute and unmute. */
+export type MediaKind = 'audio' | 'video' | 'screen';
+
 const RETRY_MS = 1_000;
 
-/** Resolves when the relay has answered. Throws `ConnectError` if it refuses. */
+/**
+ * Resolves when the relay has answered. Throws `ConnectError` if it refuses, and `EncryptionRequiredError` if there is
+ * something to publish, the room requires end-to-end encryption, and there is no key.
+ */
 export async function connect(relayUrl: string, options: ConnectOptions): Promise<RelayConnection> {
   const connection = new RelayConnection(relayUrl, options);
-  await connection.open();
+  try {
+    await connection.open();
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
   return connection;
 }
 
@@ -57,6 +79,9 @@ export class RelayConnection extends Emitter<RelayEvents> {
   /** The connections over which nothing arrives. */
   readonly #interrupted = new Set<Connection>();
   #published: Connection | undefined;
+  #media: Published = {};
+  #encryption: MediaEncryption | undefined;
+  #own: readonly MediaKind[] | undefined;
   #isOver = false;
 
   constructor(url: string, options: ConnectOptions) {
@@ -69,28 +94,99 @@ export class RelayConnection extends Emitter<RelayEvents> {
     }
   }
 
+  /** What is muted of this participant now: see the event. In a room that mutes on entry, `own` begins with `audio`. */
+  get muted(): Muted {
+    return { kinds: this.#published?.muted.kinds ?? [], own: this.#own ?? [] };
+  }
+
   /** The connections that are open, for their statistics. */
   get peers(): RTCPeerConnection[] {
     return this.#open().map(({ peer }) => peer);
   }
 
   async open(): Promise<void> {
-    const { publish, screen, subscribe = true } = this.#options;
-    if (publish || screen) await this.#publish();
+    const { publish, screen, subscribe = true, encryptionKey } = this.#options;
+    if (encryptionKey) await this.setEncryptionKey(encryptionKey);
+    if (publish || screen) await this.publish(publish, screen);
     else if (subscribe) await this.#subscribeFirst();
+  }
+
+  /**
+   * Encrypt what is published from now on, and decrypt what the others publish, with this key. It replaces an earlier one,
+   * which still decrypts what is on its way. In a room that asks for no encryption, it is for connections to come.
+   *
+   * Throws `TypeError` for a key of less than 16 bytes.
+   */
+  async setEncryptionKey(key: EncryptionKey): Promise<void> {
+    await this.#encrypted().setKey(key);
+  }
+
+  /**
+   * Send microphone and camera to the room, and a screen beside them, in place of what was published before. Throws
+   * `ConnectError`, and `EncryptionRequiredError` if the room requires end-to-end encryption and there is no key: set one and
+   * try again (specification 6.4).
+   */
+  async publish(publish: MediaStream | undefined, screen?: MediaStream): Promise<void> {
+    const { e2eeRequired, muteOnEntry } = policyOf(this.#options.session.grant);
+    if (e2eeRequired && !this.#encryption?.hasKey) throw new EncryptionRequiredError();
+    this.#own ??= mutedOnEntry(muteOnEntry);
+    const before = this.#published;
+    this.#published = undefined;
+    await before?.close();
+    this.#media = { publish, screen };
+    this.#switchMicrophone();
+    await this.#publish();
+  }
+
+  /** Switch the microphone off, or have the relay forward nothing of another kind. */
+  mute(kind: MediaKind): Promise<void> {
+    return this.#muteOwn([...this.#without(kind), kind].sort());
+  }
+
+  /** The reverse of `mute()`, and what a participant does in a room that mutes on entry. */
+  unmute(kind: MediaKind): Promise<void> {
+    return this.#muteOwn(this.#without(kind));
   }
 
   /** Leave the relay; the session goes on. */
   async close(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#open().map((connection) => connection.close()));
+    this.#encryption?.close();
   }
 
   async #publish(): Promise<void> {
-    const { publish, screen } = this.#options;
-    const connection = await this.#connect({ publish, screen }, () => this.#again(() => this.#publish()));
+    const { muteOnEntry } = policyOf(this.#options.session.grant);
+    const connection = await this.#connect(this.#media, () => this.#again(() => this.#publish()));
     connection.on('muted', (detail) => this.emit('muted', detail));
+    connection.on('renew', () => void this.#options.session.refresh());
     this.#published = connection;
+    const own = this.#own ?? [];
+    // A relay does not know what the participant chose on an earlier connection.
+    if (own.join() !== mutedOnEntry(muteOnEntry).join()) await connection.mute(own);
+  }
+
+  #without(kind: MediaKind): readonly MediaKind[] {
+    return (this.#own ?? []).filter((each) => each !== kind);
+  }
+
+  async #muteOwn(kinds: readonly MediaKind[]): Promise<void> {
+    this.#own = kinds;
+    this.#switchMicrophone();
+    await this.#published?.mute(kinds);
+  }
+
+  #switchMicrophone(): void {
+    for (const track of this.#media.publish?.getAudioTracks() ?? [])
+      track.enabled = !this.#own?.includes('audio');
+  }
+
+  #encrypted(): MediaEncryption {
+    if (!this.#encryption) {
+      this.#encryption = new MediaEncryption(this.#options.encryptionWorker);
+      this.#encryption.on('unreadable', (detail) => this.emit('encryptionRequired', detail));
+    }
+    return this.#encryption;
   }
 
   /** Without any connection, nothing tells this device who publishes. */
@@ -105,7 +201,9 @@ export class RelayConnection extends Emitter<RelayEvents> {
       await this.#subscribe(true);
     } catch (error) {
       if (!isNothingYet(error)) throw error;
-      setTimeout(() => void this.#again(() => this.#subscribeFirst()), RETRY_MS);
+      // The events of a connection that publishes tell the same.
+      const goOn = async () => this.#published || (await this.#subscribeFirst());
+      setTimeout(() => void this.#again(async () => void (await goOn())), RETRY_MS);
     }
   }
 
@@ -135,11 +233,14 @@ export class RelayConnection extends Emitter<RelayEvents> {
   }
 
   async #connect(direction: Direction, lost: () => void): Promise<Connection> {
-    const { session, device, room, subscribe = true } = this.#options;
+    const { session, device, room, username, subscribe = true } = this.#options;
+    const isEncrypted = this.#encryption !== undefined || policyOf(session.grant).e2eeRequired;
     const connection = await Connection.open({
       ...direction,
+      ...(isEncrypted && { encryption: this.#encrypted() }),
       url: this.#url,
       room,
+      username,
       device,
       token: () => session.grant.token,
     });
@@ -181,11 +282,13 @@ export class RelayConnection extends Emitter<RelayEvents> {
   }
 
   #ended(code: string, reason: string | undefined, lost: () => void): void {
-    const { session } = this.#options;
+    const { session, username } = this.#options;
     this.#refused(code, reason);
     if (this.#isOver || session.ended || code === 'TOKEN_EXPIRED') return;
     if (code === 'NETWORK' || code === 'DRAINING') session.connectionLost();
-    lost();
+    // Another connection would send the same.
+    if (code === 'ENCRYPTION_REQUIRED') this.emit('encryptionRequired', { username });
+    else lost();
   }
 
   /** What the relay says of the participant or the room ends the session. Source: specification 6.3. */
@@ -219,5 +322,7 @@ export class RelayConnection extends Emitter<RelayEvents> {
     return this.#published ? [this.#published, ...subscribed] : subscribed;
   }
 }
+
+const mutedOnEntry = (isMuted: boolean): MediaKind[] => (isMuted ? ['audio'] : []);
 
 const isNothingYet = (error: unknown) => error instanceof ConnectError && error.code === 'NOTHING_PUBLISHED';

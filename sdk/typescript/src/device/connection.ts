@@ -4,6 +4,7 @@
  */
 import type { Device } from './device.ts';
 import { Emitter } from './emitter.ts';
+import { keepEncryptable, type MediaEncryption } from './encryption/media-encryption.ts';
 import { ProvedRequests } from './proved-requests.ts';
 
 /** What is sent to the room. */
@@ -30,6 +31,10 @@ export type ConnectOptions = Direction & {
   readonly url: string;
   /** The room of the token. */
   readonly room: string;
+  /** The name of the participant in the token. */
+  readonly username: string;
+  /** Encrypts what is published, and decrypts what is subscribed to. */
+  readonly encryption?: MediaEncryption | undefined;
   /** The newest token: it is asked for with each request. */
   readonly token: () => string;
   /** The device that the token is bound to. */
@@ -40,8 +45,10 @@ export type ConnectOptions = Direction & {
 export interface ConnectionEvents {
   /** Media of the publisher begins to arrive. */
   track: Arrived;
-  /** What a moderator has muted: any of `audio`, `video`, `screen`, `data`. */
-  muted: { readonly kinds: readonly string[] };
+  /** What is muted: by moderators (`kinds`), and by the participant or on entry (`own`). */
+  muted: Muted;
+  /** The relay asks for a newer token, which may allow more. */
+  renew: object;
   /** Who publishes in the room. */
   publishers: { readonly usernames: readonly string[] };
   /** Nothing arrives. It may come back by itself. */
@@ -52,6 +59,17 @@ export interface ConnectionEvents {
   ended: { readonly code: string; readonly reason: string | undefined };
 }
 
+/** Any of `audio`, `video`, `screen`, `data`. */
+export interface Muted {
+  /** All that a moderator has muted, or that the token does not allow. */
+  readonly kinds: readonly string[];
+  /** All that the participant has muted, or the room on entry: `unmute()`. */
+  readonly own: readonly string[];
+}
+
+/** What this version says of its encryption: the format of docs/encryption.md. */
+const ENCRYPTION_FORMAT = '1';
+
 export class Connection extends Emitter<ConnectionEvents> {
   readonly peer: RTCPeerConnection;
   /** What has arrived so far. */
@@ -60,7 +78,7 @@ export class Connection extends Emitter<ConnectionEvents> {
   readonly #requests: ProvedRequests;
   #location = '';
   #publisher = '';
-  #muted = '';
+  #muted: Muted = { kinds: [], own: [] };
   #events: EventSource | undefined;
   #screen: RTCRtpTransceiver | undefined;
   #hasEnded = false;
@@ -88,6 +106,10 @@ export class Connection extends Emitter<ConnectionEvents> {
     return this.#publisher;
   }
 
+  get muted(): Muted {
+    return this.#muted;
+  }
+
   /** Resolves when the relay has answered. Throws `ConnectError`. */
   static async open(options: ConnectOptions): Promise<Connection> {
     const certificate = await RTCPeerConnection.generateCertificate({
@@ -109,6 +131,15 @@ export class Connection extends Emitter<ConnectionEvents> {
     await this.#requests.send('PATCH', this.#location);
   }
 
+  /** What the participant mutes from now on: any of `audio`, `video`, `screen`. */
+  async mute(muted: readonly string[]): Promise<void> {
+    await fetch(this.#location, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ muted }),
+    });
+  }
+
   /** Leave. There is no event. */
   async close(): Promise<void> {
     if (this.#hasEnded) return;
@@ -117,30 +148,46 @@ export class Connection extends Emitter<ConnectionEvents> {
   }
 
   async #open(): Promise<void> {
-    const { subscribe, url, room } = this.#options;
+    const { subscribe, url, room, encryption } = this.#options;
     this.#addMedia();
     await this.peer.setLocalDescription();
     await this.#gathered();
     const base = `${url.replace(/\/+$/, '')}/rooms/${encodeURIComponent(room)}`;
     const of = typeof subscribe === 'string' ? `?of=${encodeURIComponent(subscribe)}` : '';
-    const target = subscribe === undefined ? `${base}/whip` : `${base}/whep${of}`;
+    const encrypted = encryption ? `?encryption=${ENCRYPTION_FORMAT}` : '';
+    const target = subscribe === undefined ? `${base}/whip${encrypted}` : `${base}/whep${of}`;
     const answer = await this.#requests.send('POST', target, this.#offer());
     this.#location = new URL(answer.headers.get('location')!, url).href;
     this.#publisher = decodeURIComponent(answer.headers.get('publisher') ?? '');
+    encryption?.tellOrigin(this, { room, username: this.#publisher });
     this.#follow();
     await this.peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
   }
 
   #addMedia(): void {
-    const { publish, screen, subscribe } = this.#options;
+    const { publish, screen, subscribe, encryption } = this.#options;
     const send = (track: MediaStreamTrack, stream: MediaStream) =>
       this.peer.addTransceiver(track, { direction: 'sendonly', streams: [stream] });
     for (const track of publish?.getTracks() ?? []) send(track, publish!);
     const [picture] = screen?.getVideoTracks() ?? [];
     if (picture) this.#screen = send(picture, screen!);
-    if (subscribe === undefined) return;
+    if (subscribe !== undefined) this.#addReceivers();
+    if (encryption) this.#encrypt(encryption);
+  }
+
+  #addReceivers(): void {
     for (const kind of ['audio', 'video']) this.peer.addTransceiver(kind, { direction: 'recvonly' });
     this.#screen = this.peer.addTransceiver('video', { direction: 'recvonly' });
+  }
+
+  /** Before the offer: Chromium lets media pass by a transform that is set later. */
+  #encrypt(encryption: MediaEncryption): void {
+    const { subscribe, room, username } = this.#options;
+    for (const transceiver of this.peer.getTransceivers()) {
+      keepEncryptable(transceiver);
+      if (subscribe === undefined) encryption.encrypt(transceiver.sender, { room, username });
+      else encryption.decrypt(transceiver.receiver, this);
+    }
   }
 
   /** With the mark of a screen (RFC 4796). */
@@ -173,7 +220,8 @@ export class Connection extends Emitter<ConnectionEvents> {
     };
     const on = <T>(name: string, take: (data: T) => void) =>
       events.addEventListener(name, ({ data }) => take(JSON.parse(data)));
-    on<{ kinds: string[] }>('mute', ({ kinds }) => this.#mute(kinds));
+    on<Muted>('mute', ({ kinds, own = [] }) => this.#mute({ kinds, own }));
+    on('renew', () => this.emit('renew', {}));
     on<{ publishers: string[] }>('publishers', ({ publishers }) =>
       this.emit('publishers', { usernames: publishers }),
     );
@@ -186,11 +234,10 @@ export class Connection extends Emitter<ConnectionEvents> {
   }
 
   /** A stream begins with what is muted, which most often is nothing, as before. */
-  #mute(kinds: readonly string[]): void {
-    const muted = kinds.join();
-    if (muted === this.#muted) return;
-    this.#muted = muted;
-    this.emit('muted', { kinds });
+  #mute(detail: Muted): void {
+    if (JSON.stringify(detail) === JSON.stringify(this.#muted)) return;
+    this.#muted = detail;
+    this.emit('muted', detail);
   }
 
   #end(code: string, reason: string | undefined): void {

@@ -70,6 +70,7 @@ export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
   readonly #end = new AbortController();
   #grant: G;
   #renewalError: unknown;
+  #isRenewing = false;
   #renewalTimer: unknown;
   #expiryTimer: unknown;
   #reconnectTimer: unknown;
@@ -118,6 +119,13 @@ export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
     this.#reconnectTimer = undefined;
   }
 
+  /** Renew the token now, which may allow more than the one before. */
+  async refresh(): Promise<void> {
+    if (this.ended || this.#isRenewing) return;
+    this.#timers.clearTimeout(this.#renewalTimer);
+    await this.#renewNow();
+  }
+
   /** Leave voluntarily: no more renewals, and no event. */
   leave(): void {
     this.#end.abort();
@@ -143,6 +151,7 @@ export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
 
   async #renewNow(): Promise<void> {
     const { signal } = this.#end;
+    this.#isRenewing = true;
     const untilMs = this.#timers.now() + this.#remainingMs();
     try {
       const grant = await withRetries(() => this.#renew({ signal }), {
@@ -154,6 +163,8 @@ export class Session<G extends Renewable> extends Emitter<SessionEvents<G>> {
     } catch (error) {
       this.#renewalError = error;
       if (!this.ended) this.emit('renewalFailed', { error });
+    } finally {
+      this.#isRenewing = false;
     }
   }
 
