@@ -16,7 +16,10 @@ export interface Incoming {
  */
 export function receive(track: Track, bitrate: number, incoming: Incoming): void {
   track.setMediaHandler(new ndc.RtcpReceivingSession());
-  track.onOpen(() => track.requestBitrate(bitrate));
+  track.onOpen(() => {
+    // It may be closed again by now, and then the library would end the process.
+    if (track.isOpen()) track.requestBitrate(bitrate);
+  });
   const burst = (2 * bitrate) / 8;
   let allowance = burst;
   let at = performance.now();
