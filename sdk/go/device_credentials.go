@@ -54,7 +54,7 @@ func (d *DeviceCredentials) Rotate(ctx context.Context, request RotateDeviceCred
 	return orNil(&RotatedCredential{created, timeOf(answer.GetOldCredentialRetireTime())}, err)
 }
 
-// Revoke revokes a credential at once. Tokens that were minted with it stay valid until they expire.
+// Revoke revokes a credential at once. Relays end the sessions that it opened.
 func (d *DeviceCredentials) Revoke(ctx context.Context, request RevokeDeviceCredential, options ...CallOption) (*DeviceCredential, error) {
 	answer, err := mutate(ctx, d.control, d.control.tokens.RevokeDeviceCredential, request, options)
 	return fromDeviceCredential(answer.GetDeviceCredential()), err

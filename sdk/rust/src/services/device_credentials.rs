@@ -100,7 +100,7 @@ impl DeviceCredentials {
         )
     }
 
-    /// Revoke one at once. Tokens that were minted with it stay valid until they expire.
+    /// Revoke one at once. Relays end the sessions that it opened.
     pub fn revoke(&self, request: RevokeDeviceCredential) -> Mutation<DeviceCredential> {
         mutate(
             &self.inner,

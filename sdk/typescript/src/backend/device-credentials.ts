@@ -67,7 +67,7 @@ export class DeviceCredentials {
     };
   }
 
-  /** Revoke one at once. Tokens that were minted with it stay valid until they expire. */
+  /** Revoke one at once. Relays end the sessions that it opened. */
   async revoke(request: RevokeDeviceCredentialRequest, options?: MutationOptions): Promise<DeviceCredential> {
     return (await this.#control.mutate(method.revokeDeviceCredential, request, options)).deviceCredential!;
   }

@@ -134,7 +134,7 @@ export async function showDeviceRevocation({ deps, session, params }: SessionCal
   const found = isKeyId(params.id ?? '') ? await findListed({ deps, session }, params.id!) : undefined;
   if (!found || found.revokedAt) throw notFound('device credential');
   const body = html`<h1>Revoke the credential ${named(found.name)}</h1>
-<p>No further join with it succeeds, and it cannot be brought back. Tokens that devices have live on until they expire, for minutes.</p>
+<p>No further join with it succeeds, and it cannot be brought back. Relays end the sessions that it opened.</p>
 <form method="post" action="/console/devices/${found.id}/revoke">
 <p class="actions"><button class="danger">Revoke the credential</button> <a class="button" href="/console/devices">Cancel</a></p></form>`;
   return page({ title: 'Revoke a credential', body, layout: 'narrow' });

@@ -504,7 +504,7 @@ export declare const TokenService: GenService<{
     output: typeof RotateDeviceCredentialResponseSchema;
   },
   /**
-   * Revoke a device credential at once. Tokens minted with it stay valid until they expire.
+   * Revoke a device credential at once. Relays end the sessions that it opened.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.RevokeDeviceCredential
    */

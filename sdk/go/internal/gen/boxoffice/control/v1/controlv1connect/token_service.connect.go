@@ -65,7 +65,7 @@ type TokenServiceClient interface {
 	// Replace a device credential. The old one keeps working during the overlap. FAILED_PRECONDITION if
 	// too many others are still in their overlap.
 	RotateDeviceCredential(context.Context, *v1.RotateDeviceCredentialRequest) (*v1.RotateDeviceCredentialResponse, error)
-	// Revoke a device credential at once. Tokens minted with it stay valid until they expire.
+	// Revoke a device credential at once. Relays end the sessions that it opened.
 	RevokeDeviceCredential(context.Context, *v1.RevokeDeviceCredentialRequest) (*v1.RevokeDeviceCredentialResponse, error)
 }
 
@@ -182,7 +182,7 @@ type TokenServiceHandler interface {
 	// Replace a device credential. The old one keeps working during the overlap. FAILED_PRECONDITION if
 	// too many others are still in their overlap.
 	RotateDeviceCredential(context.Context, *v1.RotateDeviceCredentialRequest) (*v1.RotateDeviceCredentialResponse, error)
-	// Revoke a device credential at once. Tokens minted with it stay valid until they expire.
+	// Revoke a device credential at once. Relays end the sessions that it opened.
 	RevokeDeviceCredential(context.Context, *v1.RevokeDeviceCredentialRequest) (*v1.RevokeDeviceCredentialResponse, error)
 }
 
