@@ -13,12 +13,15 @@ import { type Repeating, repeat } from '../../base/lib/repeat.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { EventWaker } from '../../events/event-waker.ts';
+import { type FeedItem, FeedStream } from './feed-stream.ts';
 import { FollowerLimit } from './follower-limit.ts';
 import { findStandings, type Standing } from './revocations.sql.ts';
 import { type Publisher, type Snapshot, signRevocations } from './sign-revocations.ts';
 
-/** How long a poll waits for something new. A stream repeats the snapshot after it, before it ends. */
+/** How long a poll waits for something new. */
 export const POLL_SECONDS = 25;
+/** The age at which streams get a snapshot again, so that they are never silent for longer than a poll. */
+const REPEAT_MS = 20_000;
 /** An older snapshot is signed again on request, so that every answer stays valid for a while. */
 const FRESH_MS = 5_000;
 const CHECK_SECONDS = 1;
@@ -43,17 +46,13 @@ export interface Following {
   readonly address: string;
   /** The relay, if it has sent its key: then it is also told whether the tenant is admitted. */
   readonly relay: Relay | undefined;
-  /** Aborted when the relay has gone. It must be, or the stream counts for ever. */
-  readonly signal: AbortSignal;
+  /** How an item is sent. */
+  readonly render: (item: FeedItem) => Buffer;
 }
 
 export interface Relay extends LimitedCaller {
   readonly keyId: string;
 }
-
-export type FeedItem =
-  | { readonly type: 'revocations'; readonly snapshot: Snapshot }
-  | { readonly type: 'admitted'; readonly admitted: boolean };
 
 interface Waiter {
   readonly hasNews: () => boolean;
@@ -77,6 +76,7 @@ const newCheck = (): Check => ({ tenants: new Set(), done: Promise.withResolvers
 interface Channel {
   readonly tenant: TenantId;
   readonly waiters: Set<Waiter>;
+  readonly streams: Set<FeedStream>;
   snapshot: Snapshot | undefined;
   /** As of the newest check; `undefined` before the first one. */
   admitted: boolean | undefined;
@@ -129,52 +129,35 @@ export class RevocationFeed {
   }
 
   /**
-   * The newest snapshot, and each newer one as soon as there is one. A reader that is slow misses those in between.
-   * A relay with a key is also told whether the tenant is admitted, first and after each change. Ends when `signal`
-   * is aborted, when the service stops, and when the key no longer works and there is something to tell by it.
+   * A stream of the newest snapshot, and each newer one as soon as there is one. A relay with a key is also told whether
+   * the tenant is admitted, first and after each change. It ends when the service stops, and when the key no longer
+   * works and there is something to tell by it. It counts until it is closed: destroy it when the relay has gone.
    *
    * Fails with `not_found` and `too_many_streams`.
    */
-  async follow(following: Following): Promise<AsyncIterable<FeedItem>> {
-    const { tenant, address, relay, signal } = following;
+  async follow({ tenant, address, relay, render }: Following): Promise<FeedStream> {
     const leave = this.#limit.enter(address, relay);
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
-    await Promise.all([this.#newest(this.#open(tenant)), relay && this.#check(tenant)]);
-    return this.#items(following);
-  }
-
-  async *#items({ tenant, relay, signal }: Following): AsyncGenerator<FeedItem> {
-    let sent: Snapshot | undefined;
-    let told: boolean | undefined;
-    while (!signal.aborted && !this.#closing.signal.aborted) {
-      // While the reader took the last item, the channel may have been forgotten.
+    try {
       const channel = this.#open(tenant);
-      const snapshot = await this.#current(channel);
-      if (snapshot !== sent) {
-        sent = snapshot;
-        yield { type: 'revocations', snapshot };
-        continue;
-      }
-      if (relay && channel.admitted === undefined) await this.#check(tenant);
-      const { admitted } = channel;
-      if (relay && admitted !== undefined && admitted !== told) {
-        if (!(await this.#deps.keyLookups.find(relay.keyId))?.isWorking) return;
-        told = admitted;
-        yield { type: 'admitted', admitted };
-        continue;
-      }
-      const hasNews = () =>
-        channel.snapshot?.seq !== snapshot.seq ||
-        (relay !== undefined && channel.admitted !== undefined && channel.admitted !== told);
-      await this.#change(channel, hasNews, signal);
+      await Promise.all([this.#newest(channel), relay && this.#check(tenant)]);
+      const { keyLookups } = this.#deps;
+      const stream = new FeedStream({ known: channel, keyId: relay?.keyId, keyLookups, render });
+      stream.once('close', leave);
+      this.#addStream(channel, stream);
+      return stream;
+    } catch (error) {
+      leave();
+      throw error;
     }
   }
 
   /** Answers waiting polls with the current snapshot, and ends streams. Later polls do not wait. */
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const { waiters } of this.#channels.values()) for (const { wake } of waiters) wake();
+    for (const { waiters, streams } of this.#channels.values()) {
+      for (const { wake } of waiters) wake();
+      for (const stream of streams) stream.end();
+    }
     await this.#checks?.stop();
     // These polls come too late for a check.
     this.#markOutdated(this.#nextCheck.tenants);
@@ -187,6 +170,7 @@ export class RevocationFeed {
     const channel: Channel = {
       tenant,
       waiters: new Set(),
+      streams: new Set(),
       snapshot: undefined,
       admitted: undefined,
       readAt: performance.now(),
@@ -248,7 +232,16 @@ export class RevocationFeed {
       const tookMs = performance.now() - begunAt;
       channel.pausedUntil = performance.now() + Math.min(READ_PAUSE_MS_MAX, tookMs * READ_PAUSE_FACTOR);
     }
-    wakeWaiters(channel);
+    tell(channel);
+  }
+
+  #addStream(channel: Channel, stream: FeedStream): void {
+    // It may have been forgotten meanwhile.
+    this.#channels.set(channel.tenant, channel);
+    channel.streams.add(stream);
+    stream.once('close', () => channel.streams.delete(stream));
+    if (this.#closing.signal.aborted) stream.end();
+    else this.#watch(channel);
   }
 
   /** Resolves when `hasNews`, on timeout, or when `signal` is aborted. */
@@ -265,20 +258,24 @@ export class RevocationFeed {
       const timer = setTimeout(end, POLL_SECONDS * 1000);
       signal.addEventListener('abort', end);
       channel.waiters.add(waiter);
-      // The channel was not checked while no poll waited.
-      if (channel.waiters.size === 1) void this.#check(channel.tenant);
-      if (!channel.isListening) void this.#listen(channel);
+      this.#watch(channel);
     });
   }
 
-  /** While polls wait, check the tenant after each of its events. */
+  /** The channel is followed. It was not checked while it was not. */
+  #watch(channel: Channel): void {
+    if (channel.waiters.size + channel.streams.size === 1) void this.#check(channel.tenant);
+    if (!channel.isListening) void this.#listen(channel);
+  }
+
+  /** While the channel is followed, check the tenant after each of its events. */
   async #listen(channel: Channel): Promise<void> {
-    const { tenant, waiters } = channel;
+    const { tenant } = channel;
     channel.isListening = true;
     let heard = 0n;
-    while (waiters.size > 0) {
+    while (isFollowed(channel) && !this.#closing.signal.aborted) {
       heard = await this.#events.wait(tenant, heard, this.#closing.signal, POLL_SECONDS * 1000);
-      if (waiters.size > 0) void this.#check(tenant);
+      if (isFollowed(channel)) void this.#check(tenant);
     }
     channel.isListening = false;
   }
@@ -301,14 +298,14 @@ export class RevocationFeed {
     );
   }
 
-  /** One query for the tenants that need a check, and every second for all tenants with waiting polls. */
+  /** One query for the tenants that need a check, and every second for all tenants that are followed. */
   async #checkChannels(): Promise<void> {
     const isDue = performance.now() - this.#checkedAllAt >= CHECK_SECONDS * 1000 - CHECK_PAUSE_MS;
     if (isDue) {
       this.#checkedAllAt = performance.now();
       this.#forgetIdle();
-      for (const { tenant, waiters } of this.#channels.values())
-        if (waiters.size > 0) this.#nextCheck.tenants.add(tenant);
+      for (const channel of this.#channels.values())
+        if (isFollowed(channel)) this.#nextCheck.tenants.add(channel.tenant);
     }
     const { tenants, done } = this.#nextCheck;
     if (tenants.size === 0) return;
@@ -331,11 +328,11 @@ export class RevocationFeed {
       const channel = this.#channels.get(tenant);
       if (!channel) continue;
       const standing = standings.get(tenant);
-      if (standing && standing.admitted !== channel.admitted) {
-        channel.admitted = standing.admitted;
-        wakeWaiters(channel);
-      }
-      if (!channel.snapshot || standing?.seq === channel.snapshot.seq) continue;
+      if (standing) channel.admitted = standing.admitted;
+      for (const stream of channel.streams) stream.offer();
+      if (!channel.snapshot) continue;
+      const isOld = channel.streams.size > 0 && performance.now() - channel.readAt >= REPEAT_MS;
+      if (standing?.seq === channel.snapshot.seq && !isOld) continue;
       channel.isOutdated = true;
       this.#refresh(channel).catch((error) =>
         this.#log.warn({ err: error, tenant: renderTenantId(tenant) }, 'could not read revocations'),
@@ -351,8 +348,9 @@ export class RevocationFeed {
   }
 
   #forgetIdle(): void {
-    for (const { tenant, waiters, reading, readAt } of this.#channels.values()) {
-      const isIdle = waiters.size === 0 && !reading && performance.now() - readAt >= FRESH_MS;
+    for (const channel of this.#channels.values()) {
+      const { tenant, reading, readAt } = channel;
+      const isIdle = !isFollowed(channel) && !reading && performance.now() - readAt >= FRESH_MS;
       if (isIdle) this.#channels.delete(tenant);
     }
     if (this.#channels.size > 0) return;
@@ -361,6 +359,11 @@ export class RevocationFeed {
   }
 }
 
-function wakeWaiters({ waiters }: Channel): void {
+function isFollowed({ waiters, streams }: Channel): boolean {
+  return waiters.size > 0 || streams.size > 0;
+}
+
+function tell({ waiters, streams }: Channel): void {
+  for (const stream of streams) stream.offer();
   for (const { hasNews, wake } of waiters) if (hasNews()) wake();
 }

@@ -2,13 +2,14 @@
  * `GET /v1/revocations/{tenant}`: which of a tenant's tokens relays must refuse, by long polling or as a stream.
  * Public; with a relay key, the stream also tells whether the tenant is admitted.
  */
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { authenticate } from '../../access/keys/authenticate.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { type FeedItem, POLL_SECONDS, type Relay } from '../../control/revocations/revocation-feed.ts';
+import type { FeedItem } from '../../control/revocations/feed-stream.ts';
+import { POLL_SECONDS, type Relay } from '../../control/revocations/revocation-feed.ts';
 import type { Snapshot } from '../../control/revocations/sign-revocations.ts';
 import type { Deps } from '../deps.ts';
 import { preferredType } from './accept.ts';
@@ -78,17 +79,19 @@ export function revocationsRoute(app: Http, deps: Deps): void {
 
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const asked = { tenant, address: request.ip, signal: gone.signal };
+      const { ip: address } = request;
       reply.header('vary', 'accept');
       if (!wantsStream(request)) {
-        return reply.type(POLL_TYPE).send(await deps.revocations.poll({ ...asked, after }));
+        const jws = await deps.revocations.poll({ tenant, address, after, signal: gone.signal });
+        return reply.type(POLL_TYPE).send(jws);
       }
       const relay = await relayOf(deps, request, tenant);
-      const items = await deps.revocations.follow({ ...asked, relay });
+      const stream = await deps.revocations.follow({ tenant, address, relay, render });
+      if (gone.signal.aborted) stream.destroy();
+      gone.signal.addEventListener('abort', () => stream.destroy());
       // A proxy in front must hand on each event at once.
       reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no');
-      // What a slow reader has not taken yet is at most one event: the next one is made when it has.
-      return reply.send(Readable.from(renderEvents(items), { highWaterMark: 1 }));
+      return reply.send(stream);
     },
   );
 }
@@ -113,12 +116,10 @@ async function relayOf(deps: Deps, request: FastifyRequest, tenant: TenantId): P
   return caller;
 }
 
-async function* renderEvents(items: AsyncIterable<FeedItem>): AsyncGenerator<Buffer> {
-  for await (const item of items) {
-    yield item.type === 'revocations'
-      ? renderSnapshot(item.snapshot)
-      : renderEvent('admitted', JSON.stringify({ admitted: item.admitted }));
-  }
+function render(item: FeedItem): Buffer {
+  return item.type === 'revocations'
+    ? renderSnapshot(item.snapshot)
+    : renderEvent('admitted', JSON.stringify({ admitted: item.admitted }));
 }
 
 /** Streams of a tenant share the bytes of a snapshot. */
