@@ -219,8 +219,11 @@ export class RelayConnection extends Emitter<RelayEvents> {
       this.#subscribed.delete(name);
       this.#subscribed.set(connection.publisher, connection);
       const username = connection.publisher;
-      for (const arrived of connection.tracks) this.emit('track', { username, ...arrived });
-      connection.on('track', (arrived) => this.emit('track', { username, ...arrived }));
+      // The application listens once `connect` has resolved, which for a device that sends nothing waits for this.
+      setTimeout(() => {
+        for (const arrived of connection.tracks) this.emit('track', { username, ...arrived });
+        connection.on('track', (arrived) => this.emit('track', { username, ...arrived }));
+      });
     } catch (error) {
       this.#subscribed.delete(name);
       throw error;
