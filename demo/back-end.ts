@@ -6,27 +6,33 @@ import type { Counts, State } from './state.ts';
 import { type Addresses, Tenant } from './tenant.ts';
 
 export class BackEnd implements Site {
+  /** The address of the site, which is known once it listens. */
   url = '';
   #tenant: Tenant | undefined;
   readonly #opened: Opened;
   readonly #service: Addresses;
-  #relay: Promise<{ readonly address: string }> | undefined;
+  #relay: Promise<void> | undefined;
   #relayAddress: string | undefined;
-  #signingUp: Promise<unknown> | undefined;
+  #signingUp: Promise<Tenant> | undefined;
 
   readonly answers: Site['answers'] = {
     state: async (question) => await this.state(question),
     'sign-up': async () => {
       if (this.#signingUp) throw new Refused(409, 'another browser has signed up already');
-      this.#signingUp = this.#signUp();
-      await this.#signingUp.catch((error: unknown) => {
-        this.#signingUp = undefined;
-        throw error;
-      });
+      this.#signingUp = Tenant.signUp(this.#service);
+      try {
+        this.#tenant = await this.#signingUp;
+      } finally {
+        this.#signingUp = this.#tenant && this.#signingUp;
+      }
       return {};
     },
     room: async (question) => {
       const tenant = this.#hosted(question);
+      this.#relay ??= this.#startRelay(tenant).catch((error: unknown) => {
+        this.#relay = undefined;
+        throw error;
+      });
       await this.#relay;
       await tenant.openRoom();
       return {};
@@ -52,8 +58,8 @@ export class BackEnd implements Site {
     },
     heard: async (question) => {
       const { username, code } = question.body;
-      const ms = this.#joined(question)?.heard(String(username), String(code).slice(0, 40));
-      return { ms };
+      this.#joined(question)?.heard(String(username), String(code).slice(0, 40));
+      return {};
     },
   };
 
@@ -77,21 +83,13 @@ export class BackEnd implements Site {
     return this.#tenant?.secret;
   }
 
-  async #signUp(): Promise<void> {
-    const tenant = await Tenant.signUp(this.#service);
+  /** After the payment: a relay that asks before it admits no participants until it asks again. */
+  async #startRelay(tenant: Tenant): Promise<void> {
     const key = await tenant.createRelayKey();
-    this.#tenant = tenant;
-    this.#relay = this.#startRelay(tenant.id, key);
-    // The one who opens the room is told.
-    this.#relay.catch(() => undefined);
-  }
-
-  async #startRelay(tenant: string, key: string) {
-    const relay = await spawnRelay({ url: this.url, service: this.#service.url, tenant, key });
+    const relay = await spawnRelay({ url: this.url, service: this.#service.url, tenant: tenant.id, key });
     this.#opened.add(() => relay.stop());
     await relay.ready();
     this.#relayAddress = relay.address;
-    return relay;
   }
 
   async state(question: Pick<Question, 'secret' | 'link'>): Promise<State> {

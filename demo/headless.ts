@@ -39,7 +39,7 @@ export async function tellTheStory(opened: Opened, options: StandOptions): Promi
 
 /** Returns the path of the link for guests. */
 async function startRoom(stand: Stand, host: Visitor): Promise<string> {
-  step('A visitor signs up: this makes a tenant, its keys, and a relay');
+  step('A visitor signs up, which makes a tenant');
   await host.signUp();
   show('tenant', (await hostState(stand)).tenant);
 
@@ -47,7 +47,7 @@ async function startRoom(stand: Stand, host: Visitor): Promise<string> {
   await host.pay();
   show('balance', (await hostState(stand)).balance);
 
-  step('The visitor opens a room, and is its host');
+  step('The visitor opens a room, as its host, and a relay starts');
   const link = await host.openRoom();
   show('link', stand.url + link);
   return link;

@@ -21,7 +21,7 @@ demo with Ctrl-C and start it.</p>
 ${step(
   'sign-up',
   'Sign up',
-  html`<p>This makes a tenant, its first API key, and a relay of its own.</p>
+  html`<p>This makes a tenant, and its first API key.</p>
 <button type="button" class="primary" id="do-sign-up">Sign up</button>`,
 )}
 ${step(
@@ -33,7 +33,7 @@ ${step(
 ${step(
   'open',
   'Open a room',
-  html`<p>Only rooms with credit admit participants.</p>
+  html`<p>This starts a relay, too, with a key that only reports usage.</p>
 <button type="button" class="primary" id="do-open">Open a room</button>`,
 )}
 ${step('join', 'Join it', joinForm('ann'))}

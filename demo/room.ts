@@ -5,8 +5,8 @@ import type { Charges } from './charges.ts';
 import type { Counts, Invitation, Person } from './state.ts';
 
 type Kind = 'audio' | 'video';
+const KINDS: readonly Kind[] = ['audio', 'video'];
 const NOTHING = { received: 0, sent: 0, frames: 0 };
-export const KINDS: readonly Kind[] = ['audio', 'video'];
 
 export class Room {
   readonly name: string;
@@ -109,14 +109,13 @@ export class Room {
     this.#endedAt.set(username, performance.now());
   }
 
-  /** The page of a participant has heard how its stay ended. Returns after how many milliseconds, if it is known. */
-  heard(username: string, code: string): number | undefined {
+  /** The page of a participant has heard how its stay ended. */
+  heard(username: string, code: string): void {
     const endedAt = this.#endedAt.get(username);
-    if (endedAt === undefined) return undefined;
+    if (endedAt === undefined) return;
     this.#endedAt.delete(username);
     const ms = Math.round(performance.now() - endedAt);
     this.#tell(`${username}'s page was told "${code}" within ${ms} ms of the service's answer`);
-    return ms;
   }
 
   async end(): Promise<void> {

@@ -1,4 +1,4 @@
-/** All that the demo starts: a service with its sandbox, the site, and a relay as soon as a tenant has signed up. */
+/** All that the demo starts: a service with its sandbox, the site, and later a relay, which needs a tenant that has paid. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';

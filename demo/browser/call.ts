@@ -13,8 +13,8 @@ import { takePlace } from './place.ts';
 export interface CallEvents {
   /** Media of another participant. */
   track(username: string, track: MediaStreamTrack): void;
-  /** How the stay ended, as the session tells it, and in words. */
-  ended(code: string, words: string): void;
+  /** How the stay of a participant ended, as the session tells it, and in words. */
+  ended(username: string, code: string, words: string): void;
 }
 
 /** The newest picture of each participant, as it was decoded here. */
@@ -62,8 +62,10 @@ export class Call {
     events: CallEvents,
   ): Promise<Call> {
     const givePlaceBack = await takePlace();
+    const ending = new AbortController();
     let stream: MediaStream | undefined;
     const close = () => {
+      ending.abort();
       givePlaceBack();
       stop(stream);
     };
@@ -77,7 +79,8 @@ export class Call {
       const call = new Call(grant.username, session, stream, close);
       call.#follow(events);
       await call.#connect(device, room, events);
-      await call.#opened(startedAt);
+      await call.#opened(ending.signal);
+      call.connectedMs = Math.round(performance.now() - startedAt);
       return call;
     } catch (error) {
       close();
@@ -134,7 +137,7 @@ export class Call {
   #follow({ ended }: CallEvents): void {
     const end = (code: string, words: string) => {
       this.#close();
-      ended(code, words);
+      ended(this.username, code, words);
     };
     const session = this.#session;
     session.on('moderated', ({ code }) => end(code, MODERATED[code] ?? 'The host has ended your stay.'));
@@ -143,13 +146,17 @@ export class Call {
     session.on('tokenExpired', () => end('expired', 'The token has expired, and there was no new one.'));
   }
 
-  async #opened(startedAt: number): Promise<void> {
+  /** Fails if the stay ends before the connection is open. */
+  async #opened(signal: AbortSignal): Promise<void> {
     const [peer] = this.#connection!.peers;
-    if (!peer) return;
-    while (peer.connectionState !== 'connected' && peer.connectionState !== 'closed') {
-      await new Promise((resolve) => peer.addEventListener('connectionstatechange', resolve, { once: true }));
+    while (peer && peer.connectionState !== 'connected') {
+      signal.throwIfAborted();
+      await new Promise((resolve) => {
+        peer.addEventListener('connectionstatechange', resolve, { once: true });
+        signal.addEventListener('abort', resolve, { once: true });
+      });
     }
-    this.connectedMs = Math.round(performance.now() - startedAt);
+    signal.throwIfAborted();
   }
 }
 

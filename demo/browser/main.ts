@@ -113,8 +113,7 @@ async function join(invitation: Invitation, form: FormData): Promise<void> {
   };
   call = await Call.join(invitation, String(form.get('username')), open, {
     track: (username, track) => tiles.attach(username, track),
-    ended: (code, words) => {
-      const username = call?.username;
+    ended: (username, code, words) => {
       leaveStage();
       problem(words);
       void ask('heard', { username, code }).then(refresh, () => undefined);

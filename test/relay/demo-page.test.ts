@@ -91,17 +91,32 @@ describe('another browser', () => {
   });
 });
 
-test('a third window of one browser is told that it has no connections left', async () => {
-  const { link } = await hostState(stand);
-  const windows = await Promise.all([1, 2].map(() => host.page.context().newPage()));
-  for (const page of windows) {
-    await page.goto(stand.url + link);
+describe('further windows of one browser', () => {
+  async function enter(username: string) {
+    const page = await host.page.context().newPage();
+    await page.goto(stand.url + (await hostState(stand)).link);
     await page.getByLabel('Nothing: only watch').check();
+    await page.getByLabel('Your name').fill(username);
     await page.getByRole('button', { name: 'Join', exact: true }).click();
-    await page.locator('.you:visible').or(page.getByRole('alert')).waitFor();
+    return page;
   }
-  expect(await windows[1]!.getByRole('alert').innerText()).toContain('no connections left');
-  for (const page of windows) await page.close();
+
+  test('who only watches sees the others, and a page that was loaded again goes on counting', async () => {
+    const page = await enter('eve');
+    const pictures = page.locator('dd.picture', { hasText: 'a second' });
+    await expect.poll(() => pictures.count()).toBe(2);
+    const received = async () => (await findPerson(stand, 'eve'))?.counts?.received ?? 0;
+    await expect.poll(received).toBeGreaterThan(50_000);
+    await page.close();
+    const before = await received();
+    const again = await enter('eve');
+    await expect.poll(received).toBeGreaterThan(before);
+
+    const third = await enter('guest-4');
+    expect(await third.getByRole('alert').innerText()).toContain('no connections left');
+    await third.close();
+    await again.close();
+  });
 });
 
 test('who is kicked reads why, and may join again', async () => {
