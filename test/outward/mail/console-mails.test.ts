@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newId } from '../../../src/base/lib/ids.ts';
 import { openLink } from '../../../src/outward/mail/console-mail-rows.ts';
+import { expireMails } from '../../../src/outward/mail/mails.sql.ts';
 import { smtpConfig } from '../../support/bare-config.ts';
 import { getPage, makeMember, sendForm } from '../../support/console.ts';
 import { databaseText, formsOf } from '../../support/database-text.ts';
@@ -153,6 +154,7 @@ describe('a link to log in', () => {
     expect(sourcesTo(email)).toEqual([]);
     expect(lines.join('\n')).toContain('a mail was not sent before its link expired');
     expect(lines.join('\n')).not.toContain(email);
+    expect(await expireMails(db(), 10)).toEqual([]);
   });
 
   test('that the server refuses for good fails at once, without its secret', async () => {

@@ -1,8 +1,9 @@
 /** What a process that lost its lease, or that a change of the tenant overtook, may still do: log, and nothing else. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newTenantId, type TenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { appendNumberedEvents } from '../../../src/events/append-events.sql.ts';
+import { deliverEvents, type Turn } from '../../../src/outward/webhooks/deliver-events.ts';
 import {
   type ClaimedWebhook,
   claimWebhook,
@@ -12,7 +13,9 @@ import {
   insertCursor,
 } from '../../../src/outward/webhooks/webhook-cursors.sql.ts';
 import { findWebhook, insertWebhook, updateWebhook } from '../../../src/outward/webhooks/webhooks.sql.ts';
+import { depsOn } from '../../control/watchdogs/support.ts';
 import { useDatabase } from '../../support/database.ts';
+import { FAST_WEBHOOKS } from '../../support/receiver.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
@@ -211,4 +214,27 @@ describe('a failure', () => {
     expect(await show()).toMatchObject({ failures: 0, pausedBy: null });
     expect(await claim('le_3')).toBeUndefined();
   });
+});
+
+test('a turn whose webhook was changed while it skipped deleted events sends nothing more', async () => {
+  await endLease();
+  await database.pool.query('delete from events where tenant_id = $1 and seq <= 2', [tenant]);
+  const change = () =>
+    inTransaction(database.pool, (tx) =>
+      updateWebhook(tx, tenant, id, { ...settings, url: 'https://y.example/' }),
+    );
+  const during = vi.fn();
+  const turn: Turn = {
+    ...FAST_WEBHOOKS.rules!,
+    process: { id: 'pr_1', gone: [], isAlive: () => true },
+    during,
+    isAborted: () => false,
+    isEnding: () => false,
+    isWanted: () => false,
+    // The first statement claims the webhook.
+    inDatabase: vi.fn((work) => work()).mockImplementationOnce(async (work) => work().finally(change)),
+  };
+  expect(await deliverEvents(depsOn(database.pool), { tenant, id }, turn)).toBe(true);
+  expect(during).not.toHaveBeenCalled();
+  expect(await show()).toMatchObject({ seq: 2n });
 });
