@@ -645,7 +645,8 @@ describe('a decline', () => {
     expect(await kit.attemptsOf(tenant)).toHaveLength(1);
     await kit.setTopUp(tenant, { enabled: true, below_cents: 500, amount_cents: 2000 });
     await kit.spend(tenant, 1);
-    await kit.finished(tenant);
+    // The card is asked again.
+    expect(await kit.finished(tenant)).toMatchObject({ state: 'declined' });
     expect(await kit.attemptsOf(tenant)).toHaveLength(2);
   });
 
