@@ -21,7 +21,7 @@ test.each<[string, (tx: Tx, tenant: TenantId, id: string) => Promise<unknown>]>(
   ['has reviewed', markReviewed],
   ['gets a role', (tx, tenant, id) => updateRole(tx, tenant, id, 'owner')],
   ['is deleted', deleteMember],
-])('when a member %s, no other row changes', async (_what, change) => {
+])('when a member %s, only its own tenant can change it, and no other row changes', async (_what, change) => {
   const { pool } = database;
   const [own, other] = [await makeTenant(pool), await makeTenant(pool)];
   const [member] = await inTransaction(pool, async (tx) => {
@@ -49,6 +49,8 @@ test.each<[string, (tx: Tx, tenant: TenantId, id: string) => Promise<unknown>]>(
     return new Map(found.rows.map((row) => [row.id, row]));
   };
   const before = await rows();
+  await inTransaction(pool, (tx) => change(tx, other, member!.id));
+  expect(await rows()).toEqual(before);
   await inTransaction(pool, (tx) => change(tx, own, member!.id));
   const after = await rows();
   expect(after.get(member!.id)).not.toEqual(before.get(member!.id));
