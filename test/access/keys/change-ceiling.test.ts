@@ -3,7 +3,7 @@ import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { DEFAULT_CEILING, type KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
 import { expectOk } from '../../doors/rest/support.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { OPERATOR } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 const app = useService({ payments: false });
 let tenant: TestTenant;
@@ -30,6 +30,12 @@ describe('changeCeiling', () => {
     expect(await changeCeiling(db, OPERATOR, tenant.keyId, { rank: 60 })).toStrictEqual(expected);
     expect(await ceilingOf(tenant.keyId)).toStrictEqual(expected);
     expect(await ceilingOf(tenant.relayKeyId)).toStrictEqual(DEFAULT_CEILING);
+    // Only the second call changed anything.
+    const { rows } = await db.query(
+      `select after from audit_entries where tenant_id = $1 and action = 'key_ceiling_changed'`,
+      [idOf(tenant)],
+    );
+    expect(rows).toEqual([{ after: { rank: 60 } }]);
   });
 
   test('two concurrent changes both take effect', async () => {
