@@ -24,6 +24,13 @@ const FILES = {
   'test/clear.test.ts': testOf('tells what is clear', [5, false], [20, true]),
   'test/limit.test.ts': testOf('knows the limit', [10, false]),
   'test/wrong.test.ts': testOf('is wrong', [10, true]),
+  'test/once.test.ts': `import { existsSync, writeFileSync } from 'node:fs';
+   import { expect, it } from 'vitest';
+   it('fails once', () => {
+     const hasFailed = existsSync('failed');
+     writeFileSync('failed', '');
+     expect(hasFailed).toBe(true);
+   });`,
 };
 
 let root: string;
@@ -80,6 +87,11 @@ describe('a mutant', () => {
     expect(await trial.judge(harmless, [wrong, clear])).toMatchObject({ outcome: 'survived' });
     expect(trial.unsound).toStrictEqual([wrong]);
     expect(await trial.judge(LIMIT, [wrong, limit])).toMatchObject({ outcome: 'killed' });
+  });
+
+  it('is not killed by a test that fails once', async () => {
+    const [once, clear] = ['test/once.test.ts', 'test/clear.test.ts'];
+    expect(await newTrial().judge(LIMIT, [once, clear])).toMatchObject({ outcome: 'survived' });
   });
 
   it('is invalid when the tests cannot be started', async () => {
