@@ -77,3 +77,8 @@ test.each([
 ])('no answer: %j', (change) => {
   expect(parseSigned(JSON.stringify({ ...signed, ...change }))).toBeUndefined();
 });
+
+test('an answer of more than 32 KiB is not read', () => {
+  const longest = JSON.stringify(signed).padEnd(32 * 1024);
+  expect([parseSigned(longest)?.challenge, parseSigned(`${longest} `)]).toEqual(['c', undefined]);
+});
