@@ -71,5 +71,6 @@ test.each([
   const own = await findOwnTenant(database.pool, ANN, tenant);
   const invitation = await findInvitation(database.pool, ANN, tenant);
   expect([own !== undefined, invitation !== undefined]).toEqual([what === 'own', what === 'invitation']);
-  expect(await findOwnTenant(database.pool, 'eve@example.com', tenant)).toBeUndefined();
+  for (const find of [findOwnTenant, findInvitation])
+    expect(await find(database.pool, 'eve@example.com', tenant)).toBeUndefined();
 });

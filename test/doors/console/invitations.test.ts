@@ -92,6 +92,8 @@ describe('a signup with the address of another person', () => {
     await makeMember(db(), idOf(own), { email });
     const captured = await app.signUp({ name: 'Captured', email });
     const stranger = await strangerSignsUp(email);
+    const led = await sendForm(app, await linkFor(email, `/console/keys?tenant=${captured.id}`), {});
+    expect(await tenantOpenIn(cookieOf(led))).toBe('My own');
     const opened = await sendForm(app, await linkFor(email), {});
     expect(await tenantOpenIn(cookieOf(opened))).toBe('My own');
     const list = (await getPage(app, '/console/tenants', cookieOf(opened))).text;

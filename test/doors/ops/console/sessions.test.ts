@@ -43,6 +43,10 @@ test('an operator ends one own session, or all others, and none of another opera
   await sendOpsForm(app, '/console/sessions/end-others', {}, here);
   const open = await Promise.all([here, there, third, other].map(({ cookie }) => isOpen(cookie)));
   expect(open).toEqual([true, false, false, true]);
+  const { rows: ended } = await db().query(
+    `select subject, before from audit_entries where action = 'operator_sessions_ended'`,
+  );
+  expect(ended).toEqual([1, 1].map((sessions) => ({ subject: here.name, before: { sessions } })));
 });
 
 test('an operator sees and ends the sessions of a tenant', async () => {
