@@ -7,7 +7,7 @@ export const PAGE_POLICY = contentSecurityPolicy({ style: "'self'", script: true
 export const STYLE = `${CONSOLE_STYLE}
 [hidden] { display: none !important; }
 @media (min-width: 60rem) {
-  .hosting { display: grid; grid-template: auto 1fr / 20rem minmax(0, 1fr); gap: 0 1.25rem; align-items: start; }
+  .hosting { display: grid; grid-template: auto 1fr / 21rem minmax(0, 1fr); gap: 0 1.25rem; align-items: start; }
   .show { grid-column: 2; grid-row: 1 / span 2; }
 }
 .steps > li { padding-bottom: 1rem; }
@@ -15,7 +15,7 @@ export const STYLE = `${CONSOLE_STYLE}
 .steps p { margin: 0 0 .75rem; overflow-wrap: anywhere; }
 .steps p:last-child { margin-bottom: 0; }
 .steps > li:not([aria-current], .is-done) { color: var(--quiet); }
-.steps > li.is-done { display: flex; flex-wrap: wrap; gap: 0 .75rem; align-items: baseline; padding-bottom: .625rem; min-height: 2.625rem; }
+.steps > li.is-done { display: flex; flex-wrap: wrap; gap: 0 .5rem; align-items: baseline; padding-bottom: .625rem; min-height: 2.625rem; }
 .steps > li.is-done h2 { margin: .125rem 0; }
 .steps > li.is-done p { margin: 0; }
 button[aria-pressed=true] { color: var(--warn); background: var(--warn-soft); border-color: var(--warn); }

@@ -53,6 +53,8 @@ test('a keyboard signs up, pays, opens a room and joins it; the focus goes on to
 
 test('a guest joins by the link on a phone, with a camera', async () => {
   const link = (await hostState(stand)).link!;
+  await host.page.evaluate(`globalThis.said = [];
+    new MutationObserver(() => said.push(announcer.textContent)).observe(announcer, { childList: true })`);
   guest = await open(link, PHONE_LOOK);
   await guest.page.getByLabel('Camera and microphone').check();
   await expectAccessible(guest.page);
@@ -64,6 +66,12 @@ test('a guest joins by the link on a phone, with a camera', async () => {
   await expectAccessible(guest.page);
   await host.page.setViewportSize(PHONE_LOOK.viewport);
   await expectAccessible(host.page);
+});
+
+test('screen readers are told of who came, and of the balance', async () => {
+  const said = () => host.page.evaluate('said');
+  await expect.poll(said).toEqual(expect.arrayContaining(['bob has joined']));
+  await expect.poll(said).toEqual(expect.arrayContaining([expect.stringMatching(/The balance is \$19/)]));
 });
 
 test('what is charged is taken from the balance, live', async () => {
