@@ -83,7 +83,7 @@ export class BackEnd implements Site {
     return this.#tenant?.secret;
   }
 
-  /** After the payment: a relay that asks before it admits no participants until it asks again. */
+  /** After the payment, so that the first answer that the relay gets admits participants. */
   async #startRelay(tenant: Tenant): Promise<void> {
     const key = await tenant.createRelayKey();
     const relay = await spawnRelay({ url: this.url, service: this.#service.url, tenant: tenant.id, key });
