@@ -1,10 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
+  ATTEMPTS_PER_MINUTE,
   LOGIN_MAIL_GAP_MAX_MINUTES,
   LOGIN_MAIL_GAPS,
   LOGIN_MAILS_PER_HOUR,
   LOGIN_REQUESTS_PER_HOUR,
   LoginLimit,
+  PASSKEY_REQUESTS_PER_MINUTE,
+  WRONG_LINKS_PER_MINUTE,
+  WRONG_PASSKEYS_PER_MINUTE,
 } from '../../../src/access/logins/login-limit.ts';
 import { LINK_MINUTES } from '../../../src/access/logins/login-link.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -74,4 +79,13 @@ test('one network asks so often an hour, for whatever addresses', async () => {
     expect(await (at % 2 ? limit : other).countRequest('192.0.2.9', `${at}@example.com`)).toBeUndefined();
   const last = limit.countRequest('192.0.2.9', 'last@example.com');
   await expect(last).rejects.toMatchObject({ kind: 'too_many_logins' });
+});
+
+test.each([
+  `A client asks for ${LOGIN_MAILS_PER_HOUR} links an hour for one address, and for ${LOGIN_REQUESTS_PER_HOUR} in all.`,
+  `A client tries ${WRONG_LINKS_PER_MINUTE} wrong links and ${WRONG_PASSKEYS_PER_MINUTE} wrong passkeys a minute.`,
+  `A client begins ${PASSKEY_REQUESTS_PER_MINUTE} log-ins with a passkey and ${ATTEMPTS_PER_MINUTE} with the issuer a minute.`,
+])('docs/console.md says: %s', (words) => {
+  const page = readFileSync(new URL('../../../docs/console.md', import.meta.url), 'utf8');
+  expect(page.replaceAll('\n', ' ')).toContain(words);
 });

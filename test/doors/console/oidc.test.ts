@@ -393,6 +393,21 @@ describe('a log-in again', () => {
     expect((await getPage(app, '/console/confirm', cookie)).status).toBe(200);
   });
 
+  test('may be 30 seconds older than the question: clocks differ', async () => {
+    const { email, cookie } = await makeMember(db(), idOf(tenant), { minutesAgo: 11 });
+    const comeBackOlder = async (seconds: number) => {
+      const begun = await again(cookie);
+      const { rows } = await db().query(
+        `update login_attempts set begun_at = date_trunc('second', begun_at) + interval '500 ms' where email = $1
+         returning extract(epoch from begun_at)::double precision as at`,
+        [email],
+      );
+      const more = { auth_time: Math.floor(rows[0].at) - seconds };
+      return comeBack(app, issuer.logIn(begun.url, verified(email, more)), `${cookie}; ${begun.cookie}`);
+    };
+    expect([(await comeBackOlder(30)).status, (await comeBackOlder(29)).status]).toEqual([403, 303]);
+  });
+
   test('is none of somebody else', async () => {
     const { cookie } = await makeMember(db(), idOf(tenant), { minutesAgo: 11 });
     const { email } = await makeMember(db(), idOf(tenant));
