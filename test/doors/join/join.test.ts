@@ -650,7 +650,7 @@ describe('404', () => {
   test('not for a room that exists', async () => {
     const device = await newDevice(strict);
     await strict.service.deps.db.query(
-      `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, 'rm_1', 'open', 1, '{}')`,
+      `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, 'rm_1', 'open', 1, '{"hostCapabilities": [], "audienceCapabilities": []}')`,
       [parseTenantId(device.tenant.id)],
     );
     const { token } = expectJoined(await join(strict, device.credential, { room: 'open' }));
@@ -660,7 +660,7 @@ describe('404', () => {
   test("not another tenant's room", async () => {
     const [one, other] = [await newDevice(strict), await newDevice(strict)];
     await strict.service.deps.db.query(
-      `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, 'rm_2', 'mine', 1, '{}')`,
+      `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, 'rm_2', 'mine', 1, '{"hostCapabilities": [], "audienceCapabilities": []}')`,
       [parseTenantId(one.tenant.id)],
     );
     expectText(await join(strict, other.credential, { room: 'mine' }), 404, 'not found');
@@ -691,7 +691,7 @@ describe('409', () => {
     const old = await verify(app, expectJoined(await join(app, device.credential)).token);
     await endRoom(app, device.tenant, 'lobby');
     await app.service.deps.db.query(
-      `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, 'rm_again', 'lobby', 2, '{}')`,
+      `insert into rooms (tenant_id, uid, name, incarnation, policy) values ($1, 'rm_again', 'lobby', 2, '{"hostCapabilities": [], "audienceCapabilities": []}')`,
       [parseTenantId(device.tenant.id)],
     );
     const fresh = await verify(app, expectJoined(await join(app, device.credential)).token);
