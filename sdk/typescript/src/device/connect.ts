@@ -128,7 +128,9 @@ export class RelayConnection extends Emitter<RelayEvents> {
    */
   async publish(publish: MediaStream | undefined, screen?: MediaStream): Promise<void> {
     const { e2eeRequired, muteOnEntry } = policyOf(this.#options.session.grant);
-    if (e2eeRequired && !this.#encryption?.hasKey) throw new EncryptionRequiredError();
+    // A key that could not be set is still wanted.
+    const isEncrypted = e2eeRequired || this.#encryption !== undefined;
+    if (isEncrypted && !this.#encryption?.hasKey) throw new EncryptionRequiredError();
     this.#own ??= mutedOnEntry(muteOnEntry);
     const before = this.#published;
     this.#published = undefined;
@@ -217,6 +219,8 @@ export class RelayConnection extends Emitter<RelayEvents> {
         void this.#again(() => this.#subscribe(connection.publisher)).then(() => this.#findPublisher());
       });
       this.#subscribed.delete(name);
+      // A connection that publishes has told of the same participant meanwhile.
+      if (this.#subscribed.has(connection.publisher)) return await connection.close();
       this.#subscribed.set(connection.publisher, connection);
       const username = connection.publisher;
       // The application listens once `connect` has resolved, which for a device that sends nothing waits for this.
