@@ -88,7 +88,9 @@ async function packedFiles(name: string): Promise<string[]> {
 test('the SDK holds the build, a README and the licence, and neither sources nor tests', async () => {
   const paths = await packedFiles('@boxoffice/sdk');
   expect(
-    paths.filter((path) => !/^dist\/(backend|device|relay)\/[\w/-]+(\.d\.ts|\.js|\.js\.map)$/.test(path)),
+    paths.filter(
+      (path) => !/^dist\/(backend|device|relay|whip-proxy)\/[\w/-]+(\.d\.ts|\.js|\.js\.map)$/.test(path),
+    ),
   ).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
 });
 
