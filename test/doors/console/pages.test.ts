@@ -321,6 +321,18 @@ describe('money', () => {
     expect((await getPage(app, `/console/ledger?cursor=${cursor}`, owner.cookie)).status).toBe(400);
   });
 
+  test('the ledger says which charges were capped', async () => {
+    const of = await app.paidTenant();
+    const { cookie } = await makeMember(db(), idOf(of));
+    const records = [usageRecord({ seconds: 1, egress_bytes: 10 ** 9 }), usageRecord({ egress_bytes: 1 })];
+    await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records } });
+    const { text } = await getPage(app, '/console/ledger?kind=usage', cookie);
+    expect(text.match(/data-label="Amount".*?<\/td>/gs)!.map((cell) => cell.includes('>capped<'))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   test.each([
     ['20', 200],
     ['$20.50', 200],

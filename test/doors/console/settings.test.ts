@@ -4,7 +4,7 @@ import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
 import { THRESHOLDS_MAX } from '../../../src/money/alerts/alert-threshold.ts';
 import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { changeReferenceTable } from '../../support/reference-tables.ts';
-import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { type Answer, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, setLimits } from '../../support/tenants.ts';
 
 const app = useService({ isRestricted: true });
@@ -35,7 +35,11 @@ describe('alerts', () => {
 
   test('thresholds of both kinds are added, told, and removed one by one', async () => {
     const { of, member } = await newTenant();
+    const isEmpty = async () =>
+      (await getPage(app, '/console/alerts', member.cookie)).text.includes('No threshold is set.');
+    expect(await isEmpty()).toBe(true);
     expect((await add({ below: '5.50' }, member)).status).toBe(303);
+    expect(await isEmpty()).toBe(false);
     expect((await add({ kind: 'runway', below: '24' }, member)).status).toBe(303);
     // More than the balance, so it is raised at once.
     expect((await add({ below: '$900000' }, member)).status).toBe(303);
@@ -185,11 +189,14 @@ describe('mail', () => {
       addresses: ['ops@example.com', 'b@example.com'],
     });
     const viewer = await makeMember(db(), idOf(of), { role: 'viewer' });
-    const { text } = await getPage(app, '/console/mail', viewer.cookie);
-    expect([
-      text.includes('ops@example.com'),
-      text.includes('<form method="post" action="/console/mail"'),
-    ]).toEqual([true, false]);
+    const receivers = async () => {
+      const { text } = await getPage(app, '/console/mail', viewer.cookie);
+      expect(text).not.toContain('<form method="post" action="/console/mail"');
+      return [...text.matchAll(/<li><bdi>(.*?@.*?)<\/bdi><\/li>/g)].map(([, address]) => address);
+    };
+    expect(await receivers()).toEqual(['ops@example.com', 'b@example.com']);
+    await set({ signup: 'on' }, member);
+    expect(await receivers()).toEqual(['ada@example.com']);
     expect((await entriesOf(of))[0]).toMatchObject({
       action: 'mail_settings_changed',
       actor: { kind: 'member', id: member.id },
@@ -319,6 +326,9 @@ describe('device credentials', () => {
     expect([first.text, second.text].map((text) => text.match(/data-label="Last used"/g)!.length)).toEqual([
       50, 1,
     ]);
+    const links = ['First page', 'Newer ones'];
+    const linksOf = ({ text }: Answer) => links.filter((link) => text.includes(`>${link}</a>`));
+    expect([linksOf(first), linksOf(second)]).toEqual([['Newer ones'], ['First page']]);
     expect((await getPage(app, '/console/devices?after=forged', member.cookie)).status).toBe(400);
   });
 });

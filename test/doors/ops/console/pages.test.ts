@@ -200,8 +200,11 @@ describe('tenants', () => {
   test('are exempt, and charged again', async () => {
     const exempt = async () =>
       (await db().query('select exempt from tenants where id = $1', [idOf(tenant)])).rows[0].exempt;
+    const badges = async () =>
+      (await get(`/console/tenants?search=${tenant.id}`)).text.match(/>exempt<\/span>/g)?.length ?? 0;
+    expect(await badges()).toBe(0);
     expect((await send(`${pathOf(tenant)}/exempt`, { exempt: 'yes' })).status).toBe(303);
-    expect(await exempt()).toBe(true);
+    expect([await exempt(), await badges()]).toEqual([true, 1]);
     expect((await send(`${pathOf(tenant)}/exempt`, { exempt: 'perhaps' })).status).toBe(400);
     expect((await send(`${pathOf(tenant)}/exempt`, { exempt: 'no' })).status).toBe(303);
     expect(await exempt()).toBe(false);
@@ -230,6 +233,16 @@ describe('payments', () => {
     expect((await get('/console/payments?state=succeeded')).text).not.toContain('card_declined');
     expect((await get('/console/payments?state=lost')).status).toBe(400);
     expect((await get('/console/payments?tenant=me')).status).toBe(400);
+  });
+
+  test('that are parked are listed, a hundred of them', async () => {
+    await db().query(
+      `insert into provider_events (id, type, outcome, reason, payment_id)
+       select 'evt_listed_' || n, 'charge.updated', 'parked', 'why', 'pi_listed_' || n from generate_series(1, 101) n`,
+    );
+    const { text } = await get('/console/payments');
+    expect(text.match(/<code>pi_listed_\d+<\/code>/g)).toHaveLength(100);
+    await db().query(`update provider_events set outcome = 'ignored' where id like 'evt_listed_%'`);
   });
 
   test('that are parked are dismissed with a reason, or settled if the provider knows them', async () => {
