@@ -106,6 +106,12 @@ describe('spend by the hour', () => {
       expect(text).toContain(`<th scope="row" class="moment">${hour}</th>`);
       expect(text).toContain(`<p>${displayMicros(spent)} from`);
       expect(text).toContain('data-step="3600"');
+      const [foot] = /<tfoot>.*<\/tfoot>/s.exec(text)!;
+      const sums = [...foot.matchAll(/>\$(\d+)\.(\d{6})</g)].map(([, whole, rest]) =>
+        BigInt(`${whole}${rest}`),
+      );
+      const all = sums.pop();
+      expect([sums.reduce((sum, each) => sum + each, 0n), all]).toEqual([spent, spent]);
       const csv = await getPage(app, `/console/spend.csv?every=hour&by=${by}`, cookie);
       const lines = csv.text
         .trim()

@@ -397,3 +397,13 @@ test('the first steps lead to keys only those who may see them', async () => {
     expect([role, text.includes('href="/console/keys">See them')]).toEqual([role, leads]);
   }
 });
+
+test('the first steps are read again until there is usage', async () => {
+  const of = await app.paidTenant();
+  const { cookie } = await makeMember(db(), idOf(of));
+  const isReadAgain = async () =>
+    (await getPage(app, '/console/start', cookie)).text.includes('http-equiv="refresh"');
+  expect(await isReadAgain()).toBe(true);
+  await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records: [usageRecord()] } });
+  expect(await isReadAgain()).toBe(false);
+});

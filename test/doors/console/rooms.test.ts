@@ -41,6 +41,19 @@ describe('a room', () => {
     expect(room.text).toContain('<bdi>ann</bdi> entered <bdi>lobby</bdi> as host');
   });
 
+  test('is on one page of the list', async () => {
+    const of = await newStage(app, controlOf);
+    const { cookie } = await makeMember(db(), idOf(of.tenant));
+    for (let at = 1; at <= 50; at += 1)
+      await of.control.call(RoomService.method.createRoom, { room: `room-${at}` });
+    const first = await getPage(app, '/console/rooms', cookie);
+    const older = /href="([^"]+)" rel="next">Older rooms</.exec(first.text)![1]!;
+    const second = await getPage(app, older, cookie);
+    const roomsOf = ({ text }: Answer) => text.match(/rooms\/at\/[\w-]+/g)!.length;
+    expect([roomsOf(first), roomsOf(second)]).toEqual([50, 1]);
+    expect([first, second].map(({ text }) => text.includes('>Newest</a>'))).toEqual([false, true]);
+  });
+
   test('is shown with its rules', async () => {
     const policy = { locked: true, muteOnEntry: true, maxParticipants: 5 };
     await stage.control.call(RoomService.method.createRoom, { room: 'ruled', policy });
