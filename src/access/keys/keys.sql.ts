@@ -119,7 +119,7 @@ export async function markTrusted(tx: Tx, tenant: TenantId, id: string): Promise
 export async function hasOtherKey(tx: Tx, tenant: TenantId, key: ApiKey): Promise<boolean> {
   const { rows } = await tx.query({
     name: 'has-other-key',
-    text: `select 1 from api_keys
+    text: `select from api_keys
             where tenant_id = $1 and kind = $2 and id <> $3 and revoked_at is null
               and retires_at is null limit 1`,
     values: [tenant, key.kind, key.id],
