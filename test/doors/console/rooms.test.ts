@@ -195,6 +195,12 @@ describe('bans', () => {
     expect((await ban({ kind: 'device', subject: 'A'.repeat(43), room: 'lobby' })).status).toBe(303);
     const { text } = await getPage(app, '/console/rooms/bans', moderator.cookie);
     for (const shown of ['mallory', '203.0.113.0/24', 'A'.repeat(43), 'spam']) expect(text).toContain(shown);
+    const viewer = await makeMember(db(), idOf(stage.tenant), { role: 'viewer' });
+    const seen = await getPage(app, '/console/rooms/bans', viewer.cookie);
+    expect([text, seen.text].map((each) => each.includes('action="/console/rooms/bans'))).toEqual([
+      true,
+      false,
+    ]);
     await expect(mint(stage, 'mallory')).rejects.toThrow(/banned/);
     const lifted = await sendForm(
       app,
