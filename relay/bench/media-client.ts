@@ -7,7 +7,9 @@ export type Exchange = (offer: string, fingerprint: string) => Promise<string>;
 export interface MediaClient {
   /** Resolved when media can flow. */
   readonly opened: Promise<void>;
-  /** A packet of RTP. */
+  /** Whether the other side has ended it. */
+  isClosed(): boolean;
+  /** A packet of RTP or RTCP. */
   send(packet: Buffer): void;
   close(): void;
 }
@@ -39,6 +41,7 @@ export async function openMediaClient(
   peer.setRemoteDescription(answer, 'answer');
   return {
     opened: opened.promise,
+    isClosed: () => track.isClosed(),
     send: (packet) => void track.sendMessageBinary(packet),
     close: () => peer.close(),
   };

@@ -6,17 +6,41 @@ import { BitReader } from './bit-reader.ts';
 
 export type VideoCodec = 'VP8' | 'H264';
 
-/** Width times height, of the packet that begins a key frame; `undefined` for any other packet. */
-export function readPixels(codec: VideoCodec, payload: Buffer): number | undefined {
-  return codec === 'VP8' ? readVp8(payload) : readH264(payload);
+/** The size of the pictures of one stream. */
+export class FrameSize {
+  readonly #codec: VideoCodec;
+  /** By parameter set: a key frame names the one that it has. VP8 has no names. */
+  readonly #sizes = new Map<number, number>();
+  /** Width times height of the largest picture that the stream can have now; 0 before the first key frame. */
+  pixels = 0;
+
+  constructor(codec: VideoCodec) {
+    this.#codec = codec;
+  }
+
+  /** Reads a payload. Returns false if it hides its size, or if nothing before it could be decoded: it is not to be forwarded. */
+  take(payload: Buffer): boolean {
+    const sizes = this.#codec === 'VP8' ? readVp8(payload) : readH264(payload);
+    if (!sizes) return false;
+    for (const { id, pixels } of sizes) this.#sizes.set(id, pixels);
+    if (sizes.length > 0) this.pixels = Math.max(...this.#sizes.values());
+    return this.pixels > 0;
+  }
 }
 
+interface Size {
+  readonly id: number;
+  readonly pixels: number;
+}
+
+const NO_SIZE: readonly Size[] = [];
+
 /** The payload descriptor (RFC 7741, 4.2), and behind it the header of the frame (RFC 6386, 9.1). */
-function readVp8(payload: Buffer): number | undefined {
+function readVp8(payload: Buffer): readonly Size[] | undefined {
   const first = payload[0];
-  if (first === undefined) return undefined;
+  if (first === undefined) return NO_SIZE;
   const beginsFrame = (first & 0x10) !== 0 && (first & 0x07) === 0;
-  if (!beginsFrame) return undefined;
+  if (!beginsFrame) return NO_SIZE;
   let at = 1;
   if (first & 0x80) {
     const extension = payload[at++] ?? 0;
@@ -24,52 +48,63 @@ function readVp8(payload: Buffer): number | undefined {
     if (extension & 0x40) at += 1;
     if (extension & 0x30) at += 1;
   }
-  if (payload.length < at + 10) return undefined;
-  const isKeyFrame = (payload[at]! & 1) === 0;
-  const hasStartCode = payload.readUIntBE(at + 3, 3) === 0x9d012a;
-  if (!isKeyFrame || !hasStartCode) return undefined;
-  return (payload.readUInt16LE(at + 6) & 0x3fff) * (payload.readUInt16LE(at + 8) & 0x3fff);
+  const begin = payload[at];
+  if (begin === undefined) return undefined;
+  const isKeyFrame = (begin & 1) === 0;
+  if (!isKeyFrame) return NO_SIZE;
+  if (payload.length < at + 10 || payload.readUIntBE(at + 3, 3) !== 0x9d012a) return undefined;
+  const [width, height] = [payload.readUInt16LE(at + 6) & 0x3fff, payload.readUInt16LE(at + 8) & 0x3fff];
+  return [{ id: 0, pixels: width * height }];
 }
 
 const SPS = 7;
+const SPS_ID_MAX = 31;
 const STAP_A = 24;
 const FU_A = 28;
 
-/** The first sequence parameter set of a packet: alone, in an aggregation, or the first fragment (RFC 6184, 5). */
-function readH264(payload: Buffer): number | undefined {
+/** The sequence parameter sets of a packet: alone, in an aggregation, or the first fragment (RFC 6184, 5). */
+function readH264(payload: Buffer): readonly Size[] | undefined {
   const type = (payload[0] ?? 0) & 0x1f;
-  if (type === SPS) return readSps(payload.subarray(1));
+  if (type === SPS) return readAll([payload]);
   if (type === FU_A) {
     const isFirst = ((payload[1] ?? 0) & 0x80) !== 0;
-    return isFirst && (payload[1]! & 0x1f) === SPS ? readSps(payload.subarray(2)) : undefined;
+    return isFirst && (payload[1]! & 0x1f) === SPS ? readAll([payload.subarray(1)]) : NO_SIZE;
   }
-  if (type !== STAP_A) return undefined;
+  if (type !== STAP_A) return NO_SIZE;
+  const sets: Buffer[] = [];
   for (let at = 1; at + 2 < payload.length; ) {
     const length = payload.readUInt16BE(at);
     const unit = payload.subarray(at + 2, at + 2 + length);
-    if (((unit[0] ?? 0) & 0x1f) === SPS) return readSps(unit.subarray(1));
+    if (((unit[0] ?? 0) & 0x1f) === SPS) sets.push(unit);
     at += 2 + length;
   }
-  return undefined;
+  return readAll(sets);
+}
+
+/** `undefined`: one of them cannot be read. Each has a byte before it that says what it is. */
+function readAll(sets: readonly Buffer[]): readonly Size[] | undefined {
+  const sizes = sets.map((set) => readSps(set.subarray(1)));
+  return sizes.every((size) => size !== undefined) ? sizes : undefined;
 }
 
 /** Profiles whose parameter sets tell of chroma (ITU-T H.264, 7.3.2.1.1). */
 const HIGH_PROFILES = [100, 110, 122, 244, 44, 83, 86, 118, 128];
 
 /** Width times height of a sequence parameter set, without what is cropped. `undefined`: it ends too early. */
-function readSps(bytes: Buffer): number | undefined {
+function readSps(bytes: Buffer): Size | undefined {
   try {
-    return pixelsOf(new BitReader(bytes));
+    return sizeOf(new BitReader(bytes));
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-function pixelsOf(bits: BitReader): number {
+function sizeOf(bits: BitReader): Size {
   const profile = bits.read(8);
   bits.read(16);
-  bits.readUnsigned();
+  const id = bits.readUnsigned();
+  if (id > SPS_ID_MAX) throw new RangeError('there is no such parameter set');
   let chroma = 1;
   if (HIGH_PROFILES.includes(profile)) {
     chroma = bits.readUnsigned();
@@ -95,7 +130,7 @@ function pixelsOf(bits: BitReader): number {
   const stepY = (chroma === 1 ? 2 : 1) * (2 - framesOnly);
   const width = widthInBlocks * 16 - stepX * (left + right);
   const height = heightInUnits * 16 * (2 - framesOnly) - stepY * (top + bottom);
-  return Math.max(0, width) * Math.max(0, height);
+  return { id, pixels: Math.max(0, width) * Math.max(0, height) };
 }
 
 function skipScalingLists(bits: BitReader, lists: number): void {

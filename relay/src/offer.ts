@@ -2,6 +2,7 @@
  * What a browser's offer asks for, and the part of it that this relay answers: Opus, VP8 and H.264, one layer of each
  * stream, without header extensions. Everything else is left out before the library sees it.
  */
+import { isIP } from 'node:net';
 import { parse, write } from 'sdp-transform';
 import type { VideoCodec } from './frame-size.ts';
 import { Refused } from './refused.ts';
@@ -38,13 +39,16 @@ export function readOffer(text: string, direction: 'sendonly' | 'recvonly'): Off
   if (media.length === 0) throw new Refused(400, 'OFFER_INVALID', 'the offer has no audio and no video');
   const fingerprint = fingerprintOf([sdp, ...sdp.media]);
   const sections = media.map((each) => sectionOf(each, direction));
+  if (new Set(sections.map(({ mid }) => mid)).size < sections.length)
+    throw new Refused(400, 'OFFER_INVALID', 'each section must have a mid of its own');
   for (const [at, { kind }] of sections.entries()) {
     const isTwice = sections.findIndex((other) => other.kind === kind) !== at;
     if (isTwice) throw new Refused(406, 'OFFER_TOO_MUCH', `the offer has more than one ${kind}`);
   }
+  const { candidates: _candidates, invalid: _invalid, ...head } = sdp as typeof sdp & Partial<Media>;
   const narrowTo: Offer['narrowTo'] = (codecs) =>
-    write({ ...sdp, media: media.map((each, at) => narrow(each, codecs.get(sections[at]!.mid)!)) });
-  const candidates = sdp.media.flatMap((each) => each.candidates ?? []).length;
+    write({ ...head, media: media.map((each, at) => narrow(each, codecs.get(sections[at]!.mid)!)) });
+  const candidates = readCandidates(text).length;
   return { fingerprint, sections, candidates, narrowTo };
 }
 
@@ -102,11 +106,19 @@ function isSimple({ rtp, fmtp }: Media, payload: number): boolean {
 
 /** The section with one codec, and the feedback that this relay gives. */
 function narrow(media: Media, { payloadType }: Codec): Media {
-  const { simulcast: _simulcast, rids: _rids, ext: _ext, ssrcGroups: _groups, ...rest } = media;
-  const { fmtp } = media;
+  const {
+    simulcast: _simulcast,
+    rids: _rids,
+    ext: _ext,
+    ssrcGroups: _groups,
+    invalid: _invalid,
+    ...rest
+  } = media;
+  const { fmtp, candidates = [] } = media;
   return {
     ...rest,
     port: 9,
+    candidates: candidates.filter(({ ip }) => isIP(ip) !== 0),
     payloads: String(payloadType),
     rtp: media.rtp.filter(({ payload }) => payload === payloadType),
     fmtp: fmtp.filter(({ payload }) => payload === payloadType),
@@ -116,7 +128,16 @@ function narrow(media: Media, { payloadType }: Codec): Media {
   };
 }
 
-/** The candidates of a trickled fragment (RFC 8840). */
+/**
+ * Whether a candidate is for the library, which would look up its name, in a thread for each. What is not understood is: it
+ * says so.
+ */
+export function isAddressed(candidate: string): boolean {
+  const [, , , , host] = candidate.split(' ');
+  return host === undefined || isIP(host) !== 0;
+}
+
+/** The candidates of a trickled fragment (RFC 8840), or of an offer. */
 export function readCandidates(fragment: string): { readonly mid: string; readonly candidate: string }[] {
   let mid = '';
   return fragment.split(/\r?\n/).flatMap((line) => {

@@ -6,29 +6,45 @@ import {
   type UsageReporter,
   type UsageSession,
 } from '../../sdk/typescript/src/relay/index.ts';
+import { Allowance } from './allowance.ts';
 import type { Metrics } from './metrics.ts';
 
 export class Participant {
+  /** What it may send. */
+  readonly allowance: Allowance;
   readonly #usage: UsageSession;
   readonly #metrics: Metrics;
   /** The pictures that are forwarded to it, by connection and kind. */
   readonly #pictures = new Map<object, number>();
   readonly #sessions = new Set<object>();
 
-  constructor(reporter: UsageReporter, { room, username, role }: Admission, metrics: Metrics) {
+  /** `bitrate`: bits a second that it may send. */
+  constructor(
+    reporter: UsageReporter,
+    { room, username, role }: Admission,
+    bitrate: number,
+    metrics: Metrics,
+  ) {
+    this.allowance = new Allowance(bitrate);
     this.#metrics = metrics;
-    this.#usage = reporter.startSession({ room, participant: username, role: role as Role, tier: 'audio' });
+    this.#usage = reporter.startSession({ room, participant: username, role, tier: 'audio' });
   }
 
   enter(session: object): void {
     this.#sessions.add(session);
   }
 
+  /** The role of its newest token, which decides the price. */
+  act(role: Role): void {
+    this.#usage.change({ role });
+  }
+
   /** Returns whether it was the last one: then the stay has ended. */
   leave(session: object): boolean {
     this.#sessions.delete(session);
     if (this.#sessions.size > 0) return false;
-    void this.#usage.end();
+    // What cannot be stored now, as on a full disk, is stored with the next interval.
+    this.#usage.end().catch(() => undefined);
     return true;
   }
 

@@ -16,6 +16,7 @@ import { Participant } from './participant.ts';
 import { Peer } from './peer.ts';
 import { Refused } from './refused.ts';
 import { type Publication, Receiver, Room, Source, type Subscription } from './room.ts';
+import { isRtcp, readRtp } from './rtp.ts';
 import { Session } from './session.ts';
 import type { Settings } from './settings.ts';
 import { addSending, receive } from './tracks.ts';
@@ -113,16 +114,12 @@ export class Relay {
         const source = new Source(kinds.get(mid)!, chosen.get(mid)!, track, guard);
         source.isMuted = session.withheld.includes(source.kind);
         sources.set(source.kind, source);
-        const { bitrate } = this.#settings.limits;
-        receive(track, bitrate, {
-          packet: (bytes, header) => {
-            if (!mayFlow(peer, session)) return;
-            session.participant.received(bytes.length);
-            if (!source.take(bytes, header)) session.end('ENCRYPTION_REQUIRED');
-          },
-          tooFast: () => {
-            if (mayFlow(peer, session)) session.end('TOO_FAST');
-          },
+        receive(track, this.#settings.limits.bitrate, (packet) => {
+          const header = mayCome(peer, session, packet) && !isRtcp(packet) ? readRtp(packet) : undefined;
+          if (!header) return;
+          session.participant.received(packet.length);
+          const problem = source.take(packet, header);
+          if (problem !== undefined) session.end(problem);
         });
       });
     });
@@ -151,9 +148,13 @@ export class Relay {
       for (const { mid, kind } of offer.sections) {
         const right = rightToGet(kind);
         const mayReceive = () => mayFlow(peer, session) && session.admission.capabilities.includes(right);
-        const refresh = () => room.find(of)?.sources.get(kind)?.askForKeyFrame();
-        const sending = addSending(peer.connection, mid, kind, chosen.get(mid)!, session.id, refresh);
-        receivers.set(kind, new Receiver(sending, mayReceive, session.participant));
+        const sending = addSending(peer.connection, mid, kind, chosen.get(mid)!, session.id);
+        const receiver = new Receiver(sending, mayReceive, session.participant);
+        receivers.set(kind, receiver);
+        sending.track.onMessage((packet) => {
+          if (!mayCome(peer, session, packet) || !receiver.hear(packet)) return;
+          room.find(of)?.sources.get(kind)?.askForKeyFrame();
+        });
       }
     };
     const answer = await this.#answer(session, offer, chosen, prepare, connected);
@@ -179,19 +180,21 @@ export class Relay {
       readonly ended: () => void;
     },
   ): Session {
-    const { roomUid, username, deviceThumbprint } = admission;
-    this.#checkLimits(roomUid, candidates);
+    const { tenant, roomUid, username, deviceThumbprint } = admission;
+    this.#checkLimits(admission, candidates);
     const who = `${roomUid} ${username} ${deviceThumbprint}`;
+    const { bitrate } = this.#settings.limits;
     const participant =
-      this.#participants.get(who) ?? new Participant(this.#reporter, admission, this.metrics);
+      this.#participants.get(who) ?? new Participant(this.#reporter, admission, bitrate, this.metrics);
     this.#participants.set(who, participant);
     this.#rooms.set(roomUid, room);
     const onEnd = (ended: Session, code: string) => {
       this.metrics.ended(code);
       this.#sessions.delete(ended.id);
       if (participant.leave(ended)) this.#participants.delete(who);
+      room.sessions.delete(ended);
       on.ended();
-      if (room.isEmpty) this.#rooms.delete(roomUid);
+      if (room.sessions.size === 0) this.#rooms.delete(roomUid);
     };
     const { published, muted: onMute } = on;
     const challenge = () => this.verifier.challenge();
@@ -199,19 +202,28 @@ export class Relay {
     const session = new Session({ ...about, challenge, onEnd, onMute });
     session.candidates = candidates;
     this.#sessions.set(session.id, session);
+    room.sessions.add(session);
+    // It may have been revoked while the proof was checked.
+    const newest = this.#feed.get(tenant);
+    if (newest) session.check(newest);
     return session;
   }
 
-  #checkLimits(roomUid: string, candidates: number): void {
+  #checkLimits({ roomUid, deviceThumbprint }: Admission, candidates: number): void {
     const { limits } = this.#settings;
     if (this.#isDraining) throw new Refused(503, 'DRAINING', 'the relay is about to stop');
     if (this.#sessions.size >= limits.sessions) throw full('sessions');
+    const own = [...this.#sessions.values()].filter(
+      ({ admission }) => admission.deviceThumbprint === deviceThumbprint,
+    );
+    if (own.length >= limits.deviceSessions)
+      throw new Refused(429, 'TOO_MANY_SESSIONS', 'the device has as many sessions as it may have');
     if (!this.#rooms.has(roomUid) && this.#rooms.size >= limits.rooms) throw full('rooms');
     if (candidates > limits.candidates)
       throw new Refused(400, 'OFFER_INVALID', 'the offer has too many candidates');
   }
 
-  /** Fails with 400 if the library does not take the offer. */
+  /** Fails with 400 if the library does not take the offer, and if the session has ended meanwhile. */
   async #answer(
     session: Session,
     offer: Offer,
@@ -219,6 +231,7 @@ export class Relay {
     prepare: (peer: Peer) => void,
     connected: () => void = () => undefined,
   ): Promise<string> {
+    if (session.endCode !== undefined) throw ended(session.endCode);
     const peer = new Peer(session.id, offer.fingerprint, this.#settings, {
       connected,
       impostor: () => session.end('DTLS_OTHER_CERTIFICATE'),
@@ -227,24 +240,36 @@ export class Relay {
     session.peer = peer;
     try {
       prepare(peer);
-      return await peer.answer(offer.narrowTo(chosen));
+      const answer = await peer.answer(offer.narrowTo(chosen));
+      if (session.endCode === undefined) return answer;
     } catch (cause) {
-      session.end('OFFER_INVALID');
-      throw new Refused(400, 'OFFER_INVALID', `the offer was not understood: ${(cause as Error).message}`);
+      if (session.endCode === undefined) {
+        session.end('OFFER_INVALID');
+        throw new Refused(400, 'OFFER_INVALID', `the offer was not understood: ${(cause as Error).message}`);
+      }
     }
+    throw ended(session.endCode);
   }
 
-  tellPublishers(roomUid: string): void {
-    const publishers = this.#rooms.get(roomUid)?.publishers ?? [];
-    for (const session of this.#sessions.values()) {
-      if (session.admission.roomUid === roomUid) session.tell('publishers', { publishers });
-    }
+  /** `sessions`: default: all of the room. */
+  tellPublishers(roomUid: string, sessions?: Iterable<Session>): void {
+    const room = this.#rooms.get(roomUid);
+    for (const session of sessions ?? room?.sessions ?? [])
+      session.tell('publishers', { publishers: room?.publishers ?? [] });
   }
 }
 
 const rightToGet = (kind: Kind) => (kind === 'audio' ? 'subscribe.audio' : 'subscribe.video');
 
 const mayFlow = (peer: Peer, session: Session) => peer.isTrusted && !session.hasEnded;
+
+/** Whether a packet of the participant counts. Beyond what it may send, its session ends. */
+function mayCome(peer: Peer, session: Session, packet: Buffer): boolean {
+  if (!mayFlow(peer, session)) return false;
+  if (session.participant.allowance.take(packet.length)) return true;
+  session.end('TOO_FAST');
+  return false;
+}
 
 /** For each section the codec of the publisher; where nothing of the kind is published yet, the first. */
 function chooseCodecs({ sections }: Offer, publication?: Publication): Map<string, Codec> {
@@ -272,6 +297,11 @@ function mute(sources: ReadonlyMap<Kind, Source>, kinds: readonly string[]): voi
 function demand({ capabilities }: Admission, capability: string): void {
   if (!capabilities.includes(capability))
     throw new Refused(403, 'NOT_ALLOWED', `the token does not allow ${capability}`);
+}
+
+/** The refusal of an offer whose session ended before it was answered. */
+function ended(code: string): Refused {
+  return new Refused(['DRAINING', 'NETWORK'].includes(code) ? 503 : 403, code, 'the session has ended');
 }
 
 const full = (what: string) => new Refused(503, 'FULL', `the relay has as many ${what} as it takes`);

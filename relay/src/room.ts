@@ -1,12 +1,16 @@
 /** A room on this relay: who publishes what, and who gets it. Media goes from a publication to its subscriptions. */
 import type { Track } from 'node-datachannel';
 import type { EncryptionGuard, Packet } from './encryption-guard.ts';
-import { readPixels } from './frame-size.ts';
+import { FrameSize } from './frame-size.ts';
 import type { Codec, Kind } from './offer.ts';
-import { Outgoing, type RtpHeader } from './rtp.ts';
+import { Resends } from './resends.ts';
+import { asksForKeyFrame, isRtcp, missingIn, Outgoing, type RtpHeader } from './rtp.ts';
+import type { Session } from './session.ts';
 import type { Sending } from './tracks.ts';
 
 const KEY_FRAME_MS_MIN = 500;
+/** A browser has another one after each change of its tracks. The library keeps all, and looks through them for each packet. */
+const NAMES_MAX = 16;
 
 /** What one participant sends of one kind. */
 export class Source {
@@ -16,40 +20,42 @@ export class Source {
   readonly #track: Track;
   readonly #guard: EncryptionGuard | undefined;
   readonly #receivers = new Set<Receiver>();
+  /** The numbers of senders (SSRC). */
+  readonly #names = new Set<number>();
+  /** Of pictures. */
+  readonly #size: FrameSize | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** The size of the newest key frame; 0 for sound. */
-  pixels = 0;
   isMuted = false;
 
   /** `guard`: of a room that requires encryption. */
   constructor(kind: Kind, { name, payloadType }: Codec, track: Track, guard: EncryptionGuard | undefined) {
     this.kind = kind;
     this.codec = name;
+    this.#size = name === 'opus' ? undefined : new FrameSize(name);
     this.#payloadType = payloadType;
     this.#track = track;
     this.#guard = guard;
   }
 
   /**
-   * Forward a packet to all who get it. What is not the media that was agreed on is dropped. Returns false if it is not
-   * encrypted and must be.
+   * Forward a packet to all who get it. What is not the media that was agreed on is dropped. Returns why the session must
+   * end, if it must.
    */
-  take(bytes: Buffer, header: RtpHeader): boolean {
-    if (header.payloadType !== this.#payloadType) return true;
+  take(bytes: Buffer, header: RtpHeader): 'TOO_FAST' | 'ENCRYPTION_REQUIRED' | undefined {
+    if (this.#names.add(header.ssrc).size > NAMES_MAX) return 'TOO_FAST';
+    if (header.payloadType !== this.#payloadType) return undefined;
     const passing = this.#guard
       ? this.#guard.pass({ bytes, header }, this.codec === 'opus')
       : [{ bytes, header }];
-    if (!passing) return false;
+    if (!passing) return 'ENCRYPTION_REQUIRED';
     if (!this.isMuted) for (const packet of passing) this.#forward(packet);
-    return true;
+    return undefined;
   }
 
   #forward({ bytes, header }: Packet): void {
-    if (this.codec !== 'opus') {
-      const pixels = readPixels(this.codec, bytes.subarray(header.payloadAt, header.payloadEnd));
-      if (pixels !== undefined) this.pixels = pixels;
-    }
-    for (const receiver of this.#receivers) receiver.send(bytes, header, this.pixels);
+    const isPicture = this.#size?.take(bytes.subarray(header.payloadAt, header.payloadEnd)) ?? true;
+    if (!isPicture) this.askForKeyFrame();
+    else for (const receiver of this.#receivers) receiver.send(bytes, header, this.#size?.pixels ?? 0);
   }
 
   attach(receiver: Receiver): void {
@@ -94,6 +100,7 @@ export interface Meter {
 export class Receiver {
   readonly #track: Track;
   readonly #outgoing: Outgoing;
+  readonly #resends = new Resends();
   readonly #mayReceive: () => boolean;
   readonly #meter: Meter;
   #pixels = 0;
@@ -107,14 +114,31 @@ export class Receiver {
 
   send(packet: Buffer, header: RtpHeader, pixels: number): void {
     if (!this.#mayReceive() || !this.#track.isOpen()) return;
+    const copy = this.#outgoing.rewrite(packet, header);
+    if (!this.#sends(copy)) return;
+    this.#resends.keep(copy);
+    if (pixels !== this.#pixels) this.#resize(pixels);
+  }
+
+  /** What the subscriber says: what it misses is sent again. Returns whether it needs a new picture. */
+  hear(packet: Buffer): boolean {
+    if (!isRtcp(packet) || !this.#mayReceive()) return false;
+    for (const sequence of missingIn(packet)) {
+      const missed = this.#resends.take(sequence);
+      if (missed) this.#sends(missed);
+    }
+    return asksForKeyFrame(packet);
+  }
+
+  #sends(packet: Buffer): boolean {
     try {
-      if (!this.#track.sendMessageBinary(this.#outgoing.rewrite(packet, header))) return;
+      if (!this.#track.sendMessageBinary(packet)) return false;
     } catch {
       // The library throws for a packet that SRTP does not take, such as one that is far too late.
-      return;
+      return false;
     }
     this.#meter.sent(packet.length);
-    if (pixels !== this.#pixels) this.#resize(pixels);
+    return true;
   }
 
   pause(): void {
@@ -138,14 +162,11 @@ export interface Subscription {
   readonly receivers: ReadonlyMap<Kind, Receiver>;
 }
 
-/** One incarnation of a room. */
+/** One incarnation of a room, for as long as it has sessions. */
 export class Room {
+  readonly sessions = new Set<Session>();
   readonly #publications = new Map<string, Publication>();
   readonly #subscriptions = new Set<Subscription>();
-
-  get isEmpty(): boolean {
-    return this.#publications.size === 0 && this.#subscriptions.size === 0;
-  }
 
   get publishers(): string[] {
     return [...this.#publications.keys()];
@@ -155,7 +176,10 @@ export class Room {
     return this.#publications.get(username);
   }
 
+  /** In place of what the same participant has published before. */
   publish(publication: Publication): void {
+    const before = this.#publications.get(publication.username);
+    for (const source of before?.sources.values() ?? []) source.end();
     this.#publications.set(publication.username, publication);
     for (const subscription of this.#subscriptions) connect(publication, subscription);
   }

@@ -42,6 +42,8 @@ export function isRtcp(packet: Buffer): boolean {
   return packet.length >= 2 && packet[1]! >= 192 && packet[1]! <= 223;
 }
 
+const TRANSPORT_FEEDBACK = 205;
+const GENERIC_NACK = 1;
 const PAYLOAD_FEEDBACK = 206;
 const PICTURE_LOSS = 1;
 const FULL_INTRA_REQUEST = 4;
@@ -54,6 +56,21 @@ export function asksForKeyFrame(packet: Buffer): boolean {
     if (packet[at + 1] === PAYLOAD_FEEDBACK && isAsked) return true;
   }
   return false;
+}
+
+/** The sequence numbers that the receiver of media misses, as it asks in these joined packets of RTCP (RFC 4585, 6.2.1). */
+export function* missingIn(packet: Buffer): Generator<number> {
+  for (let at = 0; at + 4 <= packet.length; ) {
+    const end = at + 4 * (packet.readUInt16BE(at + 2) + 1);
+    const isNack = packet[at + 1] === TRANSPORT_FEEDBACK && (packet[at]! & 0x1f) === GENERIC_NACK;
+    for (let entry = at + 12; isNack && entry + 4 <= Math.min(end, packet.length); entry += 4) {
+      const first = packet.readUInt16BE(entry);
+      const others = packet.readUInt16BE(entry + 2);
+      yield first;
+      for (let bit = 0; bit < 16; bit += 1) if (others & (1 << bit)) yield (first + bit + 1) & 0xffff;
+    }
+    at = end;
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { admit, renew } from './admission.ts';
 import { EventStream } from './event-stream.ts';
-import { type Kind, readCandidates, readOffer } from './offer.ts';
+import { isAddressed, type Kind, readCandidates, readOffer } from './offer.ts';
 import { Refused } from './refused.ts';
 import type { Opened, Relay } from './relay.ts';
 import type { Session } from './session.ts';
@@ -87,7 +87,7 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
     const session = sessionOf(request);
     reply.hijack();
     session.follow(new EventStream(reply.raw, CORS));
-    relay.tellPublishers(session.admission.roomUid);
+    relay.tellPublishers(session.admission.roomUid, [session]);
   });
   app.get('/healthz', () => ({ status: 'ok', ...relay.counts }));
   app.get('/metrics', async (_request, reply) =>
@@ -115,7 +115,8 @@ function trickle(session: Session, fragment: string, max: number): void {
   if (session.candidates > max)
     throw new Refused(400, 'TOO_MANY_CANDIDATES', 'the session has too many candidates');
   try {
-    for (const { candidate, mid } of found) session.peer?.connection.addRemoteCandidate(candidate, mid);
+    for (const { candidate, mid } of found)
+      if (isAddressed(candidate)) session.peer?.connection.addRemoteCandidate(candidate, mid);
   } catch (cause) {
     throw new Refused(
       400,

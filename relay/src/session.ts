@@ -49,7 +49,7 @@ export class Session {
   /** What the participant has muted, or the room for the participant to unmute. */
   #own: readonly string[];
   #told: string;
-  #hasEnded = false;
+  #endCode: string | undefined;
 
   constructor(options: SessionOptions) {
     const { admission, address, fingerprint, participant, published, challenge, onEnd, onMute } = options;
@@ -66,6 +66,7 @@ export class Session {
     this.#onMute = onMute;
     this.#timers = this.#followLifetime();
     participant.enter(this);
+    participant.act(admission.role);
   }
 
   get admission(): Admission {
@@ -73,7 +74,12 @@ export class Session {
   }
 
   get hasEnded(): boolean {
-    return this.#hasEnded;
+    return this.#endCode !== undefined;
+  }
+
+  /** Why it ended. */
+  get endCode(): string | undefined {
+    return this.#endCode;
   }
 
   /** What the participant is told until the session ends. A new stream replaces the one before. */
@@ -88,7 +94,9 @@ export class Session {
   }
 
   renewed(admission: Admission): void {
+    if (this.hasEnded) return;
     this.#admission = admission;
+    this.participant.act(admission.role);
     this.#clearTimers();
     this.#timers = this.#followLifetime();
     this.#mute(admission.muted);
@@ -119,8 +127,8 @@ export class Session {
 
   /** `code`: one of docs/tokens.md, or of docs/relays.md. */
   end(code: string, reason?: string): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
+    if (this.hasEnded) return;
+    this.#endCode = code;
     this.#clearTimers();
     this.tell('end', { code, ...(reason !== undefined && { reason }) });
     this.#stream?.close();

@@ -22,6 +22,8 @@ export interface Settings {
 
 export interface Limits {
   readonly sessions: number;
+  /** The sessions of one device, so that others get some. */
+  readonly deviceSessions: number;
   readonly rooms: number;
   /** The candidates of one session. */
   readonly candidates: number;
@@ -29,7 +31,13 @@ export interface Limits {
   readonly bitrate: number;
 }
 
-const DEFAULTS: Limits = { sessions: 500, rooms: 100, candidates: 50, bitrate: 8_000_000 };
+const DEFAULTS: Limits = {
+  sessions: 500,
+  deviceSessions: 50,
+  rooms: 100,
+  candidates: 50,
+  bitrate: 8_000_000,
+};
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -55,6 +63,7 @@ export function readSettings(env: Env): Settings {
     udpPorts: ports && [Number(ports[1]), Number(ports[2])],
     limits: {
       sessions: numberOf(env, 'SESSIONS_MAX', DEFAULTS.sessions),
+      deviceSessions: numberOf(env, 'DEVICE_SESSIONS_MAX', DEFAULTS.deviceSessions),
       rooms: numberOf(env, 'ROOMS_MAX', DEFAULTS.rooms),
       candidates: numberOf(env, 'CANDIDATES_MAX', DEFAULTS.candidates),
       bitrate: numberOf(env, 'BITRATE_MAX', DEFAULTS.bitrate),

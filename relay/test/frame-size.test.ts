@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { readPixels } from '../src/frame-size.ts';
+import { FrameSize, type VideoCodec } from '../src/frame-size.ts';
+
+function readPixels(codec: VideoCodec, payload: Buffer): number | undefined {
+  const size = new FrameSize(codec);
+  return size.take(payload) ? size.pixels : undefined;
+}
 
 describe('VP8', () => {
   const keyFrame = [0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0x68, 0x41];
@@ -50,5 +55,43 @@ describe('H.264', () => {
     ['nothing', Buffer.alloc(0)],
   ])('%s has none', (_, bytes) => {
     expect(readPixels('H264', bytes)).toBeUndefined();
+  });
+
+  test('of several parameter sets the largest counts, whichever a picture names', () => {
+    const other = Buffer.from(baseline);
+    // The id follows the profile as an Exp-Golomb number: 0 is the bit 1, and 1 the bits 010.
+    const bits = [...baseline.subarray(4)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+    const renamed = `010${bits.slice(1)}`.padEnd(8 * 20, '0');
+    for (let at = 0; 4 + at < other.length; at += 1)
+      other[4 + at] = Number.parseInt(renamed.slice(8 * at, 8 * at + 8), 2);
+    const size = new FrameSize('H264');
+    expect(size.take(high)).toBe(true);
+    size.take(other);
+    expect(size.pixels).toBe(1920 * 1080);
+    // One of the same name takes its place.
+    size.take(baseline);
+    expect(size.pixels).toBe(640 * 360);
+  });
+});
+
+describe('what is not forwarded', () => {
+  const keyFrame = Buffer.from([0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0x68, 0x41]);
+
+  test('pictures before the first key frame, which nothing could decode', () => {
+    const size = new FrameSize('VP8');
+    expect(size.take(Buffer.from([0x10, 0x11, 1, 2]))).toBe(false);
+    expect(size.take(keyFrame)).toBe(true);
+    expect(size.take(Buffer.from([0x10, 0x11, 1, 2]))).toBe(true);
+  });
+
+  test('a key frame that is split so that its size cannot be read', () => {
+    const size = new FrameSize('VP8');
+    size.take(keyFrame);
+    expect(size.take(keyFrame.subarray(0, 8))).toBe(false);
+    expect(size.take(Buffer.of(0x10))).toBe(false);
+    const sets = new FrameSize('H264');
+    sets.take(Buffer.from('6742c01ed900a02ff9610000030001000003003c8f162e48', 'hex'));
+    expect(sets.take(Buffer.from([0x7c, 0x87, 0x64, 0x00]))).toBe(false);
+    expect(sets.take(Buffer.from([0x65, 1, 2, 3]))).toBe(true);
   });
 });

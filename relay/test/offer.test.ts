@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readCandidates, readOffer } from '../src/offer.ts';
+import { isAddressed, readCandidates, readOffer } from '../src/offer.ts';
 
 const HASH = Array.from({ length: 32 }, (_, at) => at.toString(16).padStart(2, '0')).join(':');
 const HEAD = `v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=fingerprint:sha-256 ${HASH.toUpperCase()}\r\n`;
@@ -64,6 +64,7 @@ test.each([
   ['no fingerprint', HEAD.replace(/a=fingerprint.*\r\n/, '') + AUDIO, 400],
   ['a fingerprint of SHA-1', HEAD.replace('sha-256', 'sha-1') + AUDIO, 400],
   ['a short fingerprint', HEAD.replace(/:1F/, '') + AUDIO, 400],
+  ['two sections with one mid', HEAD + AUDIO + video('', 0), 400],
   ['two fingerprints', `${HEAD + AUDIO}a=fingerprint:sha-256 ${HASH.replace('00', 'ff')}\r\n`, 400],
   ['a section without a mid', HEAD + AUDIO.replace('a=mid:0\r\n', ''), 400],
   ['a mid of markup', HEAD + AUDIO.replace('a=mid:0', 'a=mid:<b>'), 400],
@@ -81,4 +82,18 @@ test('candidates are read from a fragment, each with its section', () => {
     { mid: '0', candidate: 'candidate:1 1 UDP 1 192.0.2.1 9 typ host' },
   ]);
   expect(readCandidates('\0\r\nno candidate')).toStrictEqual([]);
+});
+
+test('candidates count wherever they are, and the library gets those with an address', () => {
+  const candidate = (host: string) => `a=candidate:1 1 UDP 1 ${host} 9 typ host\r\n`;
+  const offer = read(
+    `${HEAD}${candidate('192.0.2.1')}${AUDIO}${candidate('name.local')}${candidate('2001:db8::1')}`,
+  );
+  expect(offer.candidates).toBe(3);
+  const sdp = offer.narrowTo(new Map([['0', { name: 'opus', payloadType: 111 }]]));
+  expect(sdp.match(/candidate:.*/g)).toEqual(['candidate:1 1 UDP 1 2001:db8::1 9 typ host']);
+  expect(isAddressed('candidate:1 1 UDP 1 name.example 9 typ host')).toBe(false);
+  expect(isAddressed('candidate:1 1 UDP 1 192.0.2.1 9 typ host')).toBe(true);
+  // The library refuses it.
+  expect(isAddressed('candidate:1')).toBe(true);
 });

@@ -1,0 +1,137 @@
+/** Participants who connect like others, and then send what nobody should: each is bounded, and the others go on. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  closeMediaClients,
+  type MediaClient,
+  openMediaClient,
+  SSRC,
+} from '../../relay/bench/media-client.ts';
+import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
+import { createCredential } from '../support/devices.ts';
+import { useService } from '../support/service.ts';
+import { type Relay, startRelay } from './support.ts';
+
+const app = useService();
+const BITRATE = 2_000_000;
+const PACKET_BYTES = 1_000;
+const devices = new Map<string, Device>();
+const clients: MediaClient[] = [];
+let credential: string;
+let relay: Relay;
+
+beforeAll(async () => {
+  const tenant = await app.paidTenant();
+  ({ credential } = await createCredential(app, tenant, { publish: ['audio', 'video'] }));
+  relay = await startRelay(app, tenant, { BITRATE_MAX: String(BITRATE), DEVICE_SESSIONS_MAX: '2' });
+});
+afterAll(async () => {
+  for (const client of clients) client.close();
+  closeMediaClients();
+  await relay?.stop();
+});
+
+interface Connected extends MediaClient {
+  readonly location: string;
+  readonly answer: string;
+  readonly received: () => number;
+}
+
+async function connect(username: string, room: string, path: 'whip' | 'whep'): Promise<Connected> {
+  const device = devices.get(username) ?? (await createDevice());
+  devices.set(username, device);
+  const { token } = await device.join({ url: app.url, credential, username, room });
+  const url = `${relay.url}/rooms/${room}/${path}`;
+  let location = '';
+  let answer = '';
+  let received = 0;
+  const exchange = async (body: string, dtlsFingerprint: string) => {
+    const challenge = (await fetch(`${relay.url}/healthz`)).headers.get('dpop-nonce')!;
+    const dpop = await device.proof({
+      token,
+      challenge,
+      url,
+      method: 'POST',
+      dtlsFingerprint: dtlsFingerprint.toLowerCase(),
+    });
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `DPoP ${token}`, dpop, 'content-type': 'application/sdp' },
+      body,
+    });
+    answer = await response.text();
+    if (!response.ok) throw new Error(answer);
+    location = relay.url + response.headers.get('location');
+    return answer;
+  };
+  const client = await openMediaClient(path === 'whip' ? 'SendOnly' : 'RecvOnly', exchange, () => {
+    received += 1;
+  });
+  clients.push(client);
+  await client.opened;
+  return { ...client, location, answer, received: () => received };
+}
+
+/** Begins like a key frame of VP8 of 640 x 360. */
+function picture(sequence: number, { ssrc = SSRC, bytes = PACKET_BYTES } = {}): Buffer {
+  const packet = Buffer.alloc(bytes);
+  packet.set([0x80, 0x80 | 96]);
+  packet.writeUInt16BE(sequence, 2);
+  packet.writeUInt32BE(ssrc, 8);
+  packet.set([0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0x68, 0x01], 12);
+  return packet;
+}
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`${relay.url}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(name));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
+const BYTES_OUT = 'relay_rtp_bytes_total{direction="out"}';
+const TOO_FAST = 'relay_sessions_ended_total{code="TOO_FAST"}';
+
+test('what a subscriber asks for again is counted, and never more than it got', async () => {
+  const [ann, bob] = [await connect('ann', 'again', 'whip'), await connect('bob', 'again', 'whep')];
+  const before = await metric(BYTES_OUT);
+  for (let sequence = 0; sequence < 40; sequence += 1) ann.send(picture(sequence));
+  await expect.poll(bob.received).toBe(40);
+  const ssrc = Number(/^a=ssrc:(\d+)/m.exec(bob.answer)![1]);
+  // All that came, a hundred times over.
+  const nack = Buffer.alloc(12 + 4 * 300);
+  nack.set([0x81, 205]);
+  nack.writeUInt16BE(nack.length / 4 - 1, 2);
+  nack.writeUInt32BE(ssrc, 8);
+  for (let at = 12; at < nack.length; at += 4) nack.set([0, at % 40, 0xff, 0xff], at);
+  for (let count = 0; count < 5; count += 1) bob.send(nack);
+  await expect.poll(async () => (await metric(BYTES_OUT)) - before).toBe(2 * 40 * PACKET_BYTES);
+  for (const each of [ann, bob]) await fetch(each.location, { method: 'DELETE' });
+});
+
+test.each([
+  ['whip', 'faster than it may', (at: number) => picture(at % 0x10000)],
+  ['whip', 'tiny packets', (at: number) => picture(at % 0x10000, { bytes: 30 })],
+  ['whip', 'as ever another sender', (at: number) => picture(at % 0x10000, { ssrc: 1 + at, bytes: 30 })],
+  ['whep', 'reports without end', () => Buffer.from([0x80, 201, 0, 1, 0, 0, 0, 1])],
+] as const)('by %s, a participant that sends %s is ended, and no other', async (path, _, make) => {
+  const ann = await connect('ann', path, 'whip');
+  const eve = await connect('eve', path, path);
+  const before = await metric(TOO_FAST);
+  let sent = 0;
+  const flood = async () => {
+    for (let count = 0; count < 500 && !eve.isClosed(); count += 1) eve.send(make(sent++));
+    return (await metric(TOO_FAST)) - before;
+  };
+  await expect.poll(flood, { interval: 10 }).toBe(1);
+  expect((await fetch(eve.location, { method: 'DELETE' })).status).toBe(404);
+  expect((await fetch(ann.location, { method: 'DELETE' })).status).toBe(200);
+});
+
+test('a publisher that publishes again replaces itself, and sends to no one twice', async () => {
+  const [first, bob] = [await connect('ann', 'twice', 'whip'), await connect('bob', 'twice', 'whep')];
+  const second = await connect('ann', 'twice', 'whip');
+  await expect(connect('ann', 'twice', 'whip')).rejects.toThrow('TOO_MANY_SESSIONS');
+  first.send(picture(1));
+  second.send(picture(2));
+  second.send(picture(3));
+  await expect.poll(bob.received).toBe(2);
+  for (const each of [first, second, bob]) await fetch(each.location, { method: 'DELETE' });
+});
