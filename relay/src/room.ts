@@ -22,7 +22,7 @@ export class Source {
   readonly #receivers = new Set<Receiver>();
   /** The numbers of senders (SSRC). */
   readonly #names = new Set<number>();
-  /** Of pictures. */
+  /** `undefined`: it is sound. */
   readonly #size: FrameSize | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
   isMuted = false;

@@ -1,4 +1,4 @@
-/** Participants who connect like others, and then send what nobody should: each is bounded, and the others go on. */
+/** Participants who connect like others, and then send far too much: each is bounded, and the others go on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   closeMediaClients,
