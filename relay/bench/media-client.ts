@@ -1,6 +1,11 @@
 /** Senders and receivers of made-up video, without a browser, for measurements. */
 import ndc, { type PeerConnection, type Track } from 'node-datachannel';
 
+/** With `hasAudio`, there is a second track, over which nothing is sent. */
+export interface MediaClientOptions {
+  readonly hasAudio?: boolean;
+}
+
 /** Sends an offer to the relay, and resolves with its answer. */
 export type Exchange = (offer: string, fingerprint: string) => Promise<string>;
 
@@ -15,12 +20,14 @@ export interface MediaClient {
 }
 
 const PAYLOAD_TYPE = 96;
+const AUDIO_PAYLOAD_TYPE = 111;
 export const SSRC = 4_711;
 
 export async function openMediaClient(
   direction: 'SendOnly' | 'RecvOnly',
   exchange: Exchange,
   onPacket: (packet: Buffer) => void,
+  { hasAudio = false }: MediaClientOptions = {},
 ): Promise<MediaClient> {
   const peer = new ndc.PeerConnection('client', {
     iceServers: [],
@@ -31,6 +38,11 @@ export async function openMediaClient(
   media.addVP8Codec(PAYLOAD_TYPE);
   if (direction === 'SendOnly') media.addSSRC(SSRC, 'bench');
   const track: Track = peer.addTrack(media);
+  if (hasAudio) {
+    const sound = new ndc.Audio('1', direction);
+    sound.addOpusCodec(AUDIO_PAYLOAD_TYPE);
+    peer.addTrack(sound);
+  }
   const opened = Promise.withResolvers<void>();
   track.onOpen(opened.resolve);
   track.onMessage(onPacket);

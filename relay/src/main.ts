@@ -1,12 +1,20 @@
 import { Relay } from './relay.ts';
 import { openServer } from './server.ts';
 import { readSettings } from './settings.ts';
+import { watchForSpin } from './spin-watch.ts';
 
 const settings = readSettings(process.env);
 const relay = await Relay.open(settings);
 const server = openServer(relay, settings);
 await server.listen({ host: settings.host, port: settings.port });
 console.log(`relay ready at ${settings.url}`);
+
+watchForSpin(async () => {
+  console.error('the media library hangs: the relay ends, and is to be started again');
+  await relay.end();
+  // An orderly end would wait for the library.
+  process.kill(process.pid, 'SIGKILL');
+});
 
 let isStopping = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -161,12 +161,17 @@ export class Relay {
     return { session, answer, publisher: of };
   }
 
-  /** Every session ends; what was counted is on disk, and sent if the service answers in time. */
+  /** Ends, and frees the media library. */
   async close(): Promise<void> {
+    await this.end();
+    ndc.cleanup();
+  }
+
+  /** Every session ends; what was counted is on disk, and sent if the service answers in time. */
+  async end(): Promise<void> {
     this.#isDraining = true;
     for (const session of this.#sessions.values()) session.end('DRAINING');
     await Promise.all([this.#feed.close(), this.#reporter.close()]);
-    ndc.cleanup();
   }
 
   #begin(

@@ -1,14 +1,9 @@
 /** Participants who connect like others, and then send far too much: each is bounded, and the others go on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  closeMediaClients,
-  type MediaClient,
-  openMediaClient,
-  SSRC,
-} from '../../relay/bench/media-client.ts';
+import { type MediaClient, openMediaClient, SSRC } from '../../relay/bench/media-client.ts';
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
-import { useService } from '../support/service.ts';
+import { type TestTenant, useService } from '../support/service.ts';
 import { type Relay, startRelay } from './support.ts';
 
 const app = useService();
@@ -16,17 +11,17 @@ const BITRATE = 2_000_000;
 const PACKET_BYTES = 1_000;
 const devices = new Map<string, Device>();
 const clients: MediaClient[] = [];
+let tenant: TestTenant;
 let credential: string;
 let relay: Relay;
 
 beforeAll(async () => {
-  const tenant = await app.paidTenant();
+  tenant = await app.paidTenant();
   ({ credential } = await createCredential(app, tenant, { publish: ['audio', 'video'] }));
   relay = await startRelay(app, tenant, { BITRATE_MAX: String(BITRATE), DEVICE_SESSIONS_MAX: '2' });
 });
 afterAll(async () => {
   for (const client of clients) client.close();
-  closeMediaClients();
   await relay?.stop();
 });
 
@@ -36,16 +31,21 @@ interface Connected extends MediaClient {
   readonly received: () => number;
 }
 
-async function connect(username: string, room: string, path: 'whip' | 'whep'): Promise<Connected> {
+async function connect(
+  username: string,
+  room: string,
+  path: 'whip' | 'whep',
+  { at = relay, hasAudio = false } = {},
+): Promise<Connected> {
   const device = devices.get(username) ?? (await createDevice());
   devices.set(username, device);
   const { token } = await device.join({ url: app.url, credential, username, room });
-  const url = `${relay.url}/rooms/${room}/${path}`;
+  const url = `${at.url}/rooms/${room}/${path}`;
   let location = '';
   let answer = '';
   let received = 0;
   const exchange = async (body: string, dtlsFingerprint: string) => {
-    const challenge = (await fetch(`${relay.url}/healthz`)).headers.get('dpop-nonce')!;
+    const challenge = (await fetch(`${at.url}/healthz`)).headers.get('dpop-nonce')!;
     const dpop = await device.proof({
       token,
       challenge,
@@ -60,12 +60,14 @@ async function connect(username: string, room: string, path: 'whip' | 'whep'): P
     });
     answer = await response.text();
     if (!response.ok) throw new Error(answer);
-    location = relay.url + response.headers.get('location');
+    location = at.url + response.headers.get('location');
     return answer;
   };
-  const client = await openMediaClient(path === 'whip' ? 'SendOnly' : 'RecvOnly', exchange, () => {
+  const direction = path === 'whip' ? 'SendOnly' : 'RecvOnly';
+  const onPacket = () => {
     received += 1;
-  });
+  };
+  const client = await openMediaClient(direction, exchange, onPacket, { hasAudio });
   clients.push(client);
   await client.opened;
   return { ...client, location, answer, received: () => received };
@@ -134,4 +136,17 @@ test('a publisher that publishes again replaces itself, and sends to no one twic
   second.send(picture(3));
   await expect.poll(bob.received).toBe(2);
   for (const each of [first, second, bob]) await fetch(each.location, { method: 'DELETE' });
+});
+
+test('a report that the media library cannot read ends the relay, to be started again', async () => {
+  const own = await startRelay(app, tenant);
+  const ann = await connect('ann', 'hung', 'whip', { at: own, hasAudio: true });
+  // A description of the sender (SDES) that is longer than its packet.
+  ann.send(Buffer.from([0x81, 202, 0, 2, 0, 0, 0, 5, 1, 255, 0, 0]));
+  const serves = () =>
+    fetch(`${own.url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(serves, { timeout: 60_000, interval: 500 }).toBe(false);
 });
