@@ -64,7 +64,8 @@ export function openServer(site: Site, tls: Tls | undefined): Server {
 }
 
 async function serve(site: Site, request: IncomingMessage, response: ServerResponse, isSecure: boolean) {
-  const { pathname } = new URL(request.url ?? '/', 'http://demo');
+  const { pathname } = URL.parse(request.url ?? '/', 'http://demo') ?? {};
+  if (pathname === undefined) throw new Refused(400, 'the address is not one');
   const to = site.destination(pathname);
   if (request.method === 'POST' && pathname.startsWith('/demo/')) {
     await answer(site, pathname.slice('/demo/'.length), request, response, isSecure);
@@ -87,7 +88,7 @@ async function answer(
   if (Number(request.headers['content-length'] ?? BODY_MAX + 1) > BODY_MAX)
     throw new Refused(413, 'too long');
   const [, secret] = new RegExp(`(?:^|; )${COOKIE}=([\\w-]+)`).exec(request.headers.cookie ?? '') ?? [];
-  const { link, ...body } = JSON.parse(await text(request)) as Record<string, unknown>;
+  const { link, ...body } = Object(JSON.parse(await text(request))) as Record<string, unknown>;
   const given = await ask({ secret, link: typeof link === 'string' ? link : undefined, body });
   if (name === 'sign-up') {
     const attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;

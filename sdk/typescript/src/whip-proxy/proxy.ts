@@ -4,7 +4,6 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { ConnectError, type Device, type Renewable, type Session } from '../device/index.ts';
 import { ProvedRequests } from '../device/proved-requests.ts';
 
@@ -45,6 +44,8 @@ export function createWhipProxy(options: WhipProxyOptions): Server {
   return createServer((request, response) => {
     answer(options, publications, request, response).catch((error) => {
       options.log(`${request.method} ${request.url}: ${error.message}`);
+      // The relay broke off in the middle of its answer.
+      if (response.headersSent) return void response.destroy();
       response.writeHead(error instanceof ConnectError ? error.status : 502, {
         'content-type': 'text/plain',
       });
@@ -115,7 +116,18 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   const length = Number(request.headers['content-length'] ?? 0);
   if (length > BODY_BYTES_MAX)
     throw new ConnectError('BODY_TOO_LARGE', 'the body is too large', 413, undefined);
-  return await text(request);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // A length was not given, so this ends the connection.
+    if (bytes > BODY_BYTES_MAX) {
+      request.destroy();
+      throw new Error('the body is too large');
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function isKey(header = '', key: string): boolean {
