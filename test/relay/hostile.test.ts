@@ -105,6 +105,21 @@ test('a subscription to a room in which nothing is published is told so', async 
   expect(await send({ path, body })).toMatchObject({ status: 409, code: 'NOTHING_PUBLISHED' });
 });
 
+test('a room lasts as long as a session, so that its participants find each other again', async () => {
+  const rooms = async () => ((await (await fetch(`${relay.url}/healthz`)).json()) as { rooms: number }).rooms;
+  const end = ({ location }: { location: string | null }) =>
+    fetch(`${relay.url}${location}`, { method: 'DELETE' });
+  const published = await send();
+  const body = offer().replace('a=sendonly', 'a=recvonly');
+  // It names the publisher, so that it may be the device's own.
+  const subscribed = await send({ path: '/rooms/lobby/whep?of=ann', body });
+  expect(subscribed.status).toBe(201);
+  await end(published);
+  expect(await rooms()).toBe(1);
+  await end(subscribed);
+  expect(await rooms()).toBe(0);
+});
+
 test('a session that is unknown has no events, no renewal and no end', async () => {
   for (const [method, path] of [
     ['GET', '/sessions/unknown/events'],
