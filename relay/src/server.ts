@@ -128,9 +128,12 @@ function trickle(session: Session, fragment: string, max: number): void {
 
 /** What the framework or a defect threw. */
 function refusalOf(error: unknown): Refused {
-  return (error as { statusCode?: number }).statusCode === 413
-    ? new Refused(413, 'BODY_TOO_LARGE', 'the body is larger than 64 KiB')
-    : new Refused(500, 'INTERNAL', 'the relay failed');
+  const { statusCode = 500, code } = error as { statusCode?: number; code?: string };
+  if (statusCode === 413) return new Refused(413, 'BODY_TOO_LARGE', 'the body is larger than 64 KiB');
+  // The client broke off (ECONNRESET), or sent what is no request: then the relay has not failed.
+  if (statusCode < 500 || code === 'ECONNRESET')
+    return new Refused(400, 'REQUEST_INVALID', 'the request is not valid');
+  return new Refused(500, 'INTERNAL', 'the relay failed');
 }
 
 function refuse(reply: FastifyReply, error: unknown, { metrics }: Relay) {

@@ -1,4 +1,5 @@
 /** Bad input to a relay: each gets a clear error, and the others go on. Nothing here needs media. */
+import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
@@ -118,6 +119,15 @@ test('a room lasts as long as a session, so that its participants find each othe
   expect(await rooms()).toBe(1);
   await end(subscribed);
   expect(await rooms()).toBe(0);
+});
+
+test('a request that breaks off is not a failure of the relay', async () => {
+  const cut = connect(Number(new URL(relay.url).port), '127.0.0.1');
+  const head = 'POST /rooms/lobby/whip HTTP/1.1\r\nhost: relay\r\ncontent-length: 9\r\n\r\n';
+  cut.write(`${head}v=0`, () => cut.destroy());
+  const metrics = async () => (await fetch(`${relay.url}/metrics`)).text();
+  await expect.poll(metrics).toContain('relay_refusals_total{code="REQUEST_INVALID"} 1');
+  expect(await metrics()).not.toContain('INTERNAL');
 });
 
 test('a session that is unknown has no events, no renewal and no end', async () => {
