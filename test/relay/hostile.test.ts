@@ -1,4 +1,5 @@
 /** Bad input to a relay: each gets a clear error, and the others go on. Nothing here needs media. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
@@ -128,6 +129,12 @@ test('a request that breaks off is not a failure of the relay', async () => {
   const metrics = async () => (await fetch(`${relay.url}/metrics`)).text();
   await expect.poll(metrics).toContain('relay_refusals_total{code="REQUEST_INVALID"} 1');
   expect(await metrics()).not.toContain('INTERNAL');
+});
+
+test('a request that does not end is ended', async () => {
+  const slow = connect(Number(new URL(relay.url).port), '127.0.0.1').resume();
+  slow.write('POST /rooms/lobby/whip HTTP/1.1\r\nhost: relay\r\ncontent-length: 9\r\n\r\nv=0');
+  await once(slow, 'close', { signal: AbortSignal.timeout(25_000) });
 });
 
 test('a session that is unknown has no events, no renewal and no end', async () => {
