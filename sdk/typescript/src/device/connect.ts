@@ -262,6 +262,7 @@ export class RelayConnection extends Emitter<RelayEvents> {
       this.#interrupted.delete(connection);
       this.#ended(code, reason, lost);
     });
+    connection.follow();
     return connection;
   }
 

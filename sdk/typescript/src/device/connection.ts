@@ -160,7 +160,6 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.#location = new URL(answer.headers.get('location')!, url).href;
     this.#publisher = decodeURIComponent(answer.headers.get('publisher') ?? '');
     encryption?.tellOrigin(this, { room, username: this.#publisher });
-    this.#follow();
     await this.peer.setRemoteDescription({ type: 'answer', sdp: await answer.text() });
   }
 
@@ -212,7 +211,9 @@ export class Connection extends Emitter<ConnectionEvents> {
     if (connectionState === 'failed') this.#end('NETWORK', undefined);
   }
 
-  #follow(): void {
+  /** Begin to hear what the relay tells: once, when those who want to know listen. */
+  follow(): void {
+    if (this.#hasEnded) return;
     const events = new EventSource(`${this.#location}/events`);
     // It connects again by itself, and gives up when the relay does not know the session any more.
     events.onerror = () => {
