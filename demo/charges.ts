@@ -1,5 +1,6 @@
 /** What was charged so far: the usage records of the tenant, read on from where the last reading began. */
 import type { Boxoffice, ChargedRecord } from '../sdk/typescript/src/backend/index.ts';
+import { TIERS, type Tier } from '../sdk/typescript/src/relay/usage/usage-record.ts';
 
 export interface Charged {
   /** Bytes that the relay sent to the participant. */
@@ -7,8 +8,8 @@ export interface Charged {
   readonly micros: bigint;
   /** The same for people: `$0.000009`. */
   readonly amount: string;
-  /** That of the newest record. */
-  readonly tier: string;
+  /** The highest so far: a stay has records of several tiers, which come in any order. */
+  readonly tier: Tier;
 }
 
 export class Charges {
@@ -49,7 +50,7 @@ export class Charges {
       egressBytes: (before?.egressBytes ?? 0) + Number(egressBytes),
       micros,
       amount: dollars(micros),
-      tier,
+      tier: TIERS[Math.max(TIERS.indexOf(tier), TIERS.indexOf(before?.tier ?? 'audio'))]!,
     });
     this.#micros += total.micros;
   }
