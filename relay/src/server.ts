@@ -30,7 +30,13 @@ type InRoom = {
 type OfSession = { Params: { id: string }; Body: string | undefined };
 
 export function openServer(relay: Relay, settings: Settings): FastifyInstance {
-  const app = Fastify({ bodyLimit: BODY_BYTES_MAX, requestTimeout: REQUEST_MS_MAX, http: HTTP });
+  const app = Fastify({
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    http: HTTP,
+    // Sessions have ended by then. A connection that is kept alive would last another minute.
+    forceCloseConnections: true,
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (_request, reply, done) => {

@@ -131,6 +131,20 @@ test('a request that breaks off is not a failure of the relay', async () => {
   expect(await metrics()).not.toContain('INTERNAL');
 });
 
+test('a relay that stops waits for no connection', async () => {
+  const stopped = await startRelay(app, await app.paidTenant());
+  const silent = connect(Number(new URL(stopped.url).port), '127.0.0.1').resume();
+  await once(silent, 'connect');
+  const half = connect(Number(new URL(stopped.url).port), '127.0.0.1').resume();
+  half.write('POST /rooms/lobby/whip HTTP/1.1\r\nhost: relay\r\ncontent-length: 9\r\n\r\nv=0');
+  await once(half, 'connect');
+  const closed = [once(silent, 'close'), once(half, 'close')];
+  const begun = performance.now();
+  await stopped.stop();
+  await Promise.all(closed);
+  expect(performance.now() - begun).toBeLessThan(8_000);
+});
+
 test('a request that does not end is ended', async () => {
   const slow = connect(Number(new URL(relay.url).port), '127.0.0.1').resume();
   slow.write('POST /rooms/lobby/whip HTTP/1.1\r\nhost: relay\r\ncontent-length: 9\r\n\r\nv=0');
