@@ -133,15 +133,14 @@ test('a request that breaks off is not a failure of the relay', async () => {
 
 test('a relay that stops waits for no connection', async () => {
   const stopped = await startRelay(app, await app.paidTenant());
-  const silent = connect(Number(new URL(stopped.url).port), '127.0.0.1').resume();
-  await once(silent, 'connect');
-  const half = connect(Number(new URL(stopped.url).port), '127.0.0.1').resume();
-  half.write('POST /rooms/lobby/whip HTTP/1.1\r\nhost: relay\r\ncontent-length: 9\r\n\r\nv=0');
-  await once(half, 'connect');
-  const closed = [once(silent, 'close'), once(half, 'close')];
+  const port = Number(new URL(stopped.url).port);
+  const open = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')] as const;
+  // It may reset them.
+  for (const each of open) each.on('error', () => undefined);
+  open[0].write('POST /rooms/lobby/whip HTTP/1.1\r\nhost: relay\r\ncontent-length: 9\r\n\r\nv=0');
+  await Promise.all(open.map((each) => once(each, 'connect')));
   const begun = performance.now();
   await stopped.stop();
-  await Promise.all(closed);
   expect(performance.now() - begun).toBeLessThan(8_000);
 });
 
