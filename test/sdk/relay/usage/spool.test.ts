@@ -305,6 +305,16 @@ describe('what running sessions have used', () => {
     expect(await records()).toEqual([]);
   });
 
+  it('is kept beside a session that no record could hold, and stops nothing else', async () => {
+    const reporter = await bench.open(offline);
+    reporter.startSession({ ...WHO, tenant: 'x'.repeat(70_000) }).add({ egressBytes: 1 });
+    reporter.startSession(WHO).add({ egressBytes: 700 });
+    bench.clock.advance(1_000);
+    await until(kept).toBe(true);
+    expect((await linesOf(RUNNING)).map((line) => JSON.parse(line).egress_bytes)).toEqual([700]);
+    expect(await store(reporter, [usage()])).toHaveLength(1);
+  });
+
   it('is deleted when no session runs', async () => {
     const reporter = await bench.open();
     const session = reporter.startSession(WHO);

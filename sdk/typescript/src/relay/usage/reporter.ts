@@ -211,7 +211,14 @@ class Reporter implements UsageReporter {
 
   /** The records that running sessions would become if they ended now. */
   runningLines(): string[] {
-    return this.#sessions.unrecorded().flatMap((record) => render(record).map(({ line }) => line));
+    return this.#sessions.unrecorded().flatMap((record) => {
+      try {
+        return render(record).map(({ line }) => line);
+      } catch {
+        // What is too long for a record is refused when it is recorded.
+        return [];
+      }
+    });
   }
 
   /** An id is created once and stored: every attempt to send repeats it. */
