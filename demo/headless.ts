@@ -1,4 +1,5 @@
 /** Two browsers go through the whole story on the page that people press, and it is printed with its figures. */
+import { say, show, step } from '../scripts/story.ts';
 import type { Opened } from '../src/run/lifetime.ts';
 import { openStand, type Stand, type StandOptions } from './stand.ts';
 import type { Person } from './state.ts';
@@ -118,18 +119,3 @@ function untilStill(stand: Stand, what: string, count: (bob: Person) => number |
 }
 
 const format = (bytes: number) => bytes.toLocaleString('en-US');
-
-let steps = 0;
-
-function step(title: string): void {
-  steps += 1;
-  say(`\n${steps}. ${title}`);
-}
-
-function show(name: string, value: string): void {
-  say(`    ${name.padEnd(10)} ${value}`);
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
-}

@@ -6,12 +6,14 @@
  * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
  * folder and stops it at the end. Exit code 0 means that everything worked.
  */
+
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Receiver, startReceiver } from './demo-receiver.ts';
 import { isBoxoffice, spawnService } from './own-service.ts';
+import { say, show, step } from './story.ts';
 
 const CREDIT_WITHIN_MS = 15_000;
 
@@ -355,21 +357,6 @@ async function requireSandbox(url: string): Promise<void> {
     `the service at ${url} does not use the sandbox at ${sandbox} for payments, and the demo pays with nothing ` +
       'else. Give the SANDBOX_PORT of the service, or a PORT that is free: the demo then starts its own service',
   );
-}
-
-let steps = 0;
-
-function step(title: string): void {
-  steps += 1;
-  say(`\n${steps}. ${title}`);
-}
-
-function show(name: string, value: string): void {
-  say(`    ${name.padEnd(10)} ${value}`);
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }
 
 main().catch((error: Error) => {
