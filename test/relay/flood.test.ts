@@ -4,6 +4,7 @@ import { type MediaClient, openMediaClient, SSRC } from '../../relay/bench/media
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
 import { type TestTenant, useService } from '../support/service.ts';
+import { sendTo } from './requests.ts';
 import { type Relay, startRelay } from './support.ts';
 
 const app = useService();
@@ -40,27 +41,17 @@ async function connect(
   const device = devices.get(username) ?? (await createDevice());
   devices.set(username, device);
   const { token } = await device.join({ url: app.url, credential, username, room });
-  const url = `${at.url}/rooms/${room}/${path}`;
   let location = '';
   let answer = '';
   let received = 0;
-  const exchange = async (body: string, dtlsFingerprint: string) => {
-    const challenge = (await fetch(`${at.url}/healthz`)).headers.get('dpop-nonce')!;
-    const dpop = await device.proof({
-      token,
-      challenge,
-      url,
-      method: 'POST',
-      dtlsFingerprint: dtlsFingerprint.toLowerCase(),
-    });
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { authorization: `DPoP ${token}`, dpop, 'content-type': 'application/sdp' },
-      body,
-    });
-    answer = await response.text();
-    if (!response.ok) throw new Error(answer);
-    location = at.url + response.headers.get('location');
+  const exchange = async (body: string, fingerprint: string) => {
+    const sent = await sendTo(
+      { relay: at, device, token },
+      { path: `/rooms/${room}/${path}`, body, fingerprint },
+    );
+    answer = sent.text;
+    if (sent.status !== 201) throw new Error(answer);
+    location = at.url + sent.location;
     return answer;
   };
   const direction = path === 'whip' ? 'SendOnly' : 'RecvOnly';

@@ -73,5 +73,6 @@ export async function sendTo(
     status: answer.status,
     code,
     location: answer.headers.get('location'),
+    text,
   };
 }

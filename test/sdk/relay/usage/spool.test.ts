@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { UsageError } from '../../../../sdk/typescript/src/relay/usage/errors.ts';
+import type { UsageReporter } from '../../../../sdk/typescript/src/relay/usage/reporter.ts';
 import { encodeEntry, parseSegment } from '../../../../sdk/typescript/src/relay/usage/segment.ts';
 import { store, usage, usages, useBench } from './reporters.ts';
 
@@ -255,6 +256,18 @@ describe('what running sessions have used', () => {
   }
   const kept = () => bench.files().then((files) => files.includes(RUNNING));
 
+  /** A session whose checkpoint has less than its record. */
+  async function recordAfterCheckpoint(reporter: UsageReporter): Promise<void> {
+    const session = reporter.startSession(WHO);
+    session.add({ egressBytes: 700 });
+    bench.clock.advance(1_000);
+    await until(kept).toBe(true);
+    session.add({ egressBytes: 30 });
+    const ended = session.end();
+    await reporter.sync();
+    await ended;
+  }
+
   it('becomes records at the start after a crash', async () => {
     const reporter = await bench.open(offline);
     const session = reporter.startSession(WHO);
@@ -275,14 +288,7 @@ describe('what running sessions have used', () => {
 
   it('is reported once if its record is on disk too', async () => {
     const reporter = await bench.open(offline);
-    const session = reporter.startSession(WHO);
-    session.add({ egressBytes: 700 });
-    bench.clock.advance(1_000);
-    await until(kept).toBe(true);
-    session.add({ egressBytes: 30 });
-    const ended = session.end();
-    await reporter.sync();
-    await ended;
+    await recordAfterCheckpoint(reporter);
     expect(await kept()).toBe(true);
     const { folder, records } = await afterCrash();
     await bench.open({ ...offline, spool: folder });
@@ -291,14 +297,7 @@ describe('what running sessions have used', () => {
 
   it('is reported once if its record was sent and deleted', async () => {
     const reporter = await bench.open({ batchSeconds: 0 });
-    const session = reporter.startSession(WHO);
-    session.add({ egressBytes: 700 });
-    bench.clock.advance(1_000);
-    await until(kept).toBe(true);
-    session.add({ egressBytes: 30 });
-    const ended = session.end();
-    await reporter.sync();
-    await ended;
+    await recordAfterCheckpoint(reporter);
     await until(() => bench.files().then((files) => files.includes(segment(1)))).toBe(false);
     const { folder, records } = await afterCrash();
     await bench.open({ ...offline, spool: folder });
