@@ -4,6 +4,7 @@ import { createHash, generateKeyPairSync, type KeyObject, randomUUID } from 'nod
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SignJWT } from 'jose';
 import type { MediaClient } from '../relay/bench/media-client.ts';
@@ -112,7 +113,7 @@ async function openCall(bench: Bench, stand: Stand): Promise<Call> {
     ISSUER: serviceConfig('').publicUrl,
     TENANT: renderTenantId(tenant),
     RELAY_KEY: key,
-    SPOOL: await bench.use(makeFolder(), async () => {}),
+    SPOOL: await bench.use(makeFolder(), (path) => rm(path, { recursive: true, force: true })),
   });
   await bench.use(Promise.resolve(), async () => closeMediaClients());
 
@@ -144,7 +145,7 @@ async function openCall(bench: Bench, stand: Stand): Promise<Call> {
     async withSubscribers(count) {
       bench.progress(`${count} subscribers join`);
       while (clients.length < count) clients.push(await enter(`viewer-${clients.length}`, 'whep'));
-      return { name: 'relay-media', role: 'ours', round: () => measure(pid, () => received, send) };
+      return { name: 'relay', role: 'ours', round: () => measure(pid, () => received, send) };
     },
     memoryMb: () => {
       const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

@@ -211,7 +211,7 @@ export class Connection extends Emitter<ConnectionEvents> {
     if (connectionState === 'failed') this.#end('NETWORK', undefined);
   }
 
-  /** Begin to hear what the relay tells: once, when those who want to know listen. */
+  /** Open the stream of events. Call it once, after the listeners are added, for the first events come at once. */
   follow(): void {
     if (this.#hasEnded) return;
     const events = new EventSource(`${this.#location}/events`);
