@@ -332,7 +332,8 @@ export const WORDS: Readonly<Record<string, WordsName>> = {
       auto_top_up: 'An automatic payment',
       refund: 'A payment that was given back',
       dispute: 'A payment that its payer disputes',
-      adjustment: 'A correction by the operator',
+      adjustment: 'Credit that the operator gave or took',
+      correction: 'Usage that was priced again',
     },
   },
   KeyKind: {

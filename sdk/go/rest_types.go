@@ -40,8 +40,10 @@ const (
 	LedgerRefund LedgerKind = "refund"
 	// A payment that its payer disputes.
 	LedgerDispute LedgerKind = "dispute"
-	// A correction by the operator.
+	// Credit that the operator gave or took.
 	LedgerAdjustment LedgerKind = "adjustment"
+	// Usage that was priced again.
+	LedgerCorrection LedgerKind = "correction"
 )
 
 // KeyKind is what an API key is for. Expect words that are not listed here.
@@ -435,9 +437,10 @@ type Movement struct {
 	Kind LedgerKind `json:"kind"`
 	// By how much.
 	Amount Amount `json:"amount"`
-	// The provider's id of the payment, refund or dispute; of an adjustment, its own.
+	// The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its
+	// period.
 	Reference string `json:"reference,omitzero"`
-	// Why an adjustment was made.
+	// Why an adjustment or a correction was made.
 	Detail string `json:"detail,omitzero"`
 	// The payment that was reversed.
 	Payment string `json:"payment,omitzero"`

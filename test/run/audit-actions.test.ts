@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TokenService } from '@boxoffice/contract/token_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { rotateOnSchedule } from '../../src/access/tokens/rotate-signing-keys.ts';
 import { findAuditEntriesOfAll } from '../../src/base/audit/audit-entries.sql.ts';
 import type { AuditEntry } from '../../src/base/audit/audit-entry.ts';
@@ -12,11 +12,13 @@ import { isDistributed } from '../../src/base/db/distribution.ts';
 import type { Route } from '../../src/doors/rest/route.ts';
 import { ROUTES } from '../../src/doors/rest/server.ts';
 import { BUILT_IN_RATES } from '../../src/money/pricing/rate-card.ts';
+import { loadRates } from '../../src/money/pricing/rate-cards.ts';
+import { findNow } from '../../src/money/statements/statement.sql.ts';
 import { operator } from '../../src/run/admin/operator.ts';
 import { expectOk } from '../doors/rest/support.ts';
 import { createCredential } from '../support/devices.ts';
 import { useControl } from '../support/grpc.ts';
-import { type Answer, type TestTenant, useService } from '../support/service.ts';
+import { type Answer, type TestTenant, usageRecord, useService } from '../support/service.ts';
 import { idOf } from '../support/tenants.ts';
 import { runAdmin } from './admin/support.ts';
 
@@ -528,6 +530,48 @@ describe('a change by an operator', () => {
       },
     ]);
     expect(await entriesOf(() => admin('rates', 'load', file))).toEqual([]);
+  });
+
+  test('charges_corrected', async () => {
+    const charged = await app.paidTenant();
+    const from = (await findNow(db())).toISOString();
+    const records = [usageRecord({ tier: '2k_plus', seconds: 3_600, egress_bytes: 2 ** 30 })];
+    expectOk(await app.request('POST', '/v1/usage', { key: charged.relayKey, body: { records } }));
+    const to = new Date((await findNow(db())).getTime() + 1);
+    await vi.waitUntil(async () => (await findNow(db())) >= to);
+    const { version } = await loadRates(db(), operator(), {
+      ...BUILT_IN_RATES,
+      platform_fee_per_gib: '0.001',
+    });
+
+    const period = ['--from', from, '--to', to.toISOString(), '--tenant', charged.id];
+    const args = [
+      'charges',
+      'recompute',
+      ...period,
+      '--card',
+      String(version),
+      '--apply',
+      '--reason',
+      'wrong',
+    ];
+    const made = await entriesOf(() => admin(...args));
+    expect(made).toMatchObject([
+      {
+        tenant: idOf(charged),
+        action: 'charges_corrected',
+        subject: `${from}/${to.toISOString()}`,
+        before: { balance_micros: expect.any(Number) },
+        after: {
+          balance_micros: expect.any(Number),
+          amount_micros: 69_000,
+          rate_card: version,
+          reason: 'wrong',
+        },
+      },
+    ]);
+    await expectWrittenWith(made[0]!, expect.arrayContaining(['corrections']));
+    expect(await entriesOf(() => admin(...args))).toEqual([]);
   });
 
   test('signing keys: published, activated, removed, distrusted', async () => {

@@ -103,6 +103,7 @@ const KINDS: Readonly<Record<MovementKind, string>> = {
   refund: 'Refund',
   dispute: 'Dispute',
   adjustment: 'Adjustment',
+  correction: 'Correction of usage',
 };
 
 const TIME: Column<Movement> = { name: 'Time (UTC)', of: ({ at }) => renderTime(at) };
@@ -120,6 +121,7 @@ const REVERSAL_COLUMNS = [
 ];
 const ADJUSTMENT_COLUMNS = [
   TIME,
+  KIND,
   { name: 'Reason', of: ({ detail }: Movement) => detail },
   REFERENCE,
   AMOUNT,

@@ -41,10 +41,11 @@ function movements(group: MovementGroup, description: string) {
             amount: described(AmountSchema, 'By how much'),
             reference: Type.Optional(
               Type.String({
-                description: "The provider's id of the payment, refund or dispute; of an adjustment, its own",
+                description:
+                  "The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its period",
               }),
             ),
-            detail: Type.Optional(Type.String({ description: 'Why an adjustment was made' })),
+            detail: Type.Optional(Type.String({ description: 'Why an adjustment or a correction was made' })),
             payment: Type.Optional(Type.String({ description: 'The payment that was reversed' })),
           },
           { description: 'One entry of the ledger' },

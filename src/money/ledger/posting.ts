@@ -6,7 +6,15 @@
  * Source: specification 2.3.
  */
 
-export const ENTRY_KINDS = ['usage', 'top_up', 'auto_top_up', 'refund', 'dispute', 'adjustment'] as const;
+export const ENTRY_KINDS = [
+  'usage',
+  'top_up',
+  'auto_top_up',
+  'refund',
+  'dispute',
+  'adjustment',
+  'correction',
+] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** The longest room or participant, in characters: the ledger repeats both. Older records may have longer ones. */

@@ -34,6 +34,8 @@ export interface RevenueReport {
   readonly refunds: bigint;
   readonly disputes: bigint;
   readonly adjustments: bigint;
+  /** Of what usage of any month cost: they change the revenue. */
+  readonly corrections: bigint;
   readonly closing: Credit;
   /** What the usage of exempt tenants would have cost. It is not part of any sum. */
   readonly unbilled: bigint;
@@ -69,6 +71,7 @@ export async function reportRevenue(
     refunds: BigInt(texts.refunds),
     disputes: BigInt(texts.disputes),
     adjustments: BigInt(texts.adjustments),
+    corrections: BigInt(texts.corrections),
     closing: credit(texts.closingUnused, texts.closingOwed),
     unbilled: BigInt(texts.unbilled),
   };
@@ -77,8 +80,8 @@ export async function reportRevenue(
 }
 
 function checkSum(report: RevenueReport, wrong: readonly string[]): void {
-  const { opening, payments, usage, refunds, disputes, adjustments, closing, month } = report;
-  const expected = opening.total + payments + usage + refunds + disputes + adjustments;
+  const { opening, payments, usage, refunds, disputes, adjustments, corrections, closing, month } = report;
+  const expected = opening.total + payments + usage + refunds + disputes + adjustments + corrections;
   if (expected === closing.total && wrong.length === 0) return;
   const of = wrong.length > 0 ? ` (${wrong.join(', ')})` : '';
   throw new Error(

@@ -16,6 +16,7 @@ export interface RevenueRow {
   readonly refunds: string;
   readonly disputes: string;
   readonly adjustments: string;
+  readonly corrections: string;
   /** What the records of exempt tenants would have cost. */
   readonly unbilled: string;
   /** Some of the tenants whose postings do not lead from their first balance to their last, as `t_...`. */
@@ -50,7 +51,8 @@ export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefi
                cross join lateral (
                  select ${kind('payments', 'top_up', 'auto_top_up')}, ${kind('usage', 'usage')},
                         ${kind('refunds', 'refund')}, ${kind('disputes', 'dispute')},
-                        ${kind('adjustments', 'adjustment')}, coalesce(sum(amount), 0) as total,
+                        ${kind('adjustments', 'adjustment')}, ${kind('corrections', 'correction')},
+                        coalesce(sum(amount), 0) as total,
                         array_agg(seq) filter (where kind = 'unbilled') as unbilled_seqs
                    from postings p
                   where p.tenant_id = a.tenant_id and p.seq > coalesce(opening.seq, 0)
@@ -65,7 +67,7 @@ export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefi
                   ${sum('greatest(closing, 0)', 'closingUnused')}, ${sum('least(closing, 0)', 'closingOwed')},
                   ${sum('payments', 'payments')}, ${sum('usage', 'usage')}, ${sum('refunds', 'refunds')},
                   ${sum('disputes', 'disputes')}, ${sum('adjustments', 'adjustments')},
-                  ${sum('unbilled', 'unbilled')},
+                  ${sum('corrections', 'corrections')}, ${sum('unbilled', 'unbilled')},
                   coalesce((array_agg(tenant_name(tenant_id)) filter (where opening + total <> closing))[1:10],
                     '{}') as wrong
              from tenants`,

@@ -35,7 +35,7 @@ export const ROOMS_MAX = 500;
 export const MOVEMENT_KINDS = {
   payments: ['top_up', 'auto_top_up'],
   reversals: ['refund', 'dispute'],
-  adjustments: ['adjustment'],
+  adjustments: ['adjustment', 'correction'],
 } as const satisfies Record<string, readonly EntryKind[]>;
 
 export type MovementGroup = keyof typeof MOVEMENT_KINDS;

@@ -134,6 +134,19 @@ export async function compareReversals(db: Db): Promise<Difference[]> {
   return rows;
 }
 
+/** Corrections against the postings that they were made by. */
+export async function compareCorrections(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select coalesce(p.tenant_id, c.tenant_id) as tenant, 'correction of posting ' || coalesce(p.seq, c.posting_seq) as what,
+            coalesce(c.amount, 0)::text as expected, coalesce(p.amount, 0)::text as found
+       from (select tenant_id, seq, amount from postings where kind = 'correction') as p
+       full join corrections c on c.tenant_id = p.tenant_id and c.posting_seq = p.seq
+      where p.amount is distinct from c.amount limit $1`,
+    [DIFFERENCES_MAX],
+  );
+  return rows;
+}
+
 /** The carry of each account against the carry of its newest charge. */
 export async function compareCarries(db: Db, initialCarry: bigint): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(

@@ -59,6 +59,10 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'id',
   },
   usage_conflicts: { columns: 'id, times, first_at, last_at, reported', order: 'id' },
+  corrections: {
+    columns: 'from_at, to_at, number, posting_seq, rate_version, records, charged, recomputed, amount',
+    order: 'from_at, to_at, number',
+  },
   conflict_notices: { columns: 'told_at, reports, first_at, ids', order: 'tenant_id' },
   payment_settings: {
     columns: `customer_id, payment_method_id, card_fingerprint, first_paid_at, card_paid_at, card_checkout_at,

@@ -13,7 +13,7 @@ import { type JsonOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { operator } from './operator.ts';
 import { printJson, printLine } from './output.ts';
-import { startProgress } from './progress.ts';
+import { withProgress } from './progress.ts';
 
 /** While the service is at work on a part of it. */
 const LOOK_EVERY_MS = 50;
@@ -48,16 +48,13 @@ export function participantsCommands(program: Command): void {
 async function erase(db: Pool, tenant: TenantId, name: string): Promise<Erasure> {
   // Without a service that numbers events, they wait for the next start.
   let erasure = await inTransaction(db, (tx) => requestErasure(tx, operator(), tenant, name));
-  const progress = startProgress();
-  try {
+  return withProgress(async (at) => {
     while (erasure.state === 'pending') {
-      progress.at(`erasing: ${erasure.records} usage records`);
+      at(`erasing: ${erasure.records} usage records`);
       const hasWorked = await advanceErasure(db, { tenant, id: erasure.id });
       erasure = await getErasure(db, tenant, erasure.id);
       if (!hasWorked && erasure.state === 'pending') await wait(LOOK_EVERY_MS);
     }
     return erasure;
-  } finally {
-    progress.stop();
-  }
+  });
 }

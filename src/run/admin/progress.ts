@@ -18,3 +18,13 @@ export function startProgress(): Progress {
     stop: () => clearInterval(timer),
   };
 }
+
+/** Runs long work, and prints where it is. */
+export async function withProgress<T>(work: (at: (what: string) => void) => Promise<T>): Promise<T> {
+  const progress = startProgress();
+  try {
+    return await work(progress.at);
+  } finally {
+    progress.stop();
+  }
+}

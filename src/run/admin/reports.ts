@@ -9,7 +9,7 @@ import { type Credit, type RevenueReport, reportRevenue } from '../../money/repo
 import { type JsonOption, parsed, parseTenant, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { printJson, printLine, printTable } from './output.ts';
-import { startProgress } from './progress.ts';
+import { withProgress } from './progress.ts';
 import { requireProviderOf } from './provider.ts';
 
 interface MonthOption extends JsonOption {
@@ -67,6 +67,7 @@ function printRevenue(report: RevenueReport): void {
     ['refunds', report.refunds],
     ['disputes', report.disputes],
     ['adjustments', report.adjustments],
+    ['corrections of usage', report.corrections],
     ...credit('credit at the end', report.closing),
     ['not billed (exempt tenants)', report.unbilled],
   ];
@@ -96,6 +97,7 @@ function revenueJson(report: RevenueReport, tenant: TenantId | undefined) {
     refunds: renderAmount(report.refunds),
     disputes: renderAmount(report.disputes),
     adjustments: renderAmount(report.adjustments),
+    corrections: renderAmount(report.corrections),
     closing: creditJson(report.closing),
     unbilled: renderAmount(report.unbilled),
   };
@@ -116,9 +118,10 @@ function payouts(report: Command): void {
       await withDatabase(async ({ db, config }) => {
         const { stripe } = await requireProviderOf(config, command);
         const { reconcilePayouts } = await import('../../money/reports/reconcile-payouts.ts');
-        const progress = startProgress();
-        progress.at('asking the payment provider');
-        const found = await reconcilePayouts(db, stripe, month).finally(() => progress.stop());
+        const found = await withProgress((at) => {
+          at('asking the payment provider');
+          return reconcilePayouts(db, stripe, month);
+        });
         if (json) printJson(payoutsJson(found));
         else printPayouts(found);
         if (found.differences.length > 0) process.exitCode = 1;

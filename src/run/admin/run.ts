@@ -10,6 +10,7 @@ import { codeOf } from '../../base/lib/error-code.ts';
 import { hideSecrets } from '../../base/telemetry/log.ts';
 import { ConfigError } from '../config-error.ts';
 import { auditCommand } from './audit.ts';
+import { chargesCommands } from './charges.ts';
 import { consoleCommands } from './console.ts';
 import { creditCommands } from './credit.ts';
 import { distributionCommands } from './distribution.ts';
@@ -39,6 +40,7 @@ const GROUPS = [
   topUpsCommands,
   paymentsCommands,
   usageCommands,
+  chargesCommands,
   participantsCommands,
   ratesCommands,
   eventsCommands,

@@ -1,13 +1,12 @@
 /** `admin verify`: checks everything that is stored. */
 import type { Command } from 'commander';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
-import type { Provider } from '../../money/payments/provider.ts';
 import { type Findings, findDifferences } from '../../money/verification/find-differences.ts';
 import { DIFFERENCES_MAX } from '../../money/verification/verify.sql.ts';
 import { type JsonOption, withJson } from './arguments.ts';
-import { type Connected, withDatabase } from './database.ts';
+import { withDatabase } from './database.ts';
 import { printJson, printLine, printTable } from './output.ts';
-import { startProgress } from './progress.ts';
+import { withProgress } from './progress.ts';
 import { requireProviderOf } from './provider.ts';
 
 export function verifyCommand(program: Command): void {
@@ -28,23 +27,14 @@ export function verifyCommand(program: Command): void {
         '\nanything differs. A payment whose notification is still on its way differs until it has arrived.',
     )
     .action(async ({ payments = false, json }: { payments?: boolean } & JsonOption, command: Command) => {
-      await withDatabase(async (connected) => {
-        const provider = payments ? await requireProviderOf(connected.config, command) : undefined;
-        const findings = await verify(connected, provider);
+      await withDatabase(async ({ db, config }) => {
+        const provider = payments ? await requireProviderOf(config, command) : undefined;
+        const findings = await withProgress((at) => findDifferences(db, { provider, at }));
         if (json) printFindingsJson(findings);
         else printFindings(findings);
         if (findings.differences.length > 0) process.exitCode = 1;
       });
     });
-}
-
-async function verify({ db }: Connected, provider: Provider | undefined): Promise<Findings> {
-  const progress = startProgress();
-  try {
-    return await findDifferences(db, { provider, at: progress.at });
-  } finally {
-    progress.stop();
-  }
 }
 
 function printFindings({ size, differences, more }: Findings): void {

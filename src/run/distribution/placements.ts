@@ -13,6 +13,7 @@ const DISTRIBUTED = [
   'usage_records',
   'usage_conflicts',
   'usage_deltas',
+  'corrections',
   'usage_hours',
   'usage_room_hours',
   'usage_room_days',

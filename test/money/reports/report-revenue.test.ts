@@ -64,7 +64,15 @@ const adjust = (tenant: TestTenant, cents: number) =>
     id: undefined,
   });
 
-const NOTHING = { payments: 0, usage: 0, refunds: 0, disputes: 0, adjustments: 0, unbilled: 0 };
+const NOTHING = {
+  payments: 0,
+  usage: 0,
+  refunds: 0,
+  disputes: 0,
+  adjustments: 0,
+  corrections: 0,
+  unbilled: 0,
+};
 
 describe('over three months', () => {
   let one: TestTenant;

@@ -43,6 +43,7 @@ usage (revenue)               $0.000000
 refunds                      -$5.000000
 disputes                      $0.000000
 adjustments                   $0.000000
+corrections of usage          $0.000000
 credit at the end            $25.000000
   unused (liability)         $25.000000
   owed (receivable)           $0.000000
@@ -68,6 +69,7 @@ not billed (exempt tenants)   $0.000000
       refunds: amount(-5_000_000),
       disputes: zero,
       adjustments: zero,
+      corrections: zero,
       closing: { total: amount(15_000_000), unused: amount(15_000_000), owed: zero },
       unbilled: zero,
     });

@@ -47,8 +47,10 @@ text_words! {
         Refund => "refund",
         /// A payment that its payer disputes.
         Dispute => "dispute",
-        /// A correction by the operator.
+        /// Credit that the operator gave or took.
         Adjustment => "adjustment",
+        /// Usage that was priced again.
+        Correction => "correction",
     }
 }
 
@@ -589,10 +591,11 @@ pub struct Movement {
     pub kind: LedgerKind,
     /// By how much.
     pub amount: Amount,
-    /// The provider's id of the payment, refund or dispute; of an adjustment, its own.
+    /// The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its
+    /// period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Why an adjustment was made.
+    /// Why an adjustment or a correction was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The payment that was reversed.

@@ -48,7 +48,7 @@ export interface Tenant {
 /** One change of the balance. */
 export interface LedgerEntry {
   /** What changed the balance. */
-  kind: 'usage' | 'top_up' | 'auto_top_up' | 'refund' | 'dispute' | 'adjustment';
+  kind: 'usage' | 'top_up' | 'auto_top_up' | 'refund' | 'dispute' | 'adjustment' | 'correction';
   /** By how much the balance changed; charges are negative. */
   amount: Amount;
   /** The charge was limited by the ceiling. */
@@ -194,9 +194,9 @@ export interface Statement {
       kind: 'top_up' | 'auto_top_up';
       /** By how much. */
       amount: Amount;
-      /** The provider's id of the payment, refund or dispute; of an adjustment, its own. */
+      /** The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its period. */
       reference?: string | undefined;
-      /** Why an adjustment was made. */
+      /** Why an adjustment or a correction was made. */
       detail?: string | undefined;
       /** The payment that was reversed. */
       payment?: string | undefined;
@@ -216,9 +216,9 @@ export interface Statement {
       kind: 'refund' | 'dispute';
       /** By how much. */
       amount: Amount;
-      /** The provider's id of the payment, refund or dispute; of an adjustment, its own. */
+      /** The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its period. */
       reference?: string | undefined;
-      /** Why an adjustment was made. */
+      /** Why an adjustment or a correction was made. */
       detail?: string | undefined;
       /** The payment that was reversed. */
       payment?: string | undefined;
@@ -235,12 +235,12 @@ export interface Statement {
       /** When the balance changed. */
       at: Date;
       /** What changed the balance. */
-      kind: 'adjustment';
+      kind: 'adjustment' | 'correction';
       /** By how much. */
       amount: Amount;
-      /** The provider's id of the payment, refund or dispute; of an adjustment, its own. */
+      /** The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its period. */
       reference?: string | undefined;
-      /** Why an adjustment was made. */
+      /** Why an adjustment or a correction was made. */
       detail?: string | undefined;
       /** The payment that was reversed. */
       payment?: string | undefined;
@@ -1246,7 +1246,7 @@ export interface Operations {
   'GET /v1/ledger': {
     /** In the query. */
     query?: {
-      /** Only these kinds, of `usage`, `top_up`, `auto_top_up`, `refund`, `dispute`, `adjustment`, separated by commas. */
+      /** Only these kinds, of `usage`, `top_up`, `auto_top_up`, `refund`, `dispute`, `adjustment`, `correction`, separated by commas. */
       kind?: string | undefined;
       /** Only usage of this room; empty: only usage without one. */
       room?: string | undefined;
@@ -1266,7 +1266,7 @@ export interface Operations {
       /** The entries. */
       entries: {
         /** What changed the balance. */
-        kind: 'usage' | 'top_up' | 'auto_top_up' | 'refund' | 'dispute' | 'adjustment';
+        kind: 'usage' | 'top_up' | 'auto_top_up' | 'refund' | 'dispute' | 'adjustment' | 'correction';
         /** By how much the balance changed; charges are negative. */
         amount: Amount;
         /** The charge was limited by the ceiling. */

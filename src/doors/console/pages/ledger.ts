@@ -40,6 +40,7 @@ export const KIND_NAMES: Readonly<Record<EntryKind, string>> = {
   refund: 'Refund',
   dispute: 'Dispute',
   adjustment: 'Adjustment',
+  correction: 'Correction of usage',
 };
 
 const FILTERS = ['kind', 'room', 'participant', 'from', 'to'] as const;

@@ -120,9 +120,9 @@ function alertsCard(thresholds: readonly SetThreshold[]): Html {
   } <a href="/console/alerts">Thresholds</a></p></section>`;
 }
 
-/** The id of an adjustment says little: the reason comes in its place. */
+/** The id of an adjustment and the period of a correction say little: the reason comes in their place. */
 function renderWhat(kind: LedgerEntry['kind'], reference: string | null, detail: string | null): Html {
-  if (kind === 'adjustment' && detail !== null) return named(detail);
+  if ((kind === 'adjustment' || kind === 'correction') && detail !== null) return named(detail);
   return html`${reference !== null && named(reference)}${detail !== null && html` <span class="hint">${named(detail)}</span>`}`;
 }
 

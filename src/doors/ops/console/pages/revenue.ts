@@ -48,6 +48,7 @@ function linesOf(report: RevenueReport): readonly (readonly [string, bigint])[] 
     ['Refunds', report.refunds],
     ['Disputes', report.disputes],
     ['Adjustments', report.adjustments],
+    ['Corrections of usage', report.corrections],
     ...credit('at the end', report.closing),
     ['Not billed, of exempt tenants', report.unbilled],
   ];
