@@ -84,6 +84,7 @@ async function correct(tx: Tx, actor: Actor, found: Recomputed, options: Correct
     throw invalidRequest(`${renderTenantId(tenant)} was still being charged for the period: run it again`);
   }
   const charged = chargedAfter(reported, corrections);
+  if (!options.mayTake) refuseTaking([{ ...found, charged }]);
   const amount = owedBy({ charged, recomputed });
   if (amount === 0n) return false;
 

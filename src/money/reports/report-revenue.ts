@@ -34,7 +34,7 @@ export interface RevenueReport {
   readonly refunds: bigint;
   readonly disputes: bigint;
   readonly adjustments: bigint;
-  /** Of what usage of any month cost: they change the revenue. */
+  /** What `charges recompute` gave back or took of usage of any month: they change the revenue. */
   readonly corrections: bigint;
   readonly closing: Credit;
   /** What the usage of exempt tenants would have cost. It is not part of any sum. */
