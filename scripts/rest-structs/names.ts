@@ -186,8 +186,8 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
   ListPayments: {
     at: 'GET /v1/payments',
     method: 'Billing.Payments',
-    doc: 'From which payment on to list',
-    new: ['From the newest on'],
+    doc: 'Which payments to list',
+    new: ['All payments'],
   },
   GetRunway: {
     at: 'GET /v1/billing/runway',

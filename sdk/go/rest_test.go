@@ -159,8 +159,9 @@ func TestRequestsOfREST(t *testing.T) {
 			_, err := c.Billing.Statement(t.Context(), GetStatement{Month: "2026-10", SoFar: true})
 			return err
 		}, true},
-		{"GET /v1/payments?cursor=x", "", func(c *Client) error {
-			return drain(c.Billing.Payments(t.Context(), ListPayments{PageToken: "x"}))
+		{"GET /v1/payments?cursor=x&from=2026-11-01T00%3A00%3A00Z&limit=5", "", func(c *Client) error {
+			from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+			return drain(c.Billing.Payments(t.Context(), ListPayments{PageToken: "x", PageSize: 5, From: from}))
 		}, true},
 		{"GET /v1/payments/pi%2F1/receipt", "", func(c *Client) error {
 			_, err := c.Billing.Receipt(t.Context(), GetReceipt{ID: "pi/1"})

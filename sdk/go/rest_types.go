@@ -1020,8 +1020,14 @@ type ListLedger struct {
 	PageToken string `json:"page_token,omitzero"`
 }
 
-// ListPayments is the request of [Billing.Payments]: from which payment on to list.
+// ListPayments is the request of [Billing.Payments]: which payments to list.
 type ListPayments struct {
+	// Start of the period.
+	From time.Time `json:"from,omitzero"`
+	// End of the period; what happened at that time is not in it.
+	To time.Time `json:"to,omitzero"`
+	// 1 to 1000; 0 is 100.
+	PageSize int32 `json:"page_size,omitzero"`
 	// NextPageToken of the previous page; empty: the first page.
 	PageToken string `json:"page_token,omitzero"`
 }

@@ -40,8 +40,12 @@ func (b *Billing) Payments(ctx context.Context, request ListPayments, options ..
 
 // PaymentPages yields the pages of Payments.
 func (b *Billing) PaymentPages(ctx context.Context, request ListPayments, options ...CallOption) iter.Seq2[*Page[Payment], error] {
+	var asked filter
+	asked.at("from", request.From)
+	asked.at("to", request.To)
+	asked.number("limit", request.PageSize)
 	op := operation{name: "Billing.Payments", path: "/v1/payments"}
-	return pagesOfREST[Payment](ctx, b.rest, op, "payments", filter{}, request.PageToken, options)
+	return pagesOfREST[Payment](ctx, b.rest, op, "payments", asked, request.PageToken, options)
 }
 
 // Receipt links to the provider's receipt of a payment.

@@ -95,17 +95,30 @@ export const ACCOUNTS: readonly Step[] = [
   },
   {
     name: 'billing.payments',
-    run: async (at) => (await withPayment(at)).client.list('billing.payments'),
+    run: async (at) => {
+      const { client } = await withPayment(at);
+      return {
+        all: await client.list('billing.payments'),
+        earlier: await client.list('billing.payments', {
+          from: '2020-01-01T00:00:00Z',
+          to: '2020-01-02T00:00:00Z',
+          page_size: 5,
+        }),
+      };
+    },
     expect: {
-      ok: [
-        {
-          id: '<id>',
-          kind: 'top_up',
-          amount: { micros: 20_000_000 },
-          reversed: { display: '$0.000000' },
-          at: '<at>',
-        },
-      ],
+      all: {
+        ok: [
+          {
+            id: '<id>',
+            kind: 'top_up',
+            amount: { micros: 20_000_000 },
+            reversed: { display: '$0.000000' },
+            at: '<at>',
+          },
+        ],
+      },
+      earlier: { ok: [] },
     },
   },
   {

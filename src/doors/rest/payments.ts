@@ -1,9 +1,10 @@
 /** `/v1/payments` and below. */
 import { Type } from '../../base/lib/schema.ts';
 import { getReceipt } from '../../money/payments/get-receipt.ts';
-import { listPayments, PAYMENTS_PAGE_SIZE } from '../../money/payments/list-payments.ts';
+import { listPayments, PAYMENTS_PAGE_MAX, PAYMENTS_PAGE_USUAL } from '../../money/payments/list-payments.ts';
 import { isPaymentId } from '../../money/payments/payment.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
+import { limitField, parseLimit, parsePeriod, periodFields } from './query.ts';
 import { plain } from './route.ts';
 import { PaymentSchema, renderPayment } from './schemas.ts';
 
@@ -16,15 +17,23 @@ const list = plain(
     tag: 'Billing',
     operation: 'listPayments',
     summary: 'All payments that were credited',
-    description: `Newest first, ${PAYMENTS_PAGE_SIZE} at once: checkouts and automatic top-ups.`,
-    query: CursorSchema,
+    description: 'Newest first: checkouts and automatic top-ups. The period is that of the credit.',
+    query: Type.Object({
+      ...periodFields,
+      limit: limitField(PAYMENTS_PAGE_MAX, PAYMENTS_PAGE_USUAL),
+      ...CursorSchema.properties,
+    }),
     answer: {
       200: Type.Object(
         { payments: Type.Array(PaymentSchema, { description: 'The payments' }), ...nextCursor },
         { description: 'A page of them' },
       ),
     },
-    parse: ({ query }) => parseCursor(query.cursor, isPaymentId),
+    parse: ({ query }) => ({
+      ...parsePeriod(query),
+      size: parseLimit(query.limit, PAYMENTS_PAGE_MAX, PAYMENTS_PAGE_USUAL),
+      after: parseCursor(query.cursor, isPaymentId),
+    }),
   },
   async ({ deps, caller, input }) => {
     const page = await listPayments(deps.db, caller.tenant, input);

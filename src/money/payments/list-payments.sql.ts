@@ -2,15 +2,17 @@
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { ListedPayment } from './payment.ts';
+import type { ListedPayment, PaymentsQuery } from './payment.ts';
 
-/** Up to `limit` payments that were credited before the one with id `after`, the newest first. */
+/** Up to `limit` payments of a period that were credited before the one with id `after`, the newest first. */
 export async function findPaymentsOf(
   db: Db,
   tenant: TenantId,
-  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+  { from, to, after, limit }: Omit<PaymentsQuery, 'size'> & { readonly limit: number },
 ): Promise<ListedPayment[]> {
   const { name, where, values } = filtered('find-payments-of', [tenant, limit], {
+    from: from && ['settled_at >= ?', from],
+    to: to && ['settled_at < ?', to],
     after: after && [
       '(settled_at, id) < (select settled_at, id from payments where tenant_id = $1 and id = ?)',
       after,

@@ -3,18 +3,18 @@ import type { Db } from '../../base/db/pool.ts';
 import { type Page, readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findPaymentsOf } from './list-payments.sql.ts';
-import type { ListedPayment } from './payment.ts';
+import type { ListedPayment, PaymentsQuery } from './payment.ts';
 
-export const PAYMENTS_PAGE_SIZE = 100;
+export const PAYMENTS_PAGE_USUAL = 100;
+export const PAYMENTS_PAGE_MAX = 1_000;
 
-/** `after` is the id of the last payment of the previous page. Returns `undefined` if none comes after it. */
+/** Returns `undefined` if no payment of the period comes after the previous page. */
 export async function listPayments(
   db: Db,
   tenant: TenantId,
-  after: string | undefined,
-  size = PAYMENTS_PAGE_SIZE,
+  { size, ...query }: PaymentsQuery,
 ): Promise<Page<ListedPayment> | undefined> {
-  const page = await readPage(size, (limit) => findPaymentsOf(db, tenant, { after, limit }));
+  const page = await readPage(size, (limit) => findPaymentsOf(db, tenant, { ...query, limit }));
   // Payments are never deleted, so at least one comes after the end of a page.
-  return after !== undefined && page.items.length === 0 ? undefined : page;
+  return query.after !== undefined && page.items.length === 0 ? undefined : page;
 }

@@ -20,6 +20,16 @@ export interface ListedPayment extends Payment {
   readonly settledAt: Date;
 }
 
+/** Which payments to list. */
+export interface PaymentsQuery {
+  /** When they were credited, from `from` on and before `to`. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** The id of the last payment of the previous page. */
+  readonly after: string | undefined;
+  readonly size: number;
+}
+
 export function isPaymentId(text: string): boolean {
   return /^pi_[A-Za-z0-9_]{1,200}$/.test(text);
 }

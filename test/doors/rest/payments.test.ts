@@ -63,11 +63,20 @@ describe('GET /v1/payments', () => {
       const pages: string[][] = [];
       let after: string | undefined;
       do {
-        const page = await listPayments(db, idOf(tenant), after, 3);
+        const page = await listPayments(db, idOf(tenant), { after, size: 3 });
         pages.push(page!.items.map(({ id }) => id));
         after = page!.end?.id;
       } while (after);
       expect(pages).toStrictEqual([payments.slice(1).toReversed(), payments.slice(0, 1)]);
+    });
+
+    test('those of a period, so many at a time', async () => {
+      const times = expectOk(await list(tenant.key)).payments.map(({ at }: { at: string }) => at);
+      const idsOf = async (query: string) =>
+        expectOk(await list(tenant.key, query)).payments.map(({ id }: { id: string }) => id);
+      expect(await idsOf(`?from=${times[1]}&limit=1`)).toStrictEqual([payments[3]]);
+      expect(await idsOf(`?from=${times[2]}&to=${times[1]}`)).toStrictEqual([payments[1]]);
+      expect(await idsOf('?to=2026-01-01')).toStrictEqual([]);
     });
 
     test('a page at a time over HTTP, though several were credited at one instant', async () => {
@@ -100,6 +109,14 @@ describe('GET /v1/payments', () => {
       const answer = await list(tenant.key, `?cursor=${await cursor()}`);
       expectError(answer, 400, 'invalid request: cursor must be one that an answer gave');
     });
+  });
+
+  test.each([
+    ['?limit=1001', 'invalid request: limit must be <= 1000'],
+    ['?from=2026-01-02&to=2026-01-01', 'invalid request: from must be before to'],
+    ['?from=yesterday', 'invalid request: from must be a day or a time such as 2026-11-01T00:00:00Z'],
+  ])('400 for %s', async (query, message) => {
+    expectError(await list(tenant.key, query), 400, message);
   });
 
   test('401 for a relay key', async () => {

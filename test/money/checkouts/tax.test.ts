@@ -15,7 +15,7 @@ const paidTenant = async (options: { cents?: number; country?: string } = {}) =>
 };
 
 async function listed(tenant: TestTenant) {
-  const page = await listPayments(db(), kit.idOf(tenant), undefined);
+  const page = await listPayments(db(), kit.idOf(tenant), { after: undefined, size: 10 });
   return page!.items.map(({ id, credited, tax, reversed }) => ({ id, credited, tax, reversed }));
 }
 

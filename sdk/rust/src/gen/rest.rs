@@ -1523,20 +1523,46 @@ impl ListLedger {
     }
 }
 
-/// From which payment on to list.
+/// Which payments to list.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 #[must_use]
 pub struct ListPayments {
+    /// Start of the period.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub from: Option<SystemTime>,
+    /// End of the period; what happened at that time is not in it.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub to: Option<SystemTime>,
+    /// 1 to 1000; 0 is 100.
+    pub page_size: i32,
     /// `next_page_token` of the previous page; empty: the first page.
     pub page_token: String,
 }
 
 impl ListPayments {
-    /// From the newest on.
+    /// All payments.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Start of the period.
+    pub fn from(mut self, from: SystemTime) -> Self {
+        self.from = Some(from);
+        self
+    }
+
+    /// End of the period; what happened at that time is not in it.
+    pub fn to(mut self, to: SystemTime) -> Self {
+        self.to = Some(to);
+        self
+    }
+
+    /// 1 to 1000; 0 is 100.
+    pub fn page_size(mut self, page_size: i32) -> Self {
+        self.page_size = page_size;
+        self
     }
 
     /// `next_page_token` of the previous page.

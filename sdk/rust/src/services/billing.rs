@@ -91,12 +91,11 @@ impl Billing {
 
     /// Payments that were credited, newest first: checkouts and automatic top-ups.
     pub fn payments(&self, request: ListPayments) -> Listing<Payment> {
-        list(
-            &self.inner.rest,
-            "/v1/payments",
-            Query::default(),
-            request.page_token,
-        )
+        let query = Query::default()
+            .time("from", request.from)
+            .time("to", request.to)
+            .number("limit", request.page_size);
+        list(&self.inner.rest, "/v1/payments", query, request.page_token)
     }
 
     /// The provider's receipt of a payment.

@@ -35,9 +35,11 @@ export type Payment = AnswerOf<'GET /v1/payments'>['payments'][number];
 export type Receipt = AnswerOf<'GET /v1/payments/{id}/receipt'>;
 
 /** Which payments to list. */
-export interface ListPaymentsRequest {
-  /** `nextPageToken` of the previous page; empty: the first page. */
-  readonly pageToken?: string | undefined;
+export interface ListPaymentsRequest extends PageRequest {
+  /** Only those credited at this time or later. */
+  readonly from?: Date | undefined;
+  /** Only those credited before this time. */
+  readonly to?: Date | undefined;
 }
 
 /** Which entries of the ledger to list. */

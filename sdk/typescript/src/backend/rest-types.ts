@@ -626,6 +626,12 @@ export interface Operations {
   'GET /v1/payments': {
     /** In the query. */
     query?: {
+      /** Start of the period: a day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
+      from?: string | undefined;
+      /** End of the period; what happened at that time is not in it. */
+      to?: string | undefined;
+      /** How many at once: at most 1000, 100 if it is left out. */
+      limit?: string | undefined;
       /** `next_cursor` of the page before; left out: the first page. */
       cursor?: string | undefined;
     };

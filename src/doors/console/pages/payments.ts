@@ -22,7 +22,7 @@ export async function showPayments({ deps, session, query }: SessionCall): Promi
   const after = query.get('after');
   const listed =
     after === undefined || isPaymentId(after)
-      ? await listPayments(deps.db, session.tenant, after, PAGE_SIZE)
+      ? await listPayments(deps.db, session.tenant, { after, size: PAGE_SIZE })
       : undefined;
   if (!listed) throw noSuchPage();
   const { settings } = await getBilling(deps.db, session.tenant);
