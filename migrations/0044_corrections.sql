@@ -1,7 +1,9 @@
 -- What usage of a period cost is replaced by what another rate card makes of it: by a posting for each tenant.
+-- Without a scan of the ledger under a lock: each kind that was allowed still is.
 alter table postings drop constraint postings_kind_check;
-alter table postings add constraint postings_kind_check check (kind in
-  ('usage', 'unbilled', 'top_up', 'auto_top_up', 'refund', 'dispute', 'adjustment', 'correction'));
+alter table postings add constraint postings_kind_check
+  check (kind in ('usage', 'unbilled', 'top_up', 'auto_top_up', 'refund', 'dispute', 'adjustment',
+                  'grant', 'grant_expired', 'grant_voided', 'correction')) not valid;
 
 -- Amounts are in micros. A period may be corrected again, by one card after the other: each correction starts from
 -- where the one before it left off. Two transactions that would make the same correction make the same key.
