@@ -18,7 +18,7 @@ const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
   'access-control-allow-headers': 'authorization, dpop, content-type',
-  'access-control-expose-headers': 'location, publisher, dpop-nonce',
+  'access-control-expose-headers': 'location, publisher, dpop-nonce, www-authenticate',
   'access-control-max-age': '600',
 };
 

@@ -40,6 +40,16 @@ test('without a token or a proof, the answer has a challenge', async () => {
   expect(unproved.headers.get('dpop-nonce')).toMatch(/^[\w-]{43}$/);
 });
 
+test('pages of any origin may send what the wire has, and read it', async () => {
+  const { headers } = await fetch(`${relay.url}/rooms/lobby/whip`, { method: 'OPTIONS' });
+  const listed = (name: string) => headers.get(`access-control-${name}`)!.toLowerCase().split(/, */);
+  expect(listed('allow-origin')).toEqual(['*']);
+  expect(listed('allow-methods')).toEqual(expect.arrayContaining(['patch', 'delete']));
+  expect(listed('allow-headers')).toEqual(expect.arrayContaining(['authorization', 'content-type', 'dpop']));
+  const read = ['dpop-nonce', 'location', 'publisher', 'www-authenticate'];
+  expect(listed('expose-headers')).toEqual(expect.arrayContaining(read));
+});
+
 describe('a proof', () => {
   test('for another relay is refused', async () => {
     const answer = await send({ proofOf: 'https://relay.example/rooms/lobby/whip' });
