@@ -3,11 +3,19 @@ import { openServer } from './server.ts';
 import { readSettings } from './settings.ts';
 import { watchForSpin } from './spin-watch.ts';
 
-const settings = readSettings(process.env);
-const relay = await Relay.open(settings);
-const server = openServer(relay, settings);
-await server.listen({ host: settings.host, port: settings.port });
-console.log(`relay ready at ${settings.url}`);
+async function open() {
+  const settings = readSettings(process.env);
+  const relay = await Relay.open(settings);
+  const server = openServer(relay, settings);
+  await server.listen({ host: settings.host, port: settings.port });
+  console.log(`relay ready at ${settings.url}`);
+  return { relay, server };
+}
+
+const { relay, server } = await open().catch((error: Error) => {
+  console.error(`the relay did not start: ${error.message}`);
+  process.exit(1);
+});
 
 watchForSpin(async () => {
   console.error('the media library hangs: the relay ends, and is to be started again');

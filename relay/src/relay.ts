@@ -14,6 +14,7 @@ import { type Counts, Metrics } from './metrics.ts';
 import type { Codec, Kind, Offer } from './offer.ts';
 import { Participant } from './participant.ts';
 import { Peer } from './peer.ts';
+import { Problems } from './problems.ts';
 import { Refused } from './refused.ts';
 import { type Publication, Receiver, Room, Source, type Subscription } from './room.ts';
 import { isRtcp, readRtp } from './rtp.ts';
@@ -48,7 +49,7 @@ export class Relay {
   readonly #participants = new Map<string, Participant>();
   #isDraining = false;
 
-  private constructor(settings: Settings, reporter: UsageReporter) {
+  private constructor(settings: Settings, reporter: UsageReporter, problems: Problems) {
     const { service, issuer, tenant, key } = settings;
     const ours = {
       issuer,
@@ -62,7 +63,9 @@ export class Relay {
       url: service,
       tenants: [tenant],
       relayKey: () => key,
+      onError: problems.revocations,
       onChange: (_tenant, revocations) => {
+        problems.revocationsCame();
         for (const session of this.#sessions.values()) session.check(revocations);
       },
     });
@@ -77,8 +80,18 @@ export class Relay {
   static async open(settings: Settings): Promise<Relay> {
     const { service: url, key, spool, relayId, reportSeconds: intervalSeconds } = settings;
     const batchSeconds = Math.min(BATCH_SECONDS, intervalSeconds);
-    const reporter = await openUsageReporter({ url, key, spool, relayId, intervalSeconds, batchSeconds });
-    return new Relay(settings, reporter);
+    const problems = new Problems(console.error);
+    const onEvent = problems.usage;
+    const reporter = await openUsageReporter({
+      url,
+      key,
+      spool,
+      relayId,
+      intervalSeconds,
+      batchSeconds,
+      onEvent,
+    });
+    return new Relay(settings, reporter, problems);
   }
 
   get counts(): Counts {
