@@ -58,7 +58,7 @@ export type MediaKind = 'audio' | 'video' | 'screen';
 const RETRY_MS = 1_000;
 
 /**
- * Resolves when the relay has answered. Throws `ConnectError` if it refuses, and `EncryptionRequiredError` if there is
+ * Resolves when the relay has answered. Throws `ConnectError` if it refuses or does not answer, and `EncryptionRequiredError` if there is
  * something to publish, the room requires end-to-end encryption, and there is no key.
  */
 export async function connect(relayUrl: string, options: ConnectOptions): Promise<RelayConnection> {
@@ -312,7 +312,7 @@ export class RelayConnection extends Emitter<RelayEvents> {
       try {
         return await work();
       } catch (error) {
-        if (error instanceof ConnectError && error.status < 500) {
+        if (error instanceof ConnectError && !error.retryable) {
           this.#refused(error.code, error.reason);
           return;
         }

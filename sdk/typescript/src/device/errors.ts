@@ -81,20 +81,31 @@ export class EncryptionRequiredError extends Error {
   }
 }
 
-/** A relay did not accept a connection. `code` is one of docs/tokens.md, or of the relay. */
+/** A relay did not accept a connection. `code` is one of docs/tokens.md, or of the relay; `NETWORK`: it gave no answer. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
   /** Why. */
   readonly code: string;
-  /** HTTP status. */
-  readonly status: number;
+  /** HTTP status; undefined when there was no answer. */
+  readonly status: number | undefined;
   /** Why a moderator acted, if that is the cause: `kicked`, `banned`, `closed`, `ended` or `watchdog`. */
   readonly reason: string | undefined;
 
-  constructor(code: string, message: string, status: number, reason: string | undefined) {
-    super(message);
+  constructor(
+    code: string,
+    message: string,
+    status: number | undefined,
+    reason: string | undefined,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
     this.code = code;
     this.status = status;
     this.reason = reason;
+  }
+
+  /** Whether the same request may succeed later. */
+  get retryable(): boolean {
+    return this.status === undefined || this.status >= 500;
   }
 }

@@ -40,7 +40,11 @@ export class ProvedRequests {
       const headers: Record<string, string> = { authorization: `DPoP ${token}` };
       if (challenge !== undefined) headers.dpop = await this.#prove(token, challenge, method, url);
       if (sdp !== undefined) headers['content-type'] = 'application/sdp';
-      const answer = await fetch(url, { method, headers, ...(sdp !== undefined && { body: sdp }) });
+      const answer = await fetch(url, { method, headers, ...(sdp !== undefined && { body: sdp }) }).catch(
+        (cause) => {
+          throw noAnswerFrom(url, cause);
+        },
+      );
       this.challenge = answer.headers.get('dpop-nonce') ?? undefined;
       if (answer.ok) {
         this.#shown = token;
@@ -56,6 +60,12 @@ export class ProvedRequests {
     const { device, dtlsFingerprint } = this.#options;
     return device.proof({ token, challenge, url, method, dtlsFingerprint });
   }
+}
+
+/** A browser does not tell a page which of the two it is. */
+function noAnswerFrom(url: string, cause: unknown): ConnectError {
+  const message = `no answer from ${new URL(url).origin}: it cannot be reached, or lets no page of this origin in (CORS)`;
+  return new ConnectError('NETWORK', message, undefined, undefined, { cause });
 }
 
 async function errorOf(answer: Response): Promise<ConnectError> {

@@ -21,6 +21,14 @@ function fail(message: string): never {
   process.exit(1);
 }
 
+function orFail<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    return fail(`${(error as Error).message}\n\n${HELP}`);
+  }
+}
+
 function readArguments() {
   const string = { type: 'string' } as const;
   const options = {
@@ -30,8 +38,13 @@ function readArguments() {
     room: string,
     port: string,
     'key-file': string,
-  };
-  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    help: { type: 'boolean' },
+  } as const;
+  const { values, positionals } = orFail(() => parseArgs({ options, allowPositionals: true }));
+  if (values.help) {
+    process.stdout.write(HELP);
+    process.exit(0);
+  }
   const { relay, join, username, room, port = '8091', 'key-file': file = 'device-key.json' } = values;
   const credential = process.env.DEVICE_CREDENTIAL;
   if (positionals.join() !== 'whip-proxy' || !relay || !join || !username) fail(HELP);

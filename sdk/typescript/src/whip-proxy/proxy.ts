@@ -36,7 +36,7 @@ export function createWhipProxy(options: WhipProxyOptions): Server {
     for (const [id, { location, requests }] of publications) {
       requests.send('PATCH', location).catch((error) => {
         // The relay has ended it: the encoder went away, or was removed.
-        if (error instanceof ConnectError && error.status < 500) publications.delete(id);
+        if (error instanceof ConnectError && !error.retryable) publications.delete(id);
         options.log(`not renewed: ${error.message}`);
       });
     }
@@ -46,7 +46,7 @@ export function createWhipProxy(options: WhipProxyOptions): Server {
       options.log(`${request.method} ${request.url}: ${error.message}`);
       // The relay broke off in the middle of its answer.
       if (response.headersSent) return void response.destroy();
-      response.writeHead(error instanceof ConnectError ? error.status : 502, {
+      response.writeHead((error instanceof ConnectError && error.status) || 502, {
         'content-type': 'text/plain',
       });
       response.end(`${error.message}\n`);
