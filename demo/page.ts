@@ -59,7 +59,8 @@ ${stage(html`<button type="button" class="danger" id="do-end" hidden>End the roo
 </div>
 <div class="log" id="log" hidden>
 <section class="card"><h2>What happened</h2><ol class="plain-list" id="happenings" aria-label="What happened, newest first"></ol></section>
-<section class="card"><h2>Ledger</h2><ol class="plain-list" id="entries" aria-label="The newest entries of the ledger"></ol></section>
+<section class="card"><h2>Ledger</h2><ol class="plain-list" id="entries" aria-label="The newest entries of the ledger"></ol>
+<p class="hint">Entries of $0.000000 are left out.</p></section>
 </div>
 </div>`,
   );

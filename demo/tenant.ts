@@ -103,7 +103,9 @@ export class Tenant {
     const hasPaid = tenant.status === 'active';
     if (hasPaid && !this.#hasPaid) this.#tell(`Paid: the balance is ${balance.display}`);
     this.#hasPaid = hasPaid;
+    // The relay reports each second, and most of it costs less than a micro-dollar: the payment would be out of sight at once.
     this.#entries = recent
+      .filter(({ amount }) => amount.micros !== 0n)
       .slice(0, ENTRIES_SHOWN)
       .map(({ kind, amount, detail = '' }) => ({ kind, amount: amount.display, detail }));
   }

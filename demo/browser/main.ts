@@ -98,7 +98,8 @@ function announce(people: readonly Person[], host: State['host']): void {
   const came = names(people).filter((name) => !names(present).includes(name));
   const went = names(present).filter((name) => !names(people).includes(name));
   const news = [...came.map((name) => `${name} has joined`), ...went.map((name) => `${name} has left`)];
-  if (host && host.balance !== state?.host?.balance && Date.now() - balanceToldAt > BALANCE_EVERY_MS) {
+  const before = state?.host?.balance ?? host?.balance;
+  if (host && host.balance !== before && Date.now() - balanceToldAt > BALANCE_EVERY_MS) {
     balanceToldAt = Date.now();
     news.push(`The balance is ${host.balance}`);
   }
