@@ -44,6 +44,9 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
     done();
   });
   app.setErrorHandler((error, _request, reply) => refuse(reply, error, relay));
+  app.setNotFoundHandler(() => {
+    throw new Refused(404, 'NOT_FOUND', 'there is nothing at this address with this method');
+  });
   app.options('*', (_request, reply) => reply.code(204).send());
 
   const claimOf = (request: FastifyRequest, fingerprint: string) => ({

@@ -50,6 +50,11 @@ test('pages of any origin may send what the wire has, and read it', async () => 
   expect(listed('expose-headers')).toEqual(expect.arrayContaining(read));
 });
 
+test('what does not exist is refused like everything else', async () => {
+  const answer = await fetch(`${relay.url}/rooms/lobby/whip`);
+  expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
+});
+
 describe('a proof', () => {
   test('for another relay is refused', async () => {
     const answer = await send({ proofOf: 'https://relay.example/rooms/lobby/whip' });
