@@ -15,7 +15,7 @@ export interface Addresses {
 /** The demo pays on the sandbox's pages. */
 const DEMO = `
   # Or watch the whole story at once, in another terminal:
-  npm run demo
+  npm run demo            # npm run demo:video: with live video, on a page
 `;
 
 export function renderTour(config: Config, addresses: Addresses): string {
