@@ -30,6 +30,7 @@ const STEP_FORMS: TestProjectConfiguration = {
       ...['access/sessions', 'base/tenants', 'control', 'events', ...CHARGING].map(
         (each) => `test/${each}/**/*.test.ts`,
       ),
+      'test/money/statements/tell-statements.test.ts',
       'test/run/sweep.test.ts',
     ],
     // Citus plans for itself.

@@ -28,6 +28,7 @@ import { measureParkedEvents } from '../money/parked/measure-parked-events.ts';
 import type { Provider } from '../money/payments/provider.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { EventSweeper } from '../money/provider-events/event-sweeper.ts';
+import { tellingStatements } from '../money/statements/tell-statements.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
 import { rollUpUsage } from '../money/usage/roll-up-usage.ts';
 import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
@@ -113,6 +114,7 @@ function jobsOf(
     { name: 'measuring webhooks', everySeconds: 15, turn: () => measureWebhooks(deps) },
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
     { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },
+    { name: 'telling of statements', everySeconds: 60, turn: tellingStatements(deps) },
     { name: 'telling of expiring cards', everySeconds: 300, turn: () => tellExpiringCards(deps) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => tellExpiredParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },

@@ -1,5 +1,6 @@
 /** Streams of events: they resume without a gap and without a repetition. */
 import { appendEvents } from '../../../src/events/append-events.sql.ts';
+import type { Month } from '../../../src/money/month.ts';
 import type { PublicHappening } from '../../../src/outward/events/event-catalogue.ts';
 import type { Watch } from '../client.ts';
 import type { Json } from '../driver.ts';
@@ -62,6 +63,10 @@ const ACCOUNT_EVENTS: readonly PublicHappening[] = [
   },
   { type: 'card_expiring', subject: { brand: 'visa', last4: '4242', expires: '2026-12' } },
   { type: 'conflicting_duplicates', subject: { count: 3, ids: ['a', 'b'], firstAt: SOME_TIME } },
+  {
+    type: 'statement_ready',
+    subject: { month: '2026-10' as Month, opening: '-5', closing: '9007199254740993' },
+  },
   {
     type: 'key_retiring',
     subject: { keyId: '0123456789abcdef', name: 'studio', kind: 'relay', retiresAt: SOME_TIME },
@@ -310,6 +315,10 @@ export const STREAMS: readonly Step[] = [
       {
         type: 'conflicting_duplicates',
         conflicting_duplicates: { count: 3, ids: ['a', 'b'], first_time: '<first_time>' },
+      },
+      {
+        type: 'statement_ready',
+        ready_statement: { month: '2026-10', opening_micros: -5, closing_micros: '9007199254740993' },
       },
       {
         type: 'key_retiring',

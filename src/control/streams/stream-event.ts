@@ -26,6 +26,7 @@ import {
   type PaymentReversal,
   REVERSAL_EVENTS,
 } from '../../money/reversals/reversal-events.ts';
+import { type ReadyStatement, STATEMENT_EVENTS } from '../../money/statements/statement-events.ts';
 import { STATUS_EVENTS, type StatusChange } from '../../money/tenant-status/status-events.ts';
 import { TOP_UP_EVENTS, type TopUp } from '../../money/top-ups/top-up-events.ts';
 import { CONFLICT_EVENTS, type ConflictingDuplicates } from '../../money/usage/conflict-events.ts';
@@ -52,6 +53,7 @@ export interface Subjects {
   readonly paymentDisputeEnd: PaymentDisputeEnd;
   readonly cardExpiry: CardExpiry;
   readonly conflictingDuplicates: ConflictingDuplicates;
+  readonly readyStatement: ReadyStatement;
   readonly tenantStatus: StatusChange;
   readonly apiKey: ApiKeyChange;
   readonly keyRetirement: KeyRetirement;
@@ -73,6 +75,7 @@ export const EVENTS_OF = {
   paymentDisputeEnd: DISPUTE_END_EVENTS,
   cardExpiry: CARD_EVENTS,
   conflictingDuplicates: CONFLICT_EVENTS,
+  readyStatement: STATEMENT_EVENTS,
   tenantStatus: STATUS_EVENTS,
   apiKey: KEY_EVENTS,
   keyRetirement: KEY_RETIREMENT_EVENTS,

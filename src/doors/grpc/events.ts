@@ -107,6 +107,11 @@ export const SUBJECT_RENDERERS: {
     ids: [...ids],
     firstTime: timestampFromDate(firstAt),
   }),
+  readyStatement: ({ month, opening, closing }) => ({
+    month,
+    openingMicros: BigInt(opening),
+    closingMicros: BigInt(closing),
+  }),
   tenantStatus: (change) => change,
   apiKey: ({ key, ...replaced }) => ({ key: renderApiKey(key), ...renderReplaced(replaced) }),
   keyRetirement: ({ keyId, name, kind, retiresAt }) => ({

@@ -1,5 +1,6 @@
 /** SQL of `accounts`: the row that each charge locks. */
 import { isDistributed } from '../../base/db/distribution.ts';
+import { filtered } from '../../base/db/filtered.ts';
 import { runTogether, type Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
@@ -108,7 +109,7 @@ function readAccounts(tenants: readonly TenantId[]): Statement<Account> {
 }
 
 /** Citus finds the server of a tenant by `=` only, and passes it on to the tables that are joined. */
-function isOneOf(parameter: string): string {
+export function isOneOf(parameter: string): string {
   return isDistributed() ? `= ${parameter}` : `= any(${parameter})`;
 }
 
@@ -139,4 +140,17 @@ export async function findBalances(db: Db, tenants: readonly TenantId[]): Promis
     values: [tenants],
   });
   return new Map(rows.map(({ tenant, balance }) => [tenant, balance]));
+}
+
+/** The tenants with ids after this one; null: the first ones. */
+export async function listAccountsAfter(db: Db, after: TenantId | null, limit: number): Promise<TenantId[]> {
+  const { name, where, values } = filtered('list-accounts', [limit], {
+    after: after !== null && ['tenant_id > ?', after],
+  });
+  const { rows } = await db.query<{ tenant: TenantId }>({
+    name,
+    text: `select tenant_id as tenant from accounts where true ${where} order by tenant_id limit $1`,
+    values,
+  });
+  return rows.map((row) => row.tenant);
 }

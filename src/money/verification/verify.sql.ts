@@ -1,5 +1,4 @@
 /** SQL that recomputes all sums, from the records to the balances. It shares no code with charging. */
-import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { readByCursor } from '../../base/db/read-by-cursor.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -29,19 +28,6 @@ export async function compareBalances(db: Db): Promise<Difference[]> {
     [DIFFERENCES_MAX],
   );
   return rows;
-}
-
-/** The tenants with ids after this one; null: the first ones. */
-export async function listAccountsAfter(db: Db, after: TenantId | null, limit: number): Promise<TenantId[]> {
-  const { name, where, values } = filtered('list-accounts', [limit], {
-    after: after !== null && ['tenant_id > ?', after],
-  });
-  const { rows } = await db.query<{ tenant: TenantId }>({
-    name,
-    text: `select tenant_id as tenant from accounts where true ${where} order by tenant_id limit $1`,
-    values,
-  });
-  return rows.map((row) => row.tenant);
 }
 
 /** The sum of a tenant's postings up to `seq`, in micros. */

@@ -7,8 +7,9 @@
  */
 
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { listAccountsAfter } from '../accounts/accounts.sql.ts';
 import type { DriftDeps } from './drift-metrics.ts';
-import { listAccountsAfter, type Sum, sumFurther } from './verify.sql.ts';
+import { type Sum, sumFurther } from './verify.sql.ts';
 
 const TENANTS_AT_ONCE = 200;
 

@@ -13,7 +13,14 @@ import { renderAmount } from '../../money/amount.ts';
 import { type PublicSubjects, subjectOf } from './event-catalogue.ts';
 
 /** Members of subjects that are amounts: decimal strings of micros. */
-export const AMOUNTS: ReadonlySet<string> = new Set(['amount', 'balance', 'below', 'burnPerHour']);
+export const AMOUNTS: ReadonlySet<string> = new Set([
+  'amount',
+  'balance',
+  'below',
+  'burnPerHour',
+  'opening',
+  'closing',
+]);
 const MICROS = /^-?\d+$/;
 const TIME = /^(at|deadline|.+At)$/;
 

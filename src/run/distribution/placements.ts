@@ -25,6 +25,7 @@ const DISTRIBUTED = [
   'alert_thresholds',
   'payment_settings',
   'card_notices',
+  'statement_notices',
   'tenant_places',
   'rooms',
   'participants',

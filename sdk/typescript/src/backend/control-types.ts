@@ -312,6 +312,8 @@ export interface Event {
   keyRetirement?: KeyRetirement;
   /** A webhook. */
   webhookPause?: WebhookPause;
+  /** The statement of a month. */
+  readyStatement?: ReadyStatement;
   /** What happened. */
   type:
     | 'room_created'
@@ -349,6 +351,7 @@ export interface Event {
     | 'conflicting_duplicates'
     | 'key_retiring'
     | 'webhook_paused'
+    | 'statement_ready'
     | 'unknown';
 }
 
@@ -542,6 +545,16 @@ export interface WebhookPause {
   status: number;
   /** Why there was no answer; empty if there was one. */
   error: string;
+}
+
+/** The statement of a month is ready: the balance moved in it. */
+export interface ReadyStatement {
+  /** Such as `2026-10`, in UTC. */
+  month: string;
+  /** Millionths of a US dollar: the balance at the start of the month. */
+  openingMicros: bigint;
+  /** Millionths of a US dollar: the balance at its end. */
+  closingMicros: bigint;
 }
 
 /** The token. */

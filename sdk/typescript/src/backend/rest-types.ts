@@ -370,6 +370,7 @@ export type WebhookEventType =
   | 'payment_dispute_closed'
   | 'card_expiring'
   | 'conflicting_duplicates'
+  | 'statement_ready'
   | 'tenant_status_changed'
   | 'key_created'
   | 'key_rotated'

@@ -444,6 +444,40 @@ export declare type PaymentDisputeEnd = Message<"boxoffice.control.v1.PaymentDis
 export declare const PaymentDisputeEndSchema: GenMessage<PaymentDisputeEnd>;
 
 /**
+ * The statement of a month is ready: the balance moved in it.
+ *
+ * @generated from message boxoffice.control.v1.ReadyStatement
+ */
+export declare type ReadyStatement = Message<"boxoffice.control.v1.ReadyStatement"> & {
+  /**
+   * Such as `2026-10`, in UTC.
+   *
+   * @generated from field: string month = 1;
+   */
+  month: string;
+
+  /**
+   * Millionths of a US dollar: the balance at the start of the month.
+   *
+   * @generated from field: int64 opening_micros = 2;
+   */
+  openingMicros: bigint;
+
+  /**
+   * Millionths of a US dollar: the balance at its end.
+   *
+   * @generated from field: int64 closing_micros = 3;
+   */
+  closingMicros: bigint;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.ReadyStatement.
+ * Use `create(ReadyStatementSchema)` to create a new message.
+ */
+export declare const ReadyStatementSchema: GenMessage<ReadyStatement>;
+
+/**
  * The saved card, which automatic top-ups charge, expires soon.
  *
  * @generated from message boxoffice.control.v1.CardExpiry

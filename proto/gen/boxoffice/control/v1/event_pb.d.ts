@@ -9,7 +9,7 @@ import type { Room } from "./room_pb.js";
 import type { Participant } from "./participant_pb.js";
 import type { ModerationEvent } from "./moderation_pb.js";
 import type { Watchdog } from "./watchdog_pb.js";
-import type { ApiKeyChange, BalanceAlert, CardExpiry, ConflictingDuplicates, CreditChange, DeviceCredentialChange, KeyRetirement, PaymentDispute, PaymentDisputeEnd, PaymentReversal, RunwayAlert, TenantStatusChange, TopUp, WebhookPause } from "./account_pb.js";
+import type { ApiKeyChange, BalanceAlert, CardExpiry, ConflictingDuplicates, CreditChange, DeviceCredentialChange, KeyRetirement, PaymentDispute, PaymentDisputeEnd, PaymentReversal, ReadyStatement, RunwayAlert, TenantStatusChange, TopUp, WebhookPause } from "./account_pb.js";
 
 /**
  * Describes the file boxoffice/control/v1/event.proto.
@@ -209,6 +209,14 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
      */
     value: WebhookPause;
     case: "webhookPause";
+  } | {
+    /**
+     * The statement of a month.
+     *
+     * @generated from field: boxoffice.control.v1.ReadyStatement ready_statement = 30;
+     */
+    value: ReadyStatement;
+    case: "readyStatement";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -483,6 +491,13 @@ export declare const Event_Type: {
    * @generated from enum value: TYPE_WEBHOOK_PAUSED = 35;
    */
   readonly WEBHOOK_PAUSED: 35,
+
+  /**
+   * The statement of a month is ready: `ready_statement`.
+   *
+   * @generated from enum value: TYPE_STATEMENT_READY = 40;
+   */
+  readonly STATEMENT_READY: 40,
 };
 
 /**

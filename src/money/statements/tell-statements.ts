@@ -1,0 +1,52 @@
+/** Tell tenants that the statement of a month is ready. */
+import type { Tx } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
+import type { EventDeps } from '../../events/event-deps.ts';
+import { listAccountsAfter } from '../accounts/accounts.sql.ts';
+import { type Month, monthOf, startOf } from '../month.ts';
+import { findNow } from './statement.sql.ts';
+import { READY_MINUTES } from './statement.ts';
+import { statementReady } from './statement-events.ts';
+import { takeUntold } from './statement-notices.sql.ts';
+
+const AT_ONCE = 100;
+
+/**
+ * A job that looks once for each month, and tells those whose balance moved in it. Any number of processes may do it at once,
+ * and be killed.
+ */
+export function tellingStatements(deps: EventDeps): () => Promise<void> {
+  let told: Month | undefined;
+  return async () => {
+    const month = newestReady(await findNow(deps.db));
+    if (month === told) return;
+    await tellStatements(deps, month);
+    told = month;
+  };
+}
+
+function newestReady(now: Date): Month {
+  const thisMonth = monthOf(new Date(now.getTime() - READY_MINUTES * 60_000));
+  return monthOf(new Date(startOf(thisMonth).getTime() - 1));
+}
+
+async function tellStatements({ db, events }: EventDeps, month: Month): Promise<void> {
+  let after: TenantId | null = null;
+  for (;;) {
+    const tenants: readonly TenantId[] = await listAccountsAfter(db, after, AT_ONCE);
+    if (tenants.length === 0) return;
+    const told = await inTransaction(db, (tx) => tellSome(tx, tenants, month));
+    for (const tenant of told) events.wake(tenant);
+    after = tenants.at(-1)!;
+  }
+}
+
+async function tellSome(tx: Tx, tenants: readonly TenantId[], month: Month): Promise<TenantId[]> {
+  const untold = await takeUntold(tx, tenants, month);
+  for (const { tenant, opening, closing } of untold) {
+    await appendEvents(tx, tenant, [statementReady({ month, opening: `${opening}`, closing: `${closing}` })]);
+  }
+  return untold.map(({ tenant }) => tenant);
+}

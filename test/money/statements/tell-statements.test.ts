@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Pool } from '../../../src/base/db/pool.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { startOf } from '../../../src/money/month.ts';
+import { tellingStatements } from '../../../src/money/statements/tell-statements.ts';
+import { monthsAgo, moveInTime, post } from '../../support/months.ts';
+import { useService } from '../../support/service.ts';
+import { makeTenant } from '../../support/tenants.ts';
+
+const app = useService();
+const db = (): Pool => app.service.deps.db;
+const job = () => tellingStatements(app.service.deps);
+
+const last = monthsAgo(1);
+const inMonth = (months: number) => new Date(startOf(monthsAgo(months)).getTime() + 3_600_000).toISOString();
+
+let paid: TenantId;
+let quiet: TenantId;
+let never: TenantId;
+
+async function readyOf(tenant: TenantId) {
+  const { rows } = await db().query<{ subject: unknown }>(
+    `select subject from unnumbered_events where tenant_id = $1 and type = 'statement_ready'
+     union all select subject from events where tenant_id = $1 and type = 'statement_ready'`,
+    [tenant],
+  );
+  return rows.map(({ subject }) => subject);
+}
+
+beforeAll(async () => {
+  [paid, quiet, never] = [await makeTenant(db()), await makeTenant(db()), await makeTenant(db())];
+  for (const tenant of [paid, quiet]) {
+    await post(db(), tenant, { kind: 'adjustment', amount: 5_000_000n });
+  }
+  await post(db(), paid, { kind: 'adjustment', amount: -2n });
+  await post(db(), paid, { kind: 'adjustment', amount: -1_000n });
+  await moveInTime(db(), paid, [inMonth(2), inMonth(1), new Date().toISOString()]);
+  await moveInTime(db(), quiet, [inMonth(3)]);
+});
+afterAll(() => db().query('delete from statement_notices'));
+
+it('tells a tenant whose balance moved in the month that is over, with both balances, and no other', async () => {
+  await job()();
+  expect(await readyOf(paid)).toEqual([{ month: last, opening: '5000000', closing: '4999998' }]);
+  expect(await readyOf(quiet)).toEqual([]);
+  expect(await readyOf(never)).toEqual([]);
+});
+
+it('tells it once, by several processes, and again after each start', async () => {
+  await Promise.all(Array.from({ length: 6 }, () => job()()));
+  expect(await readyOf(paid)).toHaveLength(1);
+});
+
+it('tells no month of before the newest, and the next one after it', async () => {
+  await db().query(`update statement_notices set month = month - interval '1 month' where tenant_id = $1`, [
+    paid,
+  ]);
+  await job()();
+  expect((await readyOf(paid)).map((each) => (each as { month: string }).month)).toEqual([last, last]);
+});
+
+it('looks through the tenants once for each month', async () => {
+  const turn = job();
+  await turn();
+  await db().query('delete from statement_notices where tenant_id = $1', [paid]);
+  await turn();
+  expect(await readyOf(paid)).toHaveLength(2);
+});
