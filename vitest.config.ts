@@ -48,6 +48,7 @@ export default defineConfig({
       ...(CHROMIUM_PATH ? [] : ['test/browser/**', 'test/relay/**', 'relay/**']),
     ],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/patience.ts'],
     reporters: ['default', new RunReporter()],
     // Each test file keeps PostgreSQL as busy as itself, but many wait for processes and time limits.
     maxWorkers: 5,
