@@ -10,8 +10,9 @@ import type { Logger } from 'pino';
 import type { KeyLookups } from '../../access/keys/key-lookups.ts';
 import { Failure } from '../../base/failure.ts';
 import { type Repeating, repeat } from '../../base/lib/repeat.ts';
+import { CallQueue } from '../../base/tenants/call-queue.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { renderTenantId, type TenantId, type TenantStatus } from '../../base/tenants/tenant.ts';
 import type { EventWaker } from '../../events/event-waker.ts';
 import { type FeedItem, FeedStream } from './feed-stream.ts';
 import { FollowerLimit } from './follower-limit.ts';
@@ -30,6 +31,17 @@ const CHECK_PAUSE_MS = 20;
 /** Reads of one tenant take at most a fifth of the time, unless the pause reaches its maximum. */
 const READ_PAUSE_FACTOR = 4;
 const READ_PAUSE_MS_MAX = 1_000;
+/** Each read holds a database connection. Anyone may ask for any tenant, so those that paid have places of their own. */
+const READS = {
+  running: 8,
+  runningPerTenant: 1,
+  runningNeverPaid: 2,
+  waiting: 20_000,
+  waitingPerTenant: 1,
+  waitingNeverPaid: 10_000,
+  waitMs: 10_000,
+  isOfProcess: true,
+};
 
 export interface Poll {
   readonly tenant: TenantId;
@@ -78,8 +90,12 @@ interface Channel {
   readonly waiters: Set<Waiter>;
   readonly streams: Set<FeedStream>;
   snapshot: Snapshot | undefined;
+  /** Resolved after the first check, before which the tenant is not read. */
+  checked: Promise<void>;
   /** As of the newest check; `undefined` before the first one. */
   admitted: boolean | undefined;
+  /** `pending` also while it is not known. */
+  status: TenantStatus;
   /**
    * When the read of the snapshot began, by the monotonic clock, like all times here; before the first read,
    * when the channel was opened.
@@ -97,6 +113,7 @@ export class RevocationFeed {
   readonly #events: EventWaker;
   readonly #log: Logger;
   readonly #limit = new FollowerLimit();
+  readonly #reads = new CallQueue(READS);
   readonly #channels = new Map<TenantId, Channel>();
   #nextCheck = newCheck();
   #checks: Repeating | undefined;
@@ -172,7 +189,9 @@ export class RevocationFeed {
       waiters: new Set(),
       streams: new Set(),
       snapshot: undefined,
+      checked: Promise.resolve(),
       admitted: undefined,
+      status: 'pending',
       readAt: performance.now(),
       isOutdated: false,
       reading: undefined,
@@ -180,7 +199,7 @@ export class RevocationFeed {
       isListening: false,
     };
     this.#channels.set(tenant, channel);
-    if (!this.#closing.signal.aborted) this.#checks ??= this.#startChecks();
+    channel.checked = this.#check(tenant);
     return channel;
   }
 
@@ -221,8 +240,15 @@ export class RevocationFeed {
   }
 
   async #read(channel: Channel): Promise<void> {
+    await channel.checked;
     const pauseMs = channel.pausedUntil - performance.now();
     if (pauseMs > 0) await sleep(pauseMs);
+    const { tenant, status: tenantStatus } = channel;
+    await this.#reads.run({ tenant, tenantStatus, tenantLimits: null }, () => this.#readNow(channel));
+    tell(channel);
+  }
+
+  async #readNow(channel: Channel): Promise<void> {
     const begunAt = performance.now();
     channel.isOutdated = false;
     try {
@@ -232,7 +258,6 @@ export class RevocationFeed {
       const tookMs = performance.now() - begunAt;
       channel.pausedUntil = performance.now() + Math.min(READ_PAUSE_MS_MAX, tookMs * READ_PAUSE_FACTOR);
     }
-    tell(channel);
   }
 
   #addStream(channel: Channel, stream: FeedStream): void {
@@ -328,7 +353,7 @@ export class RevocationFeed {
       const channel = this.#channels.get(tenant);
       if (!channel) continue;
       const standing = standings.get(tenant);
-      if (standing) channel.admitted = standing.admitted;
+      if (standing) Object.assign(channel, { admitted: standing.admitted, status: standing.status });
       for (const stream of channel.streams) stream.offer();
       if (!channel.snapshot) continue;
       const isOld = channel.streams.size > 0 && performance.now() - channel.readAt >= REPEAT_MS;

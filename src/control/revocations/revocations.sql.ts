@@ -52,6 +52,7 @@ export interface Standing {
   readonly seq: bigint;
   /** Whether new sessions are admitted. */
   readonly admitted: boolean;
+  readonly status: TenantStatus;
 }
 
 /** The standing of each of these tenants; missing while a revocation has no number yet. */
@@ -74,7 +75,12 @@ export async function findStandings(
             where a.tenant_id = any($1) and ${isNumbered()}`,
     values: [tenants],
   });
-  return new Map(rows.map((row) => [row.tenant, { seq: row.seq, admitted: admits(row, row.balance) }]));
+  return new Map(
+    rows.map(({ tenant, seq, balance, ...row }) => [
+      tenant,
+      { seq, admitted: admits(row, balance), status: row.status },
+    ]),
+  );
 }
 
 /** Whether all revocations of the tenant `a.tenant_id` have numbers; $1 are the tenants. */

@@ -247,6 +247,40 @@ test('a poll with a number from the future waits for it', async () => {
   await waiting;
 });
 
+test('tenants that never paid, or that do not exist, take two reads at once, and others go ahead', async () => {
+  const { service } = await app.another();
+  const { revocations, db } = service.deps;
+  const query = db.query.bind(db) as (...args: unknown[]) => unknown;
+  const own = parseTenantId(stage.tenant.id)!;
+  const held = Promise.withResolvers<void>();
+  let reads = 0;
+  vi.spyOn(db, 'query').mockImplementation((async (...args: unknown[]) => {
+    const { name, values } = args[0] as { name?: string; values?: unknown[] };
+    if (name === 'find-revocations' && values?.[0] !== own) {
+      reads += 1;
+      await held.promise;
+    }
+    return query(...args);
+  }) as never);
+  const of = (tenant: string) =>
+    revocations.poll({
+      tenant: parseTenantId(tenant)!,
+      after: undefined,
+      address: '192.0.2.2',
+      signal: gone.signal,
+    });
+  const pending = await app.signUp();
+  const strangers = Array.from({ length: 20 }, (_, at) => of(`t_${String(at).padStart(16, '0')}`));
+  const unpaid = of(pending.id);
+  const refused = Promise.allSettled(strangers);
+  await vi.waitUntil(() => reads > 0, { timeout: 60_000 });
+  expect(await seqOf(await poll(undefined, '192.0.2.1', service))).toBe(await seqOf(await poll()));
+  expect(reads).toBe(2);
+  held.resolve();
+  for (const answer of await refused) expect(answer).toMatchObject({ reason: { kind: 'not_found' } });
+  expect(await seqOf(await unpaid)).toBe(0);
+});
+
 describe('a relay that disconnects', () => {
   test('is forgotten at once', async () => {
     const seq = await seqOf(await poll());
