@@ -120,7 +120,7 @@ export class Relay {
     });
     const kinds = new Map(offer.sections.map(({ mid, kind }) => [mid, kind]));
     const chosen = chooseCodecs(offer);
-    const answer = await this.#answer(session, offer, chosen, (peer) => {
+    const prepare = (peer: Peer) => {
       peer.connection.onTrack((track) => {
         const mid = track.mid();
         const guard = admission.e2eeRequired ? new EncryptionGuard() : undefined;
@@ -135,9 +135,13 @@ export class Relay {
           if (problem !== undefined) session.end(problem);
         });
       });
-    });
-    room.publish(publication);
-    this.tellPublishers(admission.roomUid);
+    };
+    // Not before: an offer that leads to no connection would silence what the participant publishes already.
+    const connected = () => {
+      room.publish(publication);
+      this.tellPublishers(admission.roomUid);
+    };
+    const answer = await this.#answer(session, offer, chosen, prepare, connected);
     return { session, answer };
   }
 
@@ -247,7 +251,7 @@ export class Relay {
     offer: Offer,
     chosen: ReadonlyMap<string, Codec>,
     prepare: (peer: Peer) => void,
-    connected: () => void = () => undefined,
+    connected: () => void,
   ): Promise<string> {
     if (session.endCode !== undefined) throw ended(session.endCode);
     const peer = new Peer(session.id, offer.fingerprint, this.#settings, {

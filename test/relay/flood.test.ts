@@ -99,6 +99,20 @@ test('what a subscriber asks for again is counted, and never more than it got', 
   for (const each of [ann, bob]) await fetch(each.location, { method: 'DELETE' });
 });
 
+test('an offer under the name of a publisher that leads to no connection takes nothing from it', async () => {
+  const [ann, bob] = [await connect('ann', 'name', 'whip'), await connect('bob', 'name', 'whep')];
+  const device = await createDevice();
+  const { token } = await device.join({ url: app.url, credential, username: 'ann', room: 'name' });
+  const sent = await sendTo({ relay, device, token }, { path: '/rooms/name/whip' });
+  expect(sent.status).toBe(201);
+  ann.send(picture(1));
+  await expect.poll(bob.received).toBe(1);
+  await fetch(relay.url + sent.location, { method: 'DELETE' });
+  ann.send(picture(2));
+  await expect.poll(bob.received).toBe(2);
+  for (const each of [ann, bob]) await fetch(each.location, { method: 'DELETE' });
+});
+
 test.each([
   ['whip', 'faster than it may', (at: number) => picture(at % 0x10000)],
   ['whip', 'tiny packets', (at: number) => picture(at % 0x10000, { bytes: 30 })],
