@@ -234,15 +234,17 @@ export class Relay {
   #checkLimits({ roomUid, deviceThumbprint }: Admission, candidates: number): void {
     const { limits } = this.#settings;
     if (this.#isDraining) throw new Refused(503, 'DRAINING', 'the relay is about to stop');
-    if (this.#sessions.size >= limits.sessions) throw full('sessions');
-    const own = [...this.#sessions.values()].filter(
-      ({ admission }) => admission.deviceThumbprint === deviceThumbprint,
-    );
+    const sessions = [...this.#sessions.values()];
+    const own = sessions.filter(({ admission }) => admission.deviceThumbprint === deviceThumbprint);
     if (own.length >= limits.deviceSessions)
       throw new Refused(429, 'TOO_MANY_SESSIONS', 'the device has as many sessions as it may have');
-    if (!this.#rooms.has(roomUid) && this.#rooms.size >= limits.rooms) throw full('rooms');
     if (candidates > limits.candidates)
       throw new Refused(400, 'OFFER_INVALID', 'the offer has too many candidates');
+    if (sessions.length >= limits.sessions) giveUp('sessions', sessions.filter(isHalfDone).slice(0, 1));
+    if (!this.#rooms.has(roomUid) && this.#rooms.size >= limits.rooms) {
+      const idle = [...this.#rooms.values()].find((room) => [...room.sessions].every(isHalfDone));
+      giveUp('rooms', [...(idle?.sessions ?? [])]);
+    }
   }
 
   /** Fails with 400 if the library does not take the offer, and if the session has ended meanwhile. */
@@ -255,7 +257,10 @@ export class Relay {
   ): Promise<string> {
     if (session.endCode !== undefined) throw ended(session.endCode);
     const peer = new Peer(session.id, offer.fingerprint, this.#settings, {
-      connected,
+      // The library may tell of it after the session has ended.
+      connected: () => {
+        if (!session.hasEnded) connected();
+      },
       impostor: () => session.end('DTLS_OTHER_CERTIFICATE'),
       lost: () => session.end('NETWORK'),
     });
@@ -326,4 +331,10 @@ function ended(code: string): Refused {
   return new Refused(['DRAINING', 'NETWORK'].includes(code) ? 503 : 403, code, 'the session has ended');
 }
 
-const full = (what: string) => new Refused(503, 'FULL', `the relay has as many ${what} as it takes`);
+const isHalfDone = ({ peer }: Session) => !peer?.isTrusted;
+
+/** Connections that were asked for and not opened cost a client nothing, so the oldest make room for a newcomer. */
+function giveUp(what: string, oldest: readonly Session[]): void {
+  if (oldest.length === 0) throw new Refused(503, 'FULL', `the relay has as many ${what} as it takes`);
+  for (const session of oldest) session.end('NETWORK');
+}

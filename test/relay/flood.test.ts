@@ -1,5 +1,5 @@
 /** Participants who connect like others, and then send far too much: each is bounded, and the others go on. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type MediaClient, openMediaClient, SSRC } from '../../relay/bench/media-client.ts';
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
@@ -111,6 +111,27 @@ test('an offer under the name of a publisher that leads to no connection takes n
   ann.send(picture(2));
   await expect.poll(bob.received).toBe(2);
   for (const each of [ann, bob]) await fetch(each.location, { method: 'DELETE' });
+});
+
+test('a full relay gives up the oldest offer that led to no connection, and no open one', async () => {
+  const small = await startRelay(app, tenant, { SESSIONS_MAX: '3', ROOMS_MAX: '2' });
+  onTestFinished(() => small.stop());
+  const begin = async (username: string, room: string) => {
+    const device = await createDevice();
+    const { token } = await device.join({ url: app.url, credential, username, room });
+    return sendTo({ relay: small, device, token }, { path: `/rooms/${room}/whip` });
+  };
+  const end = async ({ location }: { location: string | null }) =>
+    (await fetch(new URL(location!, small.url), { method: 'DELETE' })).status;
+  const ann = await connect('ann', 'small', 'whip', { at: small });
+  const [first, second] = [await begin('eve', 'other'), await begin('kim', 'third')];
+  expect([first.status, second.status, await end(first)]).toStrictEqual([201, 201, 404]);
+  const bob = await connect('bob', 'small', 'whep', { at: small });
+  const third = await begin('eve', 'small');
+  expect([third.status, await end(second), await end(third)]).toStrictEqual([201, 404, 200]);
+  const cid = await connect('cid', 'small', 'whep', { at: small });
+  expect(await begin('eve', 'small')).toMatchObject({ status: 503, code: 'FULL' });
+  for (const each of [cid, bob, ann]) expect(await end(each)).toBe(200);
 });
 
 test.each([
