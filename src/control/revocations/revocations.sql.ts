@@ -32,12 +32,13 @@ export async function findRevocations(db: Db, tenant: TenantId): Promise<Revocat
                       and (b.expires_at is null or b.expires_at > now())
                       and (b.kind = 'cidr' or b.created_at > ${RECENTLY})
                       and (b.room_uid is null or r.uid is not null)) as bans,
+                  -- A tenant that never paid has no tokens, and could end rooms and revoke credentials without end.
                   (select coalesce(json_agg(json_build_object('roomUid', r.uid, 'reason', r.end_reason)), '[]')
                      from rooms r
-                    where r.tenant_id = $1 and r.ended_at > ${RECENTLY})
+                    where r.tenant_id = $1 and r.ended_at > ${RECENTLY} and t.status <> 'pending')
                     as "closedRooms",
                   (select coalesce(json_agg(c.id), '[]') from device_credentials c
-                    where c.tenant_id = $1 and c.revoked_at > ${RECENTLY})
+                    where c.tenant_id = $1 and c.revoked_at > ${RECENTLY} and t.status <> 'pending')
                     as credentials
              from tenants t left join event_streams s on s.tenant_id = t.id
             where t.id = $1`,

@@ -243,8 +243,18 @@ describe('a snapshot', () => {
     expect(JSON.stringify(await claimsOf(one))).not.toContain(await saltOf(one.tenant));
   });
 
-  test('lists the device credentials that were revoked, and no rotated or expired ones', async () => {
+  test('of a tenant that never paid, and so has no tokens, does not grow with what it ends', async () => {
     const tenant = await app.signUp();
+    const control = controlOf(tenant);
+    await control.call(RoomService.method.createRoom, { room: 'lobby' });
+    await control.call(RoomService.method.endRoom, { room: 'lobby' });
+    const { id } = await createCredential(app, tenant);
+    await app.request('DELETE', `/v1/device-credentials/${id}`, { key: tenant.key });
+    expect(await claimsOf({ tenant })).toMatchObject({ closed: [], credentials: [], reasons: [] });
+  });
+
+  test('lists the device credentials that were revoked, and no rotated or expired ones', async () => {
+    const tenant = await app.paidTenant();
     const change = (method: string, path: string, body?: object) =>
       app.request(method, `/v1/device-credentials/${path}`, { key: tenant.key, body });
     const [revoked, rotated, idle] = await Promise.all([1, 2, 3].map(() => createCredential(app, tenant)));

@@ -182,7 +182,7 @@ describe('a stream', () => {
   });
 
   test('tells which device credentials were revoked, by hash, in every process', async () => {
-    const tenant = await app.signUp();
+    const tenant = await app.paidTenant();
     const { id } = await createCredential(app, tenant);
     const { url } = await app.another();
     const both = await Promise.all([open(tenant), open(tenant, undefined, url)]);
