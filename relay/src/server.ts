@@ -37,6 +37,9 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
     // Sessions have ended by then. A connection that is kept alive would last another minute.
     forceCloseConnections: true,
   });
+  // Each holds a descriptor, and without one no session begins. Those that wait for another request make room.
+  app.server.maxConnections = settings.limits.connections;
+  app.server.on('drop', () => app.server.closeIdleConnections());
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (_request, reply, done) => {

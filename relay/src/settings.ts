@@ -21,6 +21,8 @@ export interface Settings {
 }
 
 export interface Limits {
+  /** Connections of clients, over HTTP. */
+  readonly connections: number;
   readonly sessions: number;
   /** The sessions of one device, so that others get some. */
   readonly deviceSessions: number;
@@ -32,6 +34,7 @@ export interface Limits {
 }
 
 const DEFAULTS: Limits = {
+  connections: 2_000,
   sessions: 500,
   deviceSessions: 50,
   rooms: 100,
@@ -62,6 +65,7 @@ export function readSettings(env: Env): Settings {
     bindAddress: env.UDP_ADDRESS,
     udpPorts: ports && [Number(ports[1]), Number(ports[2])],
     limits: {
+      connections: numberOf(env, 'CONNECTIONS_MAX', DEFAULTS.connections),
       sessions: numberOf(env, 'SESSIONS_MAX', DEFAULTS.sessions),
       deviceSessions: numberOf(env, 'DEVICE_SESSIONS_MAX', DEFAULTS.deviceSessions),
       rooms: numberOf(env, 'ROOMS_MAX', DEFAULTS.rooms),

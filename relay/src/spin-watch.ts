@@ -23,7 +23,12 @@ export function watchForSpin(onSpin: () => void): void {
   if (process.platform !== 'linux') return;
   let looks = new Map<string, Look>();
   const timer = setInterval(() => {
-    looks = new Map(workers().map((id) => [id, lookAt(id, looks.get(id))]));
+    try {
+      looks = new Map(workers().map((id) => [id, lookAt(id, looks.get(id))]));
+    } catch {
+      // All descriptors are taken, so this look sees nothing.
+      return;
+    }
     if (![...looks.values()].some(({ spins }) => spins >= LOOKS)) return;
     clearInterval(timer);
     onSpin();

@@ -1,7 +1,7 @@
 /** Bad input to a relay: each gets a clear error, and the others go on. Nothing here needs media. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
 import { useService } from '../support/service.ts';
@@ -154,6 +154,24 @@ test('a relay that stops waits for no connection', async () => {
   const begun = performance.now();
   await stopped.stop();
   expect(performance.now() - begun).toBeLessThan(8_000);
+});
+
+test('idle connections are bounded, and make room for others', async () => {
+  const full = await startRelay(app, await app.paidTenant(), { CONNECTIONS_MAX: '20' });
+  onTestFinished(() => full.stop());
+  const idle = Array.from({ length: 40 }, () => connect(Number(new URL(full.url).port), '127.0.0.1'));
+  for (const each of idle) each.on('error', () => undefined).resume();
+  for (const each of idle) each.write('GET /healthz HTTP/1.1\r\nhost: relay\r\n\r\n');
+  await expect.poll(() => idle.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(20);
+  await expect
+    .poll(() =>
+      fetch(`${full.url}/healthz`).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
+  for (const each of idle) each.destroy();
 });
 
 test('a request that does not end is ended', async () => {
