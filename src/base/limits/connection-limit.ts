@@ -18,17 +18,22 @@ export class ConnectionLimit {
     this.#limits = limits;
   }
 
+  /** Whether there are as many as may be, of all clients. */
+  get isFull(): boolean {
+    return this.#total >= this.#limits.max;
+  }
+
   /**
    * Count the connection until it closes, or end it if there are too many. Returns whether it may be used.
    */
   admit(socket: Pick<Socket, 'remoteAddress' | 'destroy' | 'once'>): boolean {
-    const { max, perAddressMax, trusted } = this.#limits;
+    const { perAddressMax, trusted } = this.#limits;
     const address = socket.remoteAddress;
     // The client has already hung up.
     if (address === undefined) return this.#refuse(socket);
     const network = isWithin(trusted, address) ? undefined : networkOf(address);
     const count = network === undefined ? 0 : (this.#perNetwork.get(network) ?? 0);
-    if (this.#total >= max || count >= perAddressMax) return this.#refuse(socket);
+    if (this.isFull || count >= perAddressMax) return this.#refuse(socket);
     this.#total += 1;
     if (network !== undefined) this.#perNetwork.set(network, count + 1);
     socket.once('close', () => this.#leave(network));

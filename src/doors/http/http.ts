@@ -113,7 +113,10 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
   fillOptionalBody(app);
   limitTime(app, times);
   lateHeads.watch(app);
-  app.server.prependListener('connection', (socket) => void deps.connections.admit(socket));
+  app.server.prependListener('connection', (socket) => {
+    // Clients could keep connections without requests for ever. These make room, so a client that tries again gets in.
+    if (!deps.connections.admit(socket) && deps.connections.isFull) app.server.closeIdleConnections();
+  });
   observe(app, deps);
   return app;
 }

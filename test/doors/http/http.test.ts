@@ -1,14 +1,52 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ConnectionLimit } from '../../../src/base/limits/connection-limit.ts';
 import { openHttp } from '../../../src/doors/http/http.ts';
 import { renderClientError, sendError } from '../../../src/doors/rest/errors.ts';
 import { useService } from '../../support/service.ts';
 
 const app = useService({ payments: false });
-const openDoor = () =>
-  openHttp(app.service.deps, { trustProxy: [], bodyBytesMax: 1024, sendError, renderClientError });
+const openDoor = (connections = app.service.deps.connections) =>
+  openHttp(
+    { ...app.service.deps, connections },
+    { trustProxy: [], bodyBytesMax: 1024, sendError, renderClientError },
+  );
 
 afterEach(() => {
   vi.useRealTimers();
+});
+
+it('closes connections without a request when there are as many as may be, so that others get in', async () => {
+  const door = openDoor(new ConnectionLimit({ max: 3, perAddressMax: 100, trusted: [] }));
+  const waiting = Promise.withResolvers<string>();
+  const arrived = Promise.withResolvers<void>();
+  door.get('/waiting', () => {
+    arrived.resolve();
+    return waiting.promise;
+  });
+  door.get('/', () => 'done');
+  const url = await door.listen({ host: '127.0.0.1', port: 0 });
+  const open = async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  };
+  const busy = fetch(`${url}/waiting`).then((answer) => answer.text());
+  await arrived.promise;
+  const idle = [await open(), await open()];
+  for (const socket of idle) {
+    socket.write('GET / HTTP/1.1\r\nhost: door\r\n\r\n');
+    await once(socket, 'data');
+  }
+  const closed = idle.map((socket) => once(socket.resume(), 'close'));
+  await once((await open()).resume(), 'close');
+  await Promise.all(closed);
+  expect(await (await fetch(url)).text()).toBe('done');
+  waiting.resolve('at last');
+  expect(await busy).toBe('at last');
+  await door.close();
 });
 
 describe('a request that is not answered in time', () => {
