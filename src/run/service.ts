@@ -355,7 +355,11 @@ export function makeDeps({
     box,
     events,
     streams: new StreamLimit(),
-    revocations: new RevocationFeed({ db, signer, publicUrl: config.publicUrl, keyLookups }, events, log),
+    revocations: new RevocationFeed(
+      { db, signer, publicUrl: config.publicUrl, keyLookups, connectionsMax: config.clientConnectionsMax },
+      events,
+      log,
+    ),
     mailer,
     sightings: new Sightings(backgroundDb, metrics.sightingsDropped),
     config: {

@@ -19,6 +19,7 @@ import {
 import { createdEntry } from './device-credential-audit.ts';
 import { deviceCredentialCreated } from './device-credential-events.ts';
 import { insertCredential } from './device-credentials.sql.ts';
+import { refuseManyRevoked } from './refuse-many-revoked.ts';
 
 export interface CreatedCredential {
   readonly credential: DeviceCredential;
@@ -46,8 +47,11 @@ export async function createCredential(
   const fresh = newCredential();
   const credential = await insertCredential(tx, tenant, { ...grant, ...fresh });
   if (!credential) return undefined;
-  const count = (most: number) => countInUse(tx, 'device_credentials', tenant, most);
-  await takePlace(tx, limitHolderOf(caller), DEVICE_CREDENTIALS_LIMIT, count);
+  const holder = limitHolderOf(caller);
+  await takePlace(tx, holder, DEVICE_CREDENTIALS_LIMIT, async (most) => {
+    await refuseManyRevoked(tx, holder);
+    return countInUse(tx, 'device_credentials', tenant, most);
+  });
   await appendAudit(tx, tenant, caller.actor, createdEntry(credential));
   await appendEvents(tx, tenant, [deviceCredentialCreated(credential)]);
   return { credential, plaintext: fresh.plaintext };

@@ -15,6 +15,7 @@ import { DEVICE_CREDENTIALS_LIMIT, newCredential } from './device-credential.ts'
 import { rotatedEntry } from './device-credential-audit.ts';
 import { deviceCredentialRotated } from './device-credential-events.ts';
 import { insertCredential, lockCredential } from './device-credentials.sql.ts';
+import { refuseManyRevoked } from './refuse-many-revoked.ts';
 
 export interface RotatedCredential extends CreatedCredential {
   readonly oldCredentialRetires: Date;
@@ -46,7 +47,9 @@ export async function rotateCredential(
   const fresh = newCredential();
   const credential = await insertCredential(tx, tenant, { ...old, ...fresh });
   if (!credential) throw new Failure('already_expired');
-  await refuseManyRetiring(tx, limitHolderOf(caller), DEVICE_CREDENTIALS_LIMIT, overlapSeconds);
+  const holder = limitHolderOf(caller);
+  await refuseManyRetiring(tx, holder, DEVICE_CREDENTIALS_LIMIT, overlapSeconds);
+  await refuseManyRevoked(tx, holder);
   const oldCredentialRetires = await markRetiring(tx, 'device_credentials', tenant, id, {
     overlapSeconds,
     noticeSeconds: noticeSecondsOf(overlapSeconds),

@@ -43,6 +43,17 @@ export async function countRetiring(
   );
 }
 
+/** How many device credentials of a tenant were revoked within `seconds`, up to `most`. */
+export async function countRevoked(tx: Tx, tenant: TenantId, seconds: number, most: number): Promise<number> {
+  return countUpTo(
+    tx,
+    'count-revoked-credentials',
+    most,
+    'select from device_credentials where tenant_id = $1 and revoked_at > now() - make_interval(secs => $2)',
+    [tenant, seconds],
+  );
+}
+
 export async function markRevoked(tx: Tx, table: KeyTable, tenant: TenantId, id: string): Promise<void> {
   await tx.query({
     name: `mark-revoked-${table}`,

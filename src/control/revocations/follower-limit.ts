@@ -16,20 +16,27 @@ export const RELAY_STREAMS_LIMIT = {
   unit: 'open streams of relays',
 } as const satisfies TenantLimit;
 
-const RELAY_STREAMS_MAX = 10_000;
-const RELAY_STREAMS_RESERVED = 5_000;
+/** Shares of the connections that the process takes. What anyone can have is six tenths: the others get in all the same. */
+const RELAY_STREAMS_SHARE = 0.8;
+const NEVER_PAID_SHARE = 0.2;
+const KEYLESS_SHARE = 0.4;
 const KEYLESS_PER_ADDRESS_MAX = 200;
-const KEYLESS_MAX = 10_000;
 /** Every poll ends within half a minute, so places become free soon. */
 const RETRY_AFTER_SECONDS = 5;
 
 export class FollowerLimit {
-  readonly #withKey = new StreamPlaces(RELAY_STREAMS_LIMIT, {
-    max: RELAY_STREAMS_MAX,
-    reserved: RELAY_STREAMS_RESERVED,
-  });
+  readonly #withKey: StreamPlaces;
+  readonly #keylessMax: number;
   readonly #perNetwork = new Map<string, number>();
   #keyless = 0;
+
+  /** `connectionsMax`: of this process. */
+  constructor(connectionsMax: number) {
+    const shareOf = (part: number) => Math.ceil(connectionsMax * part);
+    this.#keylessMax = shareOf(KEYLESS_SHARE);
+    const max = shareOf(RELAY_STREAMS_SHARE);
+    this.#withKey = new StreamPlaces(RELAY_STREAMS_LIMIT, { max, reserved: max - shareOf(NEVER_PAID_SHARE) });
+  }
 
   /**
    * Count one poll or stream until the returned function is called. `caller` has a relay key. Throws
@@ -39,7 +46,7 @@ export class FollowerLimit {
     if (caller) return this.#withKey.enter(caller);
     const network = networkOf(address);
     const count = this.#perNetwork.get(network) ?? 0;
-    if (count >= KEYLESS_PER_ADDRESS_MAX || this.#keyless >= KEYLESS_MAX) {
+    if (count >= KEYLESS_PER_ADDRESS_MAX || this.#keyless >= this.#keylessMax) {
       throw new Failure('too_many_streams', { retryAfter: RETRY_AFTER_SECONDS });
     }
     this.#perNetwork.set(network, count + 1);

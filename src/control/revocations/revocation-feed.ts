@@ -73,6 +73,8 @@ interface Waiter {
 
 export interface FeedDeps extends Publisher {
   readonly keyLookups: KeyLookups;
+  /** Client connections of this process, at most. */
+  readonly connectionsMax: number;
 }
 
 /** The tenants of one query for changes. */
@@ -112,7 +114,7 @@ export class RevocationFeed {
   readonly #deps: FeedDeps;
   readonly #events: EventWaker;
   readonly #log: Logger;
-  readonly #limit = new FollowerLimit();
+  readonly #limit: FollowerLimit;
   readonly #reads = new CallQueue(READS);
   readonly #channels = new Map<TenantId, Channel>();
   #nextCheck = newCheck();
@@ -124,6 +126,7 @@ export class RevocationFeed {
     this.#deps = deps;
     this.#events = events;
     this.#log = log;
+    this.#limit = new FollowerLimit(deps.connectionsMax);
   }
 
   /**

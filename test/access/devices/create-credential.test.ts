@@ -48,6 +48,34 @@ describe('the limit of live device credentials', () => {
     expectError(await create(), 409, FULL);
   });
 
+  test('what was revoked within 15 minutes counts by itself, for creations and rotations', async () => {
+    const revoke = (id: string) => app.request('DELETE', `/v1/device-credentials/${id}`, { key: tenant.key });
+    const TOO_MANY = 'limit reached: at most 2 device credentials revoked in 15 minutes';
+    for (let count = 0; count < 2; count += 1) {
+      expectOk(await revoke(expectOk(await create(), 201).device_credential.id), 204);
+    }
+    expectError(await create(), 409, TOO_MANY);
+    await changeReferenceTable(
+      app.service.deps.db,
+      `update device_credentials set revoked_at = now() - interval '10 minutes' where tenant_id = $1`,
+      [idOf(tenant)],
+    );
+    expectError(await create(), 409, TOO_MANY);
+    await changeReferenceTable(
+      app.service.deps.db,
+      `update device_credentials set revoked_at = now() - interval '15 minutes' where tenant_id = $1`,
+      [idOf(tenant)],
+    );
+    let { id } = expectOk(await create(), 201).device_credential;
+    for (let count = 0; count < 2; count += 1) {
+      const rotated = expectOk(await rotate(id), 201).device_credential.id;
+      expectOk(await revoke(id), 204);
+      id = rotated;
+    }
+    expectError(await rotate(id), 409, TOO_MANY);
+    expectOk(await revoke(id), 204);
+  });
+
   test('rotation works when full, up to as many retiring credentials as the limit', async () => {
     let { id } = expectOk(await create(), 201).device_credential;
     expectOk(await create(), 201);
