@@ -99,9 +99,9 @@ export const ACCOUNTS: readonly Step[] = [
       const { client } = await withPayment(at);
       return {
         all: await client.list('billing.payments'),
-        earlier: await client.list('billing.payments', {
+        within: await client.list('billing.payments', {
           from: '2020-01-01T00:00:00Z',
-          to: '2020-01-02T00:00:00Z',
+          to: '2999-01-01T00:00:00Z',
           page_size: 5,
         }),
       };
@@ -118,7 +118,7 @@ export const ACCOUNTS: readonly Step[] = [
           },
         ],
       },
-      earlier: { ok: [] },
+      within: { ok: [{ id: '<id>', kind: 'top_up' }] },
     },
   },
   {

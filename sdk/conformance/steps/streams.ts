@@ -65,7 +65,7 @@ const ACCOUNT_EVENTS: readonly PublicHappening[] = [
   { type: 'conflicting_duplicates', subject: { count: 3, ids: ['a', 'b'], firstAt: SOME_TIME } },
   {
     type: 'statement_ready',
-    subject: { month: '2026-10' as Month, opening: '-5', closing: '9007199254740993' },
+    subject: { month: '2026-10' as Month, opening: '-5', closing: '20000000' },
   },
   {
     type: 'key_retiring',
@@ -318,7 +318,7 @@ export const STREAMS: readonly Step[] = [
       },
       {
         type: 'statement_ready',
-        ready_statement: { month: '2026-10', opening_micros: -5, closing_micros: '9007199254740993' },
+        ready_statement: { month: '2026-10', opening_micros: -5, closing_micros: 20_000_000 },
       },
       {
         type: 'key_retiring',
