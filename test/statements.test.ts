@@ -25,6 +25,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/money/ledger/ledger.sql.ts': 'adjustments by operators',
   'src/money/ledger/walk-ledger.sql.ts': 'how many records the values mean decides about the plan',
   'src/money/overview/overview.sql.ts': 'for operators',
+  'src/money/usage/posted-usage.sql.ts': 'how many records the values mean decides about the plan',
   'src/money/usage/usage.sql.ts': 'COPY has no plan, and conflicts are rare',
   'src/outward/export/exported-rows.sql.ts': 'one for each table, seldom',
   'src/run/check-database.ts': 'at the start',

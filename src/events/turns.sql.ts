@@ -148,6 +148,36 @@ export async function noteFailure(
   return failures;
 }
 
+/** Until this transaction ends, the listener takes no turn of the tenant. Waits for the end of one that it has taken. */
+export async function waitForTurn(tx: Tx, { name }: Pick<Wants, 'name'>, tenant: TenantId): Promise<void> {
+  await tx.query({
+    name: 'wait-for-turn',
+    text: 'select from event_cursors where listener = $1 and tenant_id = $2 for update',
+    values: [name, tenant],
+  });
+}
+
+/** When the oldest event happened that waits for the listener; `undefined`: none waits. */
+export async function findWaitingSince(
+  tx: Tx,
+  { name, types }: Wants,
+  tenant: TenantId,
+): Promise<Date | undefined> {
+  const { rows } = await tx.query<{ since: Date | null }>({
+    name: 'find-waiting-since',
+    text: `select least(
+             (select min(at) from unnumbered_events where tenant_id = $1 and type = any($2)),
+             (select e.at from (select min(after_seq) as seq from event_turns
+                                 where tenant_id = $1 and listener = $3) t
+                left join event_cursors c on c.tenant_id = $1 and c.listener = $3
+                join lateral (select at from events
+                               where tenant_id = $1 and seq > greatest(t.seq, c.seq) and type = any($2)
+                               order by seq limit 1) e on t.seq is not null)) as since`,
+    values: [tenant, types, name],
+  });
+  return rows[0]!.since ?? undefined;
+}
+
 /**
  * An SQL condition: events of these types still wait for the listener. `tenant` is the column with the
  * tenant's id, qualified with its table.

@@ -13,6 +13,8 @@ import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts'
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
 import { advanceErasures } from '../control/people/advance-erasures.ts';
 import { tellExpiredParticipants } from '../control/rooms/tell-expired-participants.ts';
+import { assigningUsage } from '../control/sessions/assign-usage.ts';
+import { sessionListener } from '../control/sessions/session-listener.ts';
 import { LOOK_EVERY_SECONDS, watch } from '../control/watchdogs/watch.ts';
 import { watchdogListener } from '../control/watchdogs/watchdog-listener.ts';
 import type { Deps } from '../doors/deps.ts';
@@ -43,7 +45,12 @@ import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
 import { sweep } from './sweep.ts';
 
 /** Components that react to events. */
-const LISTENERS: readonly Listener<Deps>[] = [watchdogListener, checkoutListener, mailListener];
+const LISTENERS: readonly Listener<Deps>[] = [
+  watchdogListener,
+  sessionListener,
+  checkoutListener,
+  mailListener,
+];
 
 /**
  * Each lane runs by itself, so that a call that hangs delays no other tenant. The provider allows 25 calls a
@@ -108,6 +115,7 @@ function jobsOf(
     { name: 'rotating signing keys', everySeconds: 60, turn: () => rotateOnSchedule(db, deps.box) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
+    { name: 'assigning usage to sessions', everySeconds: 1, turn: assigningUsage(deps, stopping) },
     { name: 'rolling up usage', everySeconds: 300, turn: () => rollUpUsage(deps) },
     { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },

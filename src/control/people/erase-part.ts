@@ -8,6 +8,7 @@ import { lockAccount } from '../../money/accounts/accounts.sql.ts';
 import { eraseInConflicts, eraseInRecords, READ_IN_ORDER } from '../../money/usage/erase-participants.sql.ts';
 import { rewriteBans } from '../bans/bans.sql.ts';
 import { rewriteModerationEvents } from '../moderation/moderation-events.sql.ts';
+import { eraseInSessions } from '../sessions/erase-in-sessions.sql.ts';
 import { ERASURE_STEPS, type ErasureStep } from './erasure.ts';
 import type { Claim, Erased } from './erasures.sql.ts';
 import { type Act, forgetInAct, forgetInSubject, type Person, personNamed } from './person.ts';
@@ -75,6 +76,12 @@ const STEPS: Readonly<Record<ErasureStep, StepWork>> = {
     const { last, erased } = await eraseInConflicts(tx, tenant, position, namesOf(people));
     for (const [name, count] of erased) bearerOf(name, people).others += count;
     return last;
+  },
+  // After the events, from which the listener opens sessions.
+  sessions: async (tx, { tenant }, people) => {
+    const { isMore, erased } = await eraseInSessions(tx, tenant, namesOf(people));
+    for (const [name, count] of erased) bearerOf(name, people).others += count;
+    return isMore ? 'more' : undefined;
   },
 };
 

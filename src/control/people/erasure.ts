@@ -11,6 +11,7 @@ export const ERASURE_STEPS = [
   'events',
   'usage_records',
   'usage_conflicts',
+  'sessions',
 ] as const;
 export type ErasureStep = (typeof ERASURE_STEPS)[number];
 

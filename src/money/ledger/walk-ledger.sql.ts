@@ -3,7 +3,7 @@ import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { ROLE_CODES, roleOf, TIER_CODES, tierOf } from '../pricing/role-codes.ts';
 import type { LedgerFilter, LedgerPlace, LedgerPosting, LedgerRecord, PostingKind } from './ledger-line.ts';
-import { RECENT_ENTRIES_MAX } from './posting.ts';
+import { FOUND_BY, PAGE, selectRecordsOf } from './records-of-postings.sql.ts';
 import type { SeqRange } from './room-ranges.sql.ts';
 
 /** The first and the last posting of a period; either end may be open. Empty if `last` is before `first`. */
@@ -60,11 +60,9 @@ export async function findPostings(
               order by seq desc limit (select postings from most)::bigint
            )
            select seq, kind, at, amount, balance, reference, detail, "paymentId", records, "insertedAt", ids,
-                  case when records is not null and ids is null then (
-                    select (r.ctid::text::point)[0] from usage_records r where r.tenant_id = $1 and r.id = newest) end as page
+                  ${PAGE}
              from (
-               select seq, kind, at, amount, balance, reference, detail, payment_id as "paymentId", records,
-                      inserted_at::text as "insertedAt", newest_ids[1] as newest, case when records <= ${RECENT_ENTRIES_MAX} then newest_ids end as ids,
+               select seq, kind, at, amount, balance, reference, detail, payment_id as "paymentId", ${FOUND_BY},
                       sum(coalesce(records, 1)) over (order by seq desc) - coalesce(records, 1) as before
                  from next) as counted
             where before < $5 order by seq desc`,
@@ -91,34 +89,22 @@ interface RecordRow extends Omit<LedgerRecord, 'role' | 'tier'> {
   readonly tier: string;
 }
 
-/** Two ranges of the index by time: a span reads no more of other tenants than a look-up of each time would. */
-const NEAR_PAGES = 256;
-const SPANS_MAX = 8;
-
 const RECORD = `posting_seq as seq, line, id, room, participant, role, tier, seconds, egress_bytes as "egressBytes",
   ingress_bytes as "ingressBytes", amount, capped`;
 
-/**
- * The records of these postings, newest first.
- *
- * Those of a small posting are looked up by their ids, which the posting names; those of a large one lie together,
- * and are found by the time at which they were inserted.
- */
+/** The records of these postings, newest first. */
 export async function findRecordsOf(
   db: Db,
   tenant: TenantId,
   postings: readonly LedgerPosting[],
   { filter, place, limit }: Wanted,
 ): Promise<LedgerRecord[]> {
-  const ofUsage = postings.filter(({ records }) => records !== null);
-  const small = ofUsage.filter(({ ids }) => ids !== null);
-  const large = ofUsage.filter(({ ids }) => ids === null);
-  if (ofUsage.length === 0) return [];
+  if (postings.every(({ records }) => records === null)) return [];
   const values: unknown[] = [tenant, place.seq, place.line, limit];
   const put = (value: unknown) => `$${values.push(value)}`;
   const { room, participant, role, tier } = filter;
   const where = [
-    'tenant_id = $1 and (posting_seq, line) < ($2, $3::integer)',
+    '(posting_seq, line) < ($2, $3::integer)',
     room !== undefined && `coalesce(room, '') = ${put(room)}`,
     participant !== undefined && `coalesce(participant, '') = ${put(participant)}`,
     role && `role = ${put(ROLE_CODES[role])}`,
@@ -126,51 +112,9 @@ export async function findRecordsOf(
   ]
     .filter(Boolean)
     .join(' and ');
-  const seqs = (some: readonly LedgerPosting[]) => put(some.map(({ seq }) => seq));
-  const parts = [
-    small.length > 0 &&
-      `select ${RECORD} from usage_records
-        where ${where} and id = any(${put(small.flatMap(({ ids }) => ids))}) and posting_seq = any(${seqs(small)})`,
-    large.length > 0 &&
-      `select ${RECORD} from usage_records
-        where ${where} and (${insertedWith(large, put)}) and posting_seq = any(${seqs(large)})`,
-  ];
   const { rows } = await db.query<RecordRow>({
-    text: `${parts.filter(Boolean).join(' union all ')} order by seq desc, line desc limit $4`,
+    text: `${selectRecordsOf(postings, { columns: RECORD, where, put })} order by seq desc, line desc limit $4`,
     values,
   });
   return rows.map((row) => ({ ...row, role: roleOf(row.role), tier: tierOf(row.tier) }));
-}
-
-/**
- * A condition on `inserted_at` that all records of these postings fulfil, and few others.
- *
- * Each time is looked for in the whole index, and each record that is read is compared with each time. So a run of postings
- * whose records lie near one another is one span of time. Elsewhere, a span would have the records of other tenants.
- */
-function insertedWith(postings: readonly LedgerPosting[], put: (value: unknown) => string): string {
-  const runs = findRuns(postings);
-  const spans = runs.filter(({ length }) => length > 1).slice(0, SPANS_MAX);
-  const single = runs.filter((run) => !spans.includes(run)).flat();
-  const times = (some: readonly LedgerPosting[]) =>
-    `${put(some.map(({ insertedAt }) => insertedAt))}::timestamptz[]`;
-  const conditions = spans.map((run) => {
-    const edge = (which: 'min' | 'max') => `(select ${which}(at) from unnest(${times(run)}) as at)`;
-    return `inserted_at between ${edge('min')} and ${edge('max')}`;
-  });
-  if (single.length > 0) conditions.push(`inserted_at = any(${times(single)})`);
-  return conditions.join(' or ');
-}
-
-/** Postings that follow one another in the list and in the table. */
-function findRuns(postings: readonly LedgerPosting[]): LedgerPosting[][] {
-  const runs: LedgerPosting[][] = [];
-  for (const posting of postings) {
-    const before = runs.at(-1)?.at(-1);
-    const isNear =
-      before?.page != null && posting.page !== null && Math.abs(before.page - posting.page) <= NEAR_PAGES;
-    if (isNear) runs.at(-1)!.push(posting);
-    else runs.push([posting]);
-  }
-  return runs;
 }

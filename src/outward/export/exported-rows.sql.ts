@@ -109,6 +109,15 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     columns: 'room_uid, username, device, role, rank, capabilities, key_id, admitted_at, expires_at',
     order: 'room_uid, username, device',
   },
+  sessions: {
+    columns: `id, room, room_uid, participant, role, key_id, customer, devices, entered_at, left_at, leave_reason, first_seq,
+      last_seq, records, seconds, egress_bytes, ingress_bytes, amount, unbilled`,
+    order: 'id',
+  },
+  unassigned_usage: {
+    columns: 'room, room_uid, records, seconds, egress_bytes, ingress_bytes, amount, unbilled',
+    order: 'room, room_uid',
+  },
   moderation_events: {
     columns: `id, action, room_uid, kind, value, tracks, reason, actor, key_id, watchdog_id, at, expires_at`,
     order: 'id',
@@ -173,6 +182,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   rate_cards: 'of the deployment',
   rate_limits: 'counters that end within an hour',
   room_lapses: 'when to look at a room next',
+  session_cursors: 'how far usage is assigned to sessions',
   signing_keys: 'of the deployment',
   tenant_places: 'what is counted again when needed',
   usage_deltas: 'sums of the records',

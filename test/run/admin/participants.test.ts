@@ -46,7 +46,7 @@ describe('participants erase', () => {
     const holder = await openHolder(db());
     await holder.query('select from accounts where tenant_id = $1 for no key update', [idOf(tenant)]);
     const erasing = erase('ann');
-    // Its last step waits for the account.
+    // This step waits for the account.
     await expect
       .poll(
         async () => (await db().query('select step from erasures where tenant_id = $1', [idOf(tenant)])).rows,

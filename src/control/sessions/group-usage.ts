@@ -1,0 +1,110 @@
+/** Finds a session, or a room, for each sum of usage by participant. */
+import { prepareUsername } from '../../access/usernames/username.ts';
+import { TIERS } from '../../money/pricing/role.ts';
+import type { NextPosting, ParticipantSum } from '../../money/usage/posted-usage.sql.ts';
+import { ERASED } from '../../money/usage/usage-record.ts';
+import { keyOf } from './follow-sessions.ts';
+import { chooseStay } from './match-session.ts';
+import { addUsage, type SessionUsage } from './session.ts';
+import type { Candidate, SessionNames, SessionSum } from './sessions.sql.ts';
+import type { Incarnation, UnassignedSum } from './unassigned-usage.sql.ts';
+
+interface Group {
+  readonly sum: ParticipantSum;
+  readonly posting: NextPosting;
+  /** Its place among `names`; `undefined`: the records name no participant in a room. */
+  readonly place: number | undefined;
+  session?: Candidate | undefined;
+}
+
+export class UsageGroups {
+  /** The rooms and participants that records name, each pair once. */
+  readonly names: SessionNames[] = [];
+  readonly #groups: readonly Group[];
+
+  constructor(postings: readonly NextPosting[], sums: readonly ParticipantSum[]) {
+    const bySeq = new Map(postings.map((posting) => [posting.seq, posting]));
+    const places = new Map<string, number>();
+    this.#groups = sums.map((sum) => ({
+      sum,
+      posting: bySeq.get(sum.seq)!,
+      place: this.#placeOf(sum, places),
+    }));
+  }
+
+  /** A relay reports the username of the token. One that reports the name as it was typed means the same participant. */
+  #placeOf({ room, participant: name }: ParticipantSum, places: Map<string, number>): number | undefined {
+    if (!room || !name || name === ERASED) return undefined;
+    const participant = prepareUsername(name) ?? name;
+    const key = keyOf(room, participant);
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    places.set(key, this.names.length);
+    return this.names.push({ room, participant }) - 1;
+  }
+
+  /** `candidates`: of each of the names, newest first. */
+  assign(candidates: readonly Candidate[]): void {
+    const byPlace = Map.groupBy(candidates, ({ place }) => place);
+    for (const group of this.#groups) {
+      if (group.place !== undefined)
+        group.session = chooseStay(byPlace.get(group.place) ?? [], timeOf(group));
+    }
+  }
+
+  /** What each session gets. */
+  sessions(): SessionSum[] {
+    const sums = new Map<string, SessionSum>();
+    for (const group of this.#groups) {
+      if (!group.session) continue;
+      const { id } = group.session;
+      const { seq } = group.posting;
+      const before = sums.get(id);
+      sums.set(
+        id,
+        before
+          ? { ...before, lastSeq: seq, usage: addUsage(before.usage, usageOf(group)) }
+          : { id, firstSeq: seq, lastSeq: seq, usage: usageOf(group) },
+      );
+    }
+    return [...sums.values()];
+  }
+
+  /** The rooms of usage that has no session. */
+  roomsOfRest(): string[] {
+    return [...new Set(this.#groups.flatMap(({ session, sum }) => (!session && sum.room ? [sum.room] : [])))];
+  }
+
+  /** What stays unassigned. `incarnations`: of each of the rooms, newest first. */
+  unassigned(incarnations: readonly Incarnation[]): UnassignedSum[] {
+    const byRoom = Map.groupBy(incarnations, ({ room }) => room);
+    const sums = new Map<string, UnassignedSum>();
+    for (const group of this.#groups) {
+      if (group.session) continue;
+      const room = group.sum.room ?? '';
+      const roomUid = chooseStay(byRoom.get(room) ?? [], timeOf(group))?.uid ?? '';
+      const key = keyOf(room, roomUid);
+      const before = sums.get(key);
+      const usage = usageOf(group);
+      sums.set(key, { room, roomUid, usage: before ? addUsage(before.usage, usage) : usage });
+    }
+    return [...sums.values()];
+  }
+}
+
+function timeOf({ posting, sum }: Group) {
+  return { at: posting.at, seconds: sum.longest };
+}
+
+function usageOf({ posting, sum }: Group): SessionUsage {
+  const { records, egressBytes, ingressBytes, amount } = sum;
+  const isUnbilled = posting.kind === 'unbilled';
+  return {
+    records,
+    seconds: TIERS.map((tier) => (tier === sum.tier ? sum.seconds : 0n)),
+    egressBytes,
+    ingressBytes,
+    amount: isUnbilled ? 0n : amount,
+    unbilled: isUnbilled ? amount : 0n,
+  };
+}

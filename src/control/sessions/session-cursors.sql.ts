@@ -1,0 +1,63 @@
+/** SQL of `session_cursors`: how far each tenant's postings are assigned to sessions. */
+import { isDistributed } from '../../base/db/distribution.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
+import { ALL, onServers, type Share } from '../../base/tenants/shares.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+
+/**
+ * Where to look for tenants with postings that are not assigned. `new charges`: those whose sums are not folded yet, which are few;
+ * `all accounts` finds the others.
+ */
+export type Look = 'new charges' | 'all accounts';
+
+const NEWEST: Readonly<Record<Look, string>> = {
+  'new charges': 'select tenant_id, max(seq) as seq from usage_deltas group by tenant_id',
+  'all accounts': 'select tenant_id, last_seq as seq from accounts where last_seq is not null',
+};
+
+/** Tenants with postings that are not assigned, those whose last turn was longest ago first. */
+export async function findBehind(db: Db, look: Look, limit: number): Promise<TenantId[]> {
+  const text = (tenants: Pick<Share, 'and'>) =>
+    `select n.tenant_id as tenant from (${NEWEST[look]}) as n
+       left join session_cursors c on c.tenant_id = n.tenant_id
+      where n.seq > coalesce(c.seq, 0) ${tenants.and('n.tenant_id', 2)}
+      order by coalesce(c.turned_at, '-infinity') limit $1`;
+  const rows = isDistributed()
+    ? await onServers<{ tenant: TenantId }>(db, { text, values: [limit] })
+    : (
+        await db.query<{ tenant: TenantId }>({
+          name: `find-behind-${look.replace(' ', '-')}`,
+          text: text(ALL),
+          values: [limit],
+        })
+      ).rows;
+  return rows.map(({ tenant }) => tenant);
+}
+
+/** Lock the tenant's turn until the transaction ends; `undefined` if another process has it. */
+export async function lockSessionCursor(tx: Tx, tenant: TenantId): Promise<bigint | undefined> {
+  const lock = async () => {
+    const { rows } = await tx.query<{ seq: bigint }>({
+      name: 'lock-session-cursor',
+      text: 'select seq from session_cursors where tenant_id = $1 for update skip locked',
+      values: [tenant],
+    });
+    return rows[0]?.seq;
+  };
+  const seq = await lock();
+  if (seq !== undefined) return seq;
+  await tx.query({
+    name: 'insert-session-cursor',
+    text: 'insert into session_cursors (tenant_id) values ($1) on conflict do nothing',
+    values: [tenant],
+  });
+  return lock();
+}
+
+export async function moveSessionCursor(tx: Tx, tenant: TenantId, seq: bigint): Promise<void> {
+  await tx.query({
+    name: 'move-session-cursor',
+    text: 'update session_cursors set seq = $2, turned_at = now() where tenant_id = $1',
+    values: [tenant, seq],
+  });
+}

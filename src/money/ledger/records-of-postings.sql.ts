@@ -1,0 +1,77 @@
+/** SQL that finds the records of postings. Planned for the values of each call: how many records they mean decides. */
+import type { LedgerPosting } from './ledger-line.ts';
+import { RECENT_ENTRIES_MAX } from './posting.ts';
+
+/** What finds the records of a posting. */
+export type RecordsPlace = Pick<LedgerPosting, 'seq' | 'records' | 'insertedAt' | 'ids' | 'page'>;
+
+/** Columns of `postings`, for a subquery whose reader adds PAGE. */
+export const FOUND_BY = `records, inserted_at::text as "insertedAt", newest_ids[1] as newest,
+  case when records <= ${RECENT_ENTRIES_MAX} then newest_ids end as ids`;
+
+/** For the tenant `$1`. */
+export const PAGE = `case when records is not null and ids is null then (
+  select (r.ctid::text::point)[0] from usage_records r where r.tenant_id = $1 and r.id = newest) end as page`;
+
+/** Two ranges of the index by time: a span reads no more of other tenants than a look-up of each time would. */
+const NEAR_PAGES = 256;
+const SPANS_MAX = 8;
+
+/**
+ * A query of the records of postings of usage of the tenant `$1`. `put` makes a parameter of a value.
+ *
+ * Those of a small posting are looked up by their ids, which the posting names; those of a large one lie together,
+ * and are found by the time at which they were inserted.
+ */
+export function selectRecordsOf(
+  postings: readonly RecordsPlace[],
+  {
+    columns,
+    where,
+    put,
+  }: { readonly columns: string; readonly where: string; readonly put: (value: unknown) => string },
+): string {
+  const ofUsage = postings.filter(({ records }) => records !== null);
+  const small = ofUsage.filter(({ ids }) => ids !== null);
+  const large = ofUsage.filter(({ ids }) => ids === null);
+  const select = (some: readonly RecordsPlace[], found: string) =>
+    `select ${columns} from usage_records
+      where tenant_id = $1 and ${where} and ${found} and posting_seq = any(${put(some.map(({ seq }) => seq))})`;
+  const parts: string[] = [];
+  if (small.length > 0) parts.push(select(small, `id = any(${put(small.flatMap(({ ids }) => ids))})`));
+  if (large.length > 0) parts.push(select(large, `(${insertedWith(large, put)})`));
+  return parts.join(' union all ');
+}
+
+/**
+ * A condition on `inserted_at` that all records of these postings fulfil, and few others.
+ *
+ * Each time is looked for in the whole index, and each record that is read is compared with each time. So a run of postings
+ * whose records lie near one another is one span of time. Elsewhere, a span would have the records of other tenants.
+ */
+function insertedWith(postings: readonly RecordsPlace[], put: (value: unknown) => string): string {
+  const runs = findRuns(postings);
+  const spans = runs.filter(({ length }) => length > 1).slice(0, SPANS_MAX);
+  const single = runs.filter((run) => !spans.includes(run)).flat();
+  const times = (some: readonly RecordsPlace[]) =>
+    `${put(some.map(({ insertedAt }) => insertedAt))}::timestamptz[]`;
+  const conditions = spans.map((run) => {
+    const edge = (which: 'min' | 'max') => `(select ${which}(at) from unnest(${times(run)}) as at)`;
+    return `inserted_at between ${edge('min')} and ${edge('max')}`;
+  });
+  if (single.length > 0) conditions.push(`inserted_at = any(${times(single)})`);
+  return conditions.join(' or ');
+}
+
+/** Postings that follow one another in the list and in the table. */
+function findRuns(postings: readonly RecordsPlace[]): RecordsPlace[][] {
+  const runs: RecordsPlace[][] = [];
+  for (const posting of postings) {
+    const before = runs.at(-1)?.at(-1);
+    const isNear =
+      before?.page != null && posting.page !== null && Math.abs(before.page - posting.page) <= NEAR_PAGES;
+    if (isNear) runs.at(-1)!.push(posting);
+    else runs.push([posting]);
+  }
+  return runs;
+}
