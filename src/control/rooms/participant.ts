@@ -9,9 +9,10 @@ import type { Role, Tier } from '../../money/pricing/role.ts';
 /** Participants that left are shown for so long. */
 export const PARTICIPANT_DAYS = 7;
 
+export const LEAVE_REASONS = ['expired', 'kicked', 'banned', 'ended', 'watchdog'] as const;
+export type LeaveReason = (typeof LEAVE_REASONS)[number];
 /** What makes a user leave, with all tokens. */
-export type ExpelReason = 'kicked' | 'banned' | 'ended' | 'watchdog';
-export type LeaveReason = 'expired' | ExpelReason;
+export type ExpelReason = Exclude<LeaveReason, 'expired'>;
 
 /** How a request names the participant who acts. */
 export interface ActorName {

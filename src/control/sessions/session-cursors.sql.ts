@@ -34,6 +34,17 @@ export async function findBehind(db: Db, look: Look, limit: number): Promise<Ten
   return rows.map(({ tenant }) => tenant);
 }
 
+/** All charges before this time are assigned. */
+export async function findAssignedUntil(db: Db, tenant: TenantId): Promise<Date> {
+  const { rows } = await db.query<{ until: Date }>({
+    name: 'find-assigned-until',
+    text: `select coalesce((select at from postings where tenant_id = $1 and seq = 1 + coalesce((
+             select seq from session_cursors where tenant_id = $1), 0)), now()) as until`,
+    values: [tenant],
+  });
+  return rows[0]!.until;
+}
+
 /** Lock the tenant's turn until the transaction ends; `undefined` if another process has it. */
 export async function lockSessionCursor(tx: Tx, tenant: TenantId): Promise<bigint | undefined> {
   const lock = async () => {

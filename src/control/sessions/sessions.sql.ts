@@ -267,12 +267,12 @@ export interface SessionPlace {
 
 export type ListedSession = Session & Pick<SessionPlace, 'entered'>;
 
-/** Up to `limit` sessions before `after`, those that began last first. */
+/** Up to `limit` sessions after `after` in the list (`null`: from its beginning), those that began last first. */
 export async function findSessions(
   db: Db,
   tenant: TenantId,
   filter: SessionFilter,
-  { after, limit }: { readonly after: SessionPlace | undefined; readonly limit: number },
+  { after, limit }: { readonly after: SessionPlace | null; readonly limit: number },
 ): Promise<ListedSession[]> {
   const { room, participant, key, from, to } = filter;
   const { name, where, values } = filtered('find-room-sessions', [tenant, limit], {

@@ -1,9 +1,9 @@
 /** SQL of `unassigned_usage`: sums of usage that belongs to no session, by room and incarnation. */
-import type { Db, Tx } from '../../base/db/pool.ts';
+import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Stay } from './match-session.ts';
-import { NO_USAGE, type SessionUsage } from './session.ts';
-import { addedUsage, readUsage, USAGE, USAGE_COLUMNS, type UsageRow, usageRow } from './sessions.sql.ts';
+import type { SessionUsage } from './session.ts';
+import { addedUsage, USAGE_COLUMNS, usageRow } from './sessions.sql.ts';
 
 export interface UnassignedSum {
   /** Empty: the records have none. */
@@ -34,19 +34,6 @@ export async function addToUnassigned(
       ),
     ],
   });
-}
-
-export async function findUnassigned(
-  db: Db,
-  tenant: TenantId,
-  { room, roomUid }: Pick<UnassignedSum, 'room' | 'roomUid'>,
-): Promise<SessionUsage> {
-  const { rows } = await db.query<UsageRow>({
-    name: 'find-unassigned',
-    text: `select ${USAGE} from unassigned_usage where tenant_id = $1 and room = $2 and room_uid = $3`,
-    values: [tenant, room, roomUid],
-  });
-  return rows[0] ? readUsage(rows[0]) : NO_USAGE;
 }
 
 /** An incarnation of a room that usage may belong to. */

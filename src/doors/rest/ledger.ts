@@ -6,7 +6,8 @@ import { entryOf, filterEntries, type ListedEntry } from '../../money/ledger/lis
 import { ENTRY_KINDS, type EntryKind, RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { described } from '../http/answers.ts';
 import { ENTRY_COLUMNS } from '../http/ledger-stream.ts';
-import { listAnswer, listFields, sendList } from './ledger-lists.ts';
+import { sendLedgerList } from './ledger-lists.ts';
+import { listAnswer, listFields } from './lists.ts';
 import { nextCursor } from './paging.ts';
 import { parsePeriod, periodFields } from './query.ts';
 import { plain } from './route.ts';
@@ -76,7 +77,7 @@ export const ledgerRoute = plain(
     },
   },
   async ({ deps, caller, query, input, request, reply }) => {
-    return sendList(deps, reply, {
+    return sendLedgerList(deps, reply, {
       caller,
       query,
       accept: request.headers.accept,

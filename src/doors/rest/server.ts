@@ -25,6 +25,7 @@ import { reference } from './reference.ts';
 import { returnPages } from './return-pages.ts';
 import { addRoutes, type Route } from './route.ts';
 import { runwayRoute } from './runway.ts';
+import { sessionRoutes } from './sessions.ts';
 import { signupRoute } from './signup.ts';
 import { simulationRoute } from './simulation.ts';
 import { statementKeysRoute } from './statement-keys.ts';
@@ -56,6 +57,7 @@ export const ROUTES: readonly Route[] = [
   usageRoute,
   usageSummaryRoute,
   usageRecordsRoute,
+  ...sessionRoutes,
   usageExplainRoute,
   usageLookupRoute,
   usageConflictsRoute,

@@ -5,7 +5,8 @@ import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { filterRecords, type ListedRecord, recordOf } from '../../money/usage/list-records.ts';
 import { described } from '../http/answers.ts';
-import { listAnswer, listFields, sendList } from './ledger-lists.ts';
+import { sendLedgerList } from './ledger-lists.ts';
+import { listAnswer, listFields } from './lists.ts';
 import { nextCursor } from './paging.ts';
 import { parsePeriod, periodFields } from './query.ts';
 import { plain } from './route.ts';
@@ -87,7 +88,7 @@ export const usageRecordsRoute = plain(
     },
   },
   async ({ deps, caller, query, input, request, reply }) => {
-    return sendList(deps, reply, {
+    return sendLedgerList(deps, reply, {
       caller,
       query,
       accept: request.headers.accept,

@@ -96,14 +96,6 @@ function placeOf({ posting, record }: LedgerLine): LedgerPlace {
   return { seq: posting.seq, line: record?.line ?? 0 };
 }
 
-/** All further lines, by what reads a stretch. It may render them: what was read is held until the next stretch is asked for. */
-export async function* walkLedger<Lines>(
-  read: (place: LedgerPlace) => Promise<{ readonly lines: Lines; readonly place: LedgerPlace } | undefined>,
-  start: LedgerPlace,
-): AsyncGenerator<Lines> {
-  for (let stretch = await read(start); stretch; stretch = await read(stretch.place)) yield stretch.lines;
-}
-
 export interface LedgerPage {
   readonly lines: readonly LedgerLine[];
   /** `undefined`: there are no further lines. */

@@ -2,7 +2,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LedgerFilter, LedgerLine, LedgerRecord } from '../ledger/ledger-line.ts';
-import { findSeqs } from '../ledger/walk-ledger.sql.ts';
+import { findPostings, findRecordsOf, findSeqs } from '../ledger/walk-ledger.sql.ts';
+import { beginningOf } from '../ledger/walk-ledger.ts';
 import type { Role, Tier } from '../pricing/role.ts';
 
 export interface RecordQuery {
@@ -27,6 +28,32 @@ export async function filterRecords(
   { from, to, ...fields }: RecordQuery,
 ): Promise<LedgerFilter> {
   return { kinds: ['usage', 'unbilled'], ...fields, ...(await findSeqs(db, tenant, { from, to })) };
+}
+
+/** Records that are looked through for the newest of a participant. */
+const LOOKED_MAX = 10_000;
+
+/** The newest records of a participant in a room, in these postings. A few, because no index has participants. */
+export async function findNewestRecords(
+  db: Db,
+  tenant: TenantId,
+  filter: Pick<LedgerFilter, 'firstSeq' | 'lastSeq'> & {
+    readonly room: string;
+    readonly participant: string;
+  },
+  limit: number,
+): Promise<ListedRecord[]> {
+  const kinds = ['usage', 'unbilled'] as const;
+  const range = { first: filter.firstSeq, last: filter.lastSeq };
+  const postings = await findPostings(db, tenant, kinds, [range], LOOKED_MAX);
+  const asked = { ...filter, kinds };
+  const records = await findRecordsOf(db, tenant, postings, {
+    filter: asked,
+    place: beginningOf(asked),
+    limit,
+  });
+  const bySeq = new Map(postings.map((posting) => [posting.seq, posting]));
+  return records.map((record) => recordOf({ posting: bySeq.get(record.seq)!, record }));
 }
 
 export function recordOf({ posting, record }: LedgerLine): ListedRecord {

@@ -29,7 +29,7 @@ const EVERY: SessionFilter = {
 };
 
 async function sessionsOf() {
-  const sessions = await findSessions(db(), idOf(stage.tenant), EVERY, { after: undefined, limit: 100 });
+  const sessions = await findSessions(db(), idOf(stage.tenant), EVERY, { after: null, limit: 100 });
   return sessions.map(({ participant, leaveReason, usage }) => [
     participant,
     leaveReason,

@@ -65,6 +65,7 @@ test('the description has the routes whose queries are known', () => {
     'GET /v1/ledger',
     'GET /v1/payments',
     'GET /v1/revocations/{tenant}',
+    'GET /v1/sessions',
     'GET /v1/statements/{month}',
     'GET /v1/usage/conflicts',
     'GET /v1/usage/records',

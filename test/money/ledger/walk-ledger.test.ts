@@ -6,12 +6,7 @@ import { isDistributed } from '../../../src/base/db/distribution.ts';
 import type { LedgerFilter, LedgerLine } from '../../../src/money/ledger/ledger-line.ts';
 import { filterEntries } from '../../../src/money/ledger/list-entries.ts';
 import { findPostings } from '../../../src/money/ledger/walk-ledger.sql.ts';
-import {
-  beginningOf,
-  readLedgerPage,
-  readStretch,
-  walkLedger,
-} from '../../../src/money/ledger/walk-ledger.ts';
+import { beginningOf, readLedgerPage, readStretch } from '../../../src/money/ledger/walk-ledger.ts';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { rollUpUsage } from '../../../src/money/usage/roll-up-usage.ts';
 import { manyRecords, report, setExempt } from '../../doors/rest/ledger-routes.ts';
@@ -98,7 +93,9 @@ async function walk(filter: LedgerFilter, limit: number): Promise<string[]> {
   const keys: string[] = [];
   const read = (place: Parameters<typeof readStretch>[3]) =>
     readStretch(db(), idOf(tenant), filter, place, limit);
-  for await (const lines of walkLedger(read, beginningOf(filter))) keys.push(...lines.map(keyOf));
+  for (let found = await read(beginningOf(filter)); found; found = await read(found.place)) {
+    keys.push(...found.lines.map(keyOf));
+  }
   return keys;
 }
 

@@ -27,8 +27,9 @@ import { faultsOf } from '../../consoles/notices.ts';
 import { periodOf, queryOf, textOf } from '../../consoles/query.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
+import { streamItems } from '../../http/item-stream.ts';
 import { parsePlace, renderPlace } from '../../http/ledger-place.ts';
-import { ENTRY_COLUMNS, streamLines } from '../../http/ledger-stream.ts';
+import { ENTRY_COLUMNS, ledgerStream } from '../../http/ledger-stream.ts';
 import type { SessionCall } from '../route.ts';
 
 const LINES = 50;
@@ -77,14 +78,12 @@ ${
 export async function sendLedger({ deps, session, query }: SessionCall): Promise<Answer> {
   const asked = parseAsked(query);
   const filter = await deps.calls.run(session, () => filterEntries(deps.db, session.tenant, asked));
-  const stream = {
+  const stream = ledgerStream(deps.db, session.tenant, filter, entryOf);
+  const chunks = await streamItems(deps, stream, {
     caller: session,
-    filter,
-    render: entryOf,
     columns: ENTRY_COLUMNS,
-    type: 'text/csv' as const,
-  };
-  const chunks = await streamLines(deps, stream);
+    type: 'text/csv',
+  });
   return { kind: 'download', type: 'text/csv; charset=utf-8', chunks, saveAs: 'ledger.csv' };
 }
 

@@ -1,0 +1,23 @@
+/** What a room incarnation cost: the sums of its sessions, and what was used in it and belongs to none of them. */
+import type { Db } from '../../base/db/pool.ts';
+import { Failure } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Room } from '../rooms/room.ts';
+import { findRoom } from '../rooms/rooms.sql.ts';
+import { type RoomUsage, sumSessions } from './room-cost.sql.ts';
+import { findAssignedUntil } from './session-cursors.sql.ts';
+
+export interface RoomCost extends RoomUsage {
+  readonly room: Pick<Room, 'uid' | 'name' | 'createdAt' | 'endedAt'>;
+  /** The sums have all charges before this time. */
+  readonly assignedUntil: Date;
+}
+
+/** Fails with `not_found`. */
+export async function getRoomCost(db: Db, tenant: TenantId, uid: string): Promise<RoomCost> {
+  // PostgreSQL takes no text with NUL.
+  const room = uid.includes('\0') ? undefined : await findRoom(db, tenant, { uid });
+  if (!room) throw new Failure('not_found');
+  const assignedUntil = await findAssignedUntil(db, tenant);
+  return { room, ...(await sumSessions(db, tenant, room)), assignedUntil };
+}
