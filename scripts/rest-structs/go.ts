@@ -4,7 +4,7 @@ import type { Field, Kind, Model, Struct } from './model.ts';
 import { ANSWERS, REQUESTS, WORD_NAMES, WORDS } from './names.ts';
 
 /** Types that are maps in Go. */
-const LEFT_OUT = ['Ceilings', 'TierCeilings'];
+const LEFT_OUT = ['Ceilings', 'TierCeilings', 'SecondsByTier'];
 
 /** The type that is embedded for the members that it has too. */
 const EMBEDDED: Readonly<Record<string, string>> = {
@@ -13,6 +13,8 @@ const EMBEDDED: Readonly<Record<string, string>> = {
   RoomUsage: 'UsageSums',
   RotatedKey: 'CreatedKey',
   RotatedWebhookSecret: 'CreatedWebhook',
+  Session: 'UsageSums',
+  SessionSums: 'UsageSums',
   UsageRow: 'UsageSums',
 };
 
@@ -20,6 +22,8 @@ const MEMBERS: Readonly<Record<string, string>> = { iss: 'Issuer' };
 
 const TYPES: Readonly<Record<string, string>> = {
   'RateCard.ceiling_per_1000_participant_minutes': 'map[Role]map[Tier]Amount',
+  'Session.seconds_by_tier': 'map[Tier]int64',
+  'SessionSums.seconds_by_tier': 'map[Tier]int64',
   'PulledEvents.events': '[]*WebhookEvent',
 };
 

@@ -105,6 +105,17 @@ export const ANSWERS: Readonly<Record<string, AnswerName>> = {
   },
   UsageReport: { at: 'POST /v1/usage', doc: 'What became of a batch of usage' },
   ChargedRecord: { at: 'GET /v1/usage/records records', doc: 'A usage record, and what it cost' },
+  Session: {
+    at: 'GET /v1/sessions sessions',
+    doc: 'What one participant did in one room, from entering to leaving, and what it cost',
+  },
+  SecondsByTier: { at: 'GET /v1/sessions sessions.seconds_by_tier' },
+  ShownSession: { at: 'GET /v1/sessions/{id}', doc: 'A session with its newest records' },
+  RoomCost: { at: 'GET /v1/rooms/{uid}/cost', doc: 'What a room cost' },
+  SessionSums: {
+    at: 'GET /v1/rooms/{uid}/cost assigned',
+    doc: 'Sums of usage, with the seconds of each tier',
+  },
   UsageConflict: { at: 'GET /v1/usage/conflicts conflicts' },
   ReportedUsage: { at: 'GET /v1/usage/conflicts conflicts.charged', doc: 'What a relay reported for an id' },
   UsageSummary: { at: 'GET /v1/usage/summary', doc: 'A page of sums, and the sum of all pages' },
@@ -230,6 +241,12 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
     doc: 'Which usage records to list',
     new: ['All records'],
   },
+  ListSessions: {
+    at: 'GET /v1/sessions',
+    method: 'Usage.Sessions',
+    doc: 'Which sessions to list',
+    new: ['All sessions'],
+  },
   ListUsageConflicts: {
     at: 'GET /v1/usage/conflicts',
     method: 'Usage.Conflicts',
@@ -286,6 +303,8 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
   GetReceipt: goOnly('GET /v1/payments/{id}/receipt', 'Billing.Receipt', 'Which payment'),
   SetAlerts: goOnly('PUT /v1/alerts', 'Alerts.Set', 'All thresholds'),
   ReportUsage: goOnly('POST /v1/usage', 'Usage.Report', 'A batch of records'),
+  GetSession: goOnly('GET /v1/sessions/{id}', 'Usage.Session', 'Which session'),
+  GetRoomCost: goOnly('GET /v1/rooms/{uid}/cost', 'Usage.RoomCost', 'Which room'),
   ExplainUsage: goOnly('GET /v1/usage/{id}/explain', 'Usage.Explain', 'A charge'),
   LookUpUsage: goOnly('POST /v1/usage/lookup', 'Usage.LookUp', 'Ids of records'),
   SimulateRoom: goOnly('POST /v1/rates/simulate', 'Rates.Simulate', 'Who is in the room'),
@@ -389,6 +408,17 @@ export const WORDS: Readonly<Record<string, WordsName>> = {
       charged: 'It was charged',
       unbilled: 'It was accepted while the tenant was exempt',
       unknown: 'It was never accepted: report it',
+    },
+  },
+  LeaveReason: {
+    doc: 'Why a participant left',
+    prefix: 'Left',
+    words: {
+      expired: 'The last token expired',
+      kicked: 'A moderator kicked the participant',
+      banned: 'A moderator banned the participant',
+      ended: 'The room ended',
+      watchdog: 'A watchdog did it',
     },
   },
   ErasureState: {

@@ -24,6 +24,46 @@ func (u *Usage) RecordPages(ctx context.Context, request ListUsageRecords, optio
 	return pagesOfREST[ChargedRecord](ctx, u.rest, op, "records", asked, request.PageToken, options)
 }
 
+// Sessions yields sessions of participants, those that began last first.
+func (u *Usage) Sessions(ctx context.Context, request ListSessions, options ...CallOption) iter.Seq2[*Session, error] {
+	return itemsOf(u.SessionPages(ctx, request, options...))
+}
+
+// SessionPages yields the pages of Sessions.
+func (u *Usage) SessionPages(ctx context.Context, request ListSessions, options ...CallOption) iter.Seq2[*Page[Session], error] {
+	var asked filter
+	asked.optional("room", request.Room)
+	asked.text("participant", request.Participant)
+	asked.text("key", request.Key)
+	asked.at("from", request.From)
+	asked.at("to", request.To)
+	asked.number("limit", request.PageSize)
+	op := operation{name: "Usage.Sessions", path: "/v1/sessions"}
+	return pagesOfREST[Session](ctx, u.rest, op, "sessions", asked, request.PageToken, options)
+}
+
+// Session shows one session, with its newest records. It fails with [ErrNotFound] if there is none.
+func (u *Usage) Session(ctx context.Context, request GetSession, options ...CallOption) (*ShownSession, error) {
+	id, err := segment("id", request.ID)
+	if err != nil {
+		return nil, err
+	}
+	answer := new(ShownSession)
+	op := operation{name: "Usage.Session", method: "GET", path: "/v1/sessions/" + id, mayRepeat: true}
+	return orNil(answer, u.rest.call(ctx, op, answer, options))
+}
+
+// RoomCost shows what a room cost. It fails with [ErrNotFound] if there is none.
+func (u *Usage) RoomCost(ctx context.Context, request GetRoomCost, options ...CallOption) (*RoomCost, error) {
+	uid, err := segment("uid", request.UID)
+	if err != nil {
+		return nil, err
+	}
+	answer := new(RoomCost)
+	op := operation{name: "Usage.RoomCost", method: "GET", path: "/v1/rooms/" + uid + "/cost", mayRepeat: true}
+	return orNil(answer, u.rest.call(ctx, op, answer, options))
+}
+
 // Conflicts yields ids that were reported again with other values, newest report first. The other values are
 // not charged.
 func (u *Usage) Conflicts(ctx context.Context, request ListUsageConflicts, options ...CallOption) iter.Seq2[*UsageConflict, error] {

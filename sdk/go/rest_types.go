@@ -139,6 +139,23 @@ const (
 	LookupUnknown LookupOutcome = "unknown"
 )
 
+// LeaveReason is why a participant left. Expect words that are not listed here.
+type LeaveReason string
+
+// Values of LeaveReason.
+const (
+	// The last token expired.
+	LeftExpired LeaveReason = "expired"
+	// A moderator kicked the participant.
+	LeftKicked LeaveReason = "kicked"
+	// A moderator banned the participant.
+	LeftBanned LeaveReason = "banned"
+	// The room ended.
+	LeftEnded LeaveReason = "ended"
+	// A watchdog did it.
+	LeftWatchdog LeaveReason = "watchdog"
+)
+
 // ErasureState is whether the erasure of a person is done. Expect words that are not listed here.
 type ErasureState string
 
@@ -667,6 +684,72 @@ type ChargedRecord struct {
 	At time.Time `json:"at,omitzero"`
 }
 
+// Session is what one participant did in one room, from entering to leaving, and what it cost.
+type Session struct {
+	// The id of the session.
+	ID string `json:"id"`
+	// The name of the room.
+	Room string `json:"room"`
+	// The incarnation of the room.
+	RoomUID string `json:"room_uid"`
+	// The username; (erased) after an erasure.
+	Participant string `json:"participant"`
+	// The last role.
+	Role Role `json:"role"`
+	// The API key or device credential that admitted the participant first.
+	KeyID string `json:"key_id,omitzero"`
+	// The label that the mint named, if it named one.
+	Customer string `json:"customer,omitzero"`
+	// Thumbprints of the keys of its devices.
+	Devices []string `json:"devices"`
+	// When the participant entered.
+	EnteredAt time.Time `json:"entered_at,omitzero"`
+	// When the participant left, or the last token expired. Zero: still in the room.
+	LeftAt time.Time `json:"left_at,omitzero"`
+	// Why the session ended.
+	LeaveReason LeaveReason `json:"leave_reason,omitzero"`
+	UsageSums
+	// Seconds in each tier.
+	SecondsByTier map[Tier]int64 `json:"seconds_by_tier"`
+}
+
+// ShownSession is a session with its newest records.
+type ShownSession struct {
+	// What one participant did in one room, from entering to leaving.
+	Session Session `json:"session"`
+	// Its newest records, as far as they are at hand: 20 at most.
+	Records []ChargedRecord `json:"records"`
+	// The sums have every charge before this time. Later ones are added within seconds.
+	AssignedUntil time.Time `json:"assigned_until,omitzero"`
+}
+
+// RoomCost is what a room cost.
+type RoomCost struct {
+	// The name of the room.
+	Room string `json:"room"`
+	// The incarnation.
+	RoomUID string `json:"room_uid"`
+	// When the room was created.
+	CreatedAt time.Time `json:"created_at,omitzero"`
+	// When the room ended. Zero: it is live.
+	EndedAt time.Time `json:"ended_at,omitzero"`
+	// How many sessions it had.
+	Sessions int64 `json:"sessions"`
+	// The sums of its sessions.
+	Assigned SessionSums `json:"assigned"`
+	// Usage of the room that belongs to no session.
+	Unassigned SessionSums `json:"unassigned"`
+	// The sums have every charge before this time. Later ones are added within seconds.
+	AssignedUntil time.Time `json:"assigned_until,omitzero"`
+}
+
+// SessionSums are sums of usage, with the seconds of each tier.
+type SessionSums struct {
+	UsageSums
+	// Seconds in each tier.
+	SecondsByTier map[Tier]int64 `json:"seconds_by_tier"`
+}
+
 // UsageConflict is an id that was reported again with other values.
 type UsageConflict struct {
 	// The id of the record.
@@ -1130,6 +1213,24 @@ type ListUsageRecords struct {
 	PageToken string `json:"page_token,omitzero"`
 }
 
+// ListSessions is the request of [Usage.Sessions]: which sessions to list.
+type ListSessions struct {
+	// Only rooms of this name. Nil: all.
+	Room *string `json:"room,omitzero"`
+	// Only this participant, by the username. Empty: all.
+	Participant string `json:"participant,omitzero"`
+	// Only those that this API key or device credential admitted. Empty: all.
+	Key string `json:"key,omitzero"`
+	// Only sessions that began at this time (UTC) or later: a day or a time.
+	From time.Time `json:"from,omitzero"`
+	// Only sessions that began before this time.
+	To time.Time `json:"to,omitzero"`
+	// 1 to 1000; 0 is 100.
+	PageSize int32 `json:"page_size,omitzero"`
+	// NextPageToken of the previous page; empty: the first page.
+	PageToken string `json:"page_token,omitzero"`
+}
+
 // ListUsageConflicts is the request of [Usage.Conflicts]: which page of conflicts to list.
 type ListUsageConflicts struct {
 	// 1 to 1000; 0 is 100.
@@ -1257,6 +1358,18 @@ type SetAlerts struct {
 type ReportUsage struct {
 	// The batch. An empty one asks for admitted alone. At most 5000.
 	Records []UsageRecord `json:"records"`
+}
+
+// GetSession is the request of [Usage.Session]: which session.
+type GetSession struct {
+	// The id of the session.
+	ID string `json:"id"`
+}
+
+// GetRoomCost is the request of [Usage.RoomCost]: which room.
+type GetRoomCost struct {
+	// The uid of the room.
+	UID string `json:"uid"`
 }
 
 // ExplainUsage is the request of [Usage.Explain]: a charge.

@@ -1,6 +1,7 @@
 /** The methods that list, sum up, explain and simulate charges, with every filter. */
 import type { Client } from '../client.ts';
-import type { At, House, Step } from '../step.ts';
+import { type At, type House, type Step, waitFor } from '../step.ts';
+import { thumbprintOf } from './devices.ts';
 
 const RECORD = { role: 'host', tier: 'hd', seconds: 60, egress_bytes: 50_000_000, ingress_bytes: 1_000_000 };
 const RECORDS = [
@@ -17,8 +18,11 @@ const LONG_ID = `a/b?c#d%e+f g..é"\\${'🎟'.repeat(182)}`;
 const MANY = 1_025;
 
 /** A tenant with a client for its relay. */
-async function withRelay(at: At): Promise<House & { readonly relay: Client }> {
-  const house = await at.house();
+async function withRelay(
+  at: At,
+  options: Parameters<At['house']>[0] = {},
+): Promise<House & { readonly relay: Client }> {
+  const house = await at.house(options);
   return { ...house, relay: await at.client({ api_key: house.relayKey }) };
 }
 
@@ -39,6 +43,19 @@ const ANN = {
   seconds: 60,
   egress_bytes: 50_000_000,
   ingress_bytes: 1_000_000,
+};
+
+const SESSION = {
+  id: '<id>',
+  room: 'lobby',
+  participant: 'ann',
+  entered_at: '<entered_at>',
+  left_at: undefined,
+  leave_reason: undefined,
+  records: 1,
+  seconds: 60,
+  seconds_by_tier: { audio: undefined, hd: 60 },
+  total: { display: /^\$0\./ },
 };
 
 export const CHARGES: readonly Step[] = [
@@ -113,6 +130,51 @@ export const CHARGES: readonly Step[] = [
       },
       ofNoRoom: { ok: [{ id: 'r3', room: undefined, participant: undefined }] },
       before: undefined,
+    },
+  },
+  {
+    name: 'usage.sessions',
+    run: async (at) => {
+      const { client, relay, direct } = await withRelay(at, { rooms: ['lobby'] });
+      const device = { room: 'lobby', username: 'ann', deviceThumbprint: thumbprintOf('ann') };
+      await direct.tokens.mint(device);
+      await relay.call('usage.report', { records: RECORDS });
+      const list = async (request: object) => await client.list('usage.sessions', request);
+      // Usage is assigned a moment after the charge.
+      const [session] = (
+        await waitFor(
+          () => list({ participant: 'ann' }),
+          ({ ok }) => ok?.[0]?.records === 1,
+        )
+      ).ok!;
+      const { id, key_id: key, room_uid: uid } = session;
+      return {
+        all: await list({ page_size: 2, ...EVER }),
+        found: (await list({ room: 'lobby', participant: 'ann', key, page_size: 1 })).ok?.length,
+        others: await list({ room: 'attic' }),
+        before: await list({ to: EVER.from }),
+        one: await client.call('usage.session', { id }),
+        none: await client.call('usage.session', { id: 'se_0' }),
+        cost: await client.call('usage.room_cost', { uid }),
+        noRoom: await client.call('usage.room_cost', { uid: 'rm_0' }),
+      };
+    },
+    expect: {
+      all: { ok: [SESSION] },
+      found: 1,
+      others: undefined,
+      before: undefined,
+      one: { ok: { session: SESSION, records: [{ id: 'r1' }], assigned_until: '<assigned_until>' } },
+      none: { error: { kind: 'NotFound', code: 404 } },
+      cost: {
+        ok: {
+          room: 'lobby',
+          sessions: 1,
+          assigned: { records: 1, seconds_by_tier: { hd: 60, full_hd: undefined } },
+          unassigned: { records: 1, seconds_by_tier: { '2k_plus': 60 } },
+        },
+      },
+      noRoom: { error: { kind: 'NotFound', code: 404 } },
     },
   },
   {

@@ -132,6 +132,7 @@ const LISTS: Readonly<Record<string, object>> = {
   'billing.ledger': {},
   'billing.payments': {},
   'usage.records': {},
+  'usage.sessions': {},
   'usage.conflicts': {},
 };
 

@@ -21,7 +21,14 @@ const CALLS: Readonly<Record<string, readonly [method: string, request: object]>
 
 /** Methods of REST that take an `id`, which becomes a part of the path. */
 const WITH_IDS = [
-  ...['usage.explain', 'keys.rotate', 'keys.revoke', 'billing.receipt', 'participants.erasure'],
+  ...[
+    'usage.explain',
+    'usage.session',
+    'keys.rotate',
+    'keys.revoke',
+    'billing.receipt',
+    'participants.erasure',
+  ],
 ] as const;
 
 const OPTIONS: Readonly<Record<string, object>> = {

@@ -64,7 +64,7 @@ export const PAGES: readonly Step[] = [
     run: async (at) => {
       const { client } = await at.house({ with: { credit: false } });
       const outcomes: Record<string, Outcome> = {};
-      for (const method of ['billing.ledger', 'usage.records', 'usage.conflicts']) {
+      for (const method of ['billing.ledger', 'usage.records', 'usage.sessions', 'usage.conflicts']) {
         outcomes[`${method} empty`] = await client.list(method);
         outcomes[`${method} wrong`] = await client.list(method, { page_token: '~' });
         outcomes[`${method} large`] = await client.list(method, { page_size: 1001 });
@@ -72,7 +72,7 @@ export const PAGES: readonly Step[] = [
       return outcomes;
     },
     expect: Object.fromEntries(
-      ['billing.ledger', 'usage.records', 'usage.conflicts'].flatMap((method) => [
+      ['billing.ledger', 'usage.records', 'usage.sessions', 'usage.conflicts'].flatMap((method) => [
         [`${method} empty`, undefined],
         [`${method} wrong`, { error: { kind: 'Invalid', code: 400, message: /cursor/ } }],
         [`${method} large`, { error: { kind: 'Invalid', code: 400, message: /limit/ } }],

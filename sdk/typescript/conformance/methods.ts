@@ -60,6 +60,8 @@ export const CALLS: Readonly<
   'usage.report': ({ usage }, request, options) => usage.report(request.records, options),
   'usage.look_up': ({ usage }, request, options) => usage.lookUp(request.ids, options),
   'usage.summary': ({ usage }, request, options) => usage.summary(request, options),
+  'usage.session': ({ usage }, request, options) => usage.session(request.id, options),
+  'usage.room_cost': ({ usage }, request, options) => usage.roomCost(request.uid, options),
   'usage.explain': ({ usage }, request, options) => usage.explain(request.id, options),
   'rates.get': ({ rates }, _request, options) => rates.get(options),
   'rates.simulate': ({ rates }, request, options) => rates.simulate(request, options),
@@ -94,6 +96,7 @@ export const LISTS: Readonly<
   'billing.ledger': ({ billing }, request, options) => billing.ledger(request, options),
   'billing.payments': ({ billing }, request, options) => billing.payments(request, options),
   'usage.records': ({ usage }, request, options) => usage.records(request, options),
+  'usage.sessions': ({ usage }, request, options) => usage.sessions(request, options),
   'usage.conflicts': ({ usage }, request, options) => usage.conflicts(request, options),
   'webhooks.deliveries': ({ webhooks }, { id, ...request }, options) =>
     webhooks.deliveries(id, request, options),

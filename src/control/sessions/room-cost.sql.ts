@@ -8,7 +8,7 @@ import { readUsage, USAGE, type UsageRow } from './sessions.sql.ts';
 export interface RoomUsage {
   /** How many. */
   readonly sessions: bigint;
-  /** Of all sessions. */
+  /** The sums of all sessions. */
   readonly assigned: SessionUsage;
   readonly unassigned: SessionUsage;
 }

@@ -139,6 +139,12 @@ func calls() map[string]call {
 		"usage.summary": with(func(c *boxoffice.Client) method[boxoffice.SummarizeUsage, *boxoffice.UsageSummary] {
 			return c.Usage.Summary
 		}),
+		"usage.session": with(func(c *boxoffice.Client) method[boxoffice.GetSession, *boxoffice.ShownSession] {
+			return c.Usage.Session
+		}),
+		"usage.room_cost": with(func(c *boxoffice.Client) method[boxoffice.GetRoomCost, *boxoffice.RoomCost] {
+			return c.Usage.RoomCost
+		}),
 		"usage.explain": with(func(c *boxoffice.Client) method[boxoffice.ExplainUsage, *boxoffice.ExplainedUsage] {
 			return c.Usage.Explain
 		}),
@@ -173,6 +179,9 @@ func lists() map[string]list {
 		}),
 		"usage.records": paged(func(c *boxoffice.Client) pages[boxoffice.ListUsageRecords, boxoffice.ChargedRecord] {
 			return c.Usage.RecordPages
+		}),
+		"usage.sessions": paged(func(c *boxoffice.Client) pages[boxoffice.ListSessions, boxoffice.Session] {
+			return c.Usage.SessionPages
 		}),
 		"usage.conflicts": paged(func(c *boxoffice.Client) pages[boxoffice.ListUsageConflicts, boxoffice.UsageConflict] {
 			return c.Usage.ConflictPages

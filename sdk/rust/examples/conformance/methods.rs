@@ -235,6 +235,8 @@ async fn rest(
             sent(client.usage().look_up(ids), options).await
         }
         "usage.summary" => sent(client.usage().summary(read(&request)?), options).await,
+        "usage.session" => sent(client.usage().session(text(&request, "id")), options).await,
+        "usage.room_cost" => sent(client.usage().room_cost(text(&request, "uid")), options).await,
         "usage.explain" => sent(client.usage().explain(text(&request, "id")), options).await,
         "rates.get" => sent(client.rates().get(), options).await,
         "rates.simulate" => {
@@ -282,6 +284,7 @@ pub fn pages(client: &Client, method: &str, request: &Value) -> Result<Box<dyn A
         "billing.ledger" => boxed(client.billing().ledger(read(request)?)),
         "billing.payments" => boxed(client.billing().payments(read(request)?)),
         "usage.records" => boxed(client.usage().records(read(request)?)),
+        "usage.sessions" => boxed(client.usage().sessions(read(request)?)),
         "usage.conflicts" => boxed(client.usage().conflicts(read(request)?)),
         "webhooks.deliveries" => boxed(client.webhooks().deliveries(read(request)?)),
         "audit.list" => boxed(client.audit().list(read(request)?)),

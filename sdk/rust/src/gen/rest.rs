@@ -183,6 +183,28 @@ impl Default for LookupOutcome {
 }
 
 text_words! {
+    /// Why a participant left.
+    pub enum LeaveReason {
+        /// The last token expired.
+        Expired => "expired",
+        /// A moderator kicked the participant.
+        Kicked => "kicked",
+        /// A moderator banned the participant.
+        Banned => "banned",
+        /// The room ended.
+        Ended => "ended",
+        /// A watchdog did it.
+        Watchdog => "watchdog",
+    }
+}
+
+impl Default for LeaveReason {
+    fn default() -> Self {
+        Self::Unknown(String::new())
+    }
+}
+
+text_words! {
     /// Whether the erasure of a person is done.
     pub enum ErasureState {
         /// It goes on in the background.
@@ -938,6 +960,134 @@ pub struct ChargedRecord {
     /// When it was charged.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub at: Option<SystemTime>,
+}
+
+/// What one participant did in one room, from entering to leaving, and what it cost.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Session {
+    /// The id of the session.
+    pub id: String,
+    /// The name of the room.
+    pub room: String,
+    /// The incarnation of the room.
+    pub room_uid: String,
+    /// The username; `(erased)` after an erasure.
+    pub participant: String,
+    /// The last role.
+    pub role: Role,
+    /// The API key or device credential that admitted the participant first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<String>,
+    /// The label that the mint named, if it named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub customer: Option<String>,
+    /// Thumbprints of the keys of its devices.
+    pub devices: Vec<String>,
+    /// When the participant entered.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub entered_at: Option<SystemTime>,
+    /// When the participant left, or the last token expired. Absent: still in the room.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub left_at: Option<SystemTime>,
+    /// Why the session ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leave_reason: Option<LeaveReason>,
+    /// Records, charged and unbilled.
+    pub records: i64,
+    /// Seconds that participants were connected.
+    pub seconds: i64,
+    /// Bytes sent to participants. May exceed 64 bits.
+    pub egress_bytes: u128,
+    /// Bytes received from participants. May exceed 64 bits.
+    pub ingress_bytes: u128,
+    /// What was charged.
+    pub total: Amount,
+    /// What would have been charged, while the tenant was exempt.
+    pub unbilled: Amount,
+    /// Seconds in each tier.
+    pub seconds_by_tier: SecondsByTier,
+}
+
+/// Seconds in each tier.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct SecondsByTier {
+    /// Seconds in this tier.
+    pub audio: i64,
+    /// Seconds in this tier.
+    pub hd: i64,
+    /// Seconds in this tier.
+    pub full_hd: i64,
+    /// Seconds in this tier.
+    #[serde(rename = "2k")]
+    pub two_k: i64,
+    /// Seconds in this tier.
+    #[serde(rename = "2k_plus")]
+    pub two_k_plus: i64,
+}
+
+/// A session with its newest records.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ShownSession {
+    /// What one participant did in one room, from entering to leaving.
+    pub session: Session,
+    /// Its newest records, as far as they are at hand: 20 at most.
+    pub records: Vec<ChargedRecord>,
+    /// The sums have every charge before this time. Later ones are added within seconds.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub assigned_until: Option<SystemTime>,
+}
+
+/// What a room cost.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct RoomCost {
+    /// The name of the room.
+    pub room: String,
+    /// The incarnation.
+    pub room_uid: String,
+    /// When the room was created.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<SystemTime>,
+    /// When the room ended. Absent: it is live.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<SystemTime>,
+    /// How many sessions it had.
+    pub sessions: i64,
+    /// The sums of its sessions.
+    pub assigned: SessionSums,
+    /// Usage of the room that belongs to no session.
+    pub unassigned: SessionSums,
+    /// The sums have every charge before this time. Later ones are added within seconds.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub assigned_until: Option<SystemTime>,
+}
+
+/// Sums of usage, with the seconds of each tier.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct SessionSums {
+    /// Records, charged and unbilled.
+    pub records: i64,
+    /// Seconds that participants were connected.
+    pub seconds: i64,
+    /// Bytes sent to participants. May exceed 64 bits.
+    pub egress_bytes: u128,
+    /// Bytes received from participants. May exceed 64 bits.
+    pub ingress_bytes: u128,
+    /// What was charged.
+    pub total: Amount,
+    /// What would have been charged, while the tenant was exempt.
+    pub unbilled: Amount,
+    /// Seconds in each tier.
+    pub seconds_by_tier: SecondsByTier,
 }
 
 /// An id that was reported again with other values.
@@ -1887,6 +2037,82 @@ impl ListUsageRecords {
     }
 
     /// End of the period; what happened at that time is not in it.
+    pub fn to(mut self, to: SystemTime) -> Self {
+        self.to = Some(to);
+        self
+    }
+
+    /// 1 to 1000; 0 is 100.
+    pub fn page_size(mut self, page_size: i32) -> Self {
+        self.page_size = page_size;
+        self
+    }
+
+    /// `next_page_token` of the previous page.
+    pub fn page_token(mut self, page_token: impl Into<String>) -> Self {
+        self.page_token = page_token.into();
+        self
+    }
+}
+
+/// Which sessions to list.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+#[must_use]
+pub struct ListSessions {
+    /// Only rooms of this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<String>,
+    /// Only this participant, by the username.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub participant: Option<String>,
+    /// Only those that this API key or device credential admitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Only sessions that began at this time (UTC) or later: a day or a time.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub from: Option<SystemTime>,
+    /// Only sessions that began before this time.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub to: Option<SystemTime>,
+    /// 1 to 1000; 0 is 100.
+    pub page_size: i32,
+    /// `next_page_token` of the previous page; empty: the first page.
+    pub page_token: String,
+}
+
+impl ListSessions {
+    /// All sessions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only rooms of this name.
+    pub fn room(mut self, room: impl Into<String>) -> Self {
+        self.room = Some(room.into());
+        self
+    }
+
+    /// Only this participant, by the username.
+    pub fn participant(mut self, participant: impl Into<String>) -> Self {
+        self.participant = Some(participant.into());
+        self
+    }
+
+    /// Only those that this API key or device credential admitted.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Only sessions that began at this time (UTC) or later: a day or a time.
+    pub fn from(mut self, from: SystemTime) -> Self {
+        self.from = Some(from);
+        self
+    }
+
+    /// Only sessions that began before this time.
     pub fn to(mut self, to: SystemTime) -> Self {
         self.to = Some(to);
         self

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::service;
 use crate::calls::Call;
 use crate::generated::rest::{
-    ChargedRecord, ExplainedUsage, ListUsageConflicts, ListUsageRecords, LookedUpRecord,
-    SummarizeUsage, UsageConflict, UsageGrouping, UsageSummary,
+    ChargedRecord, ExplainedUsage, ListSessions, ListUsageConflicts, ListUsageRecords,
+    LookedUpRecord, RoomCost, Session, ShownSession, SummarizeUsage, UsageConflict, UsageGrouping, UsageSummary,
 };
 use crate::generated::rest::{Role, Tier, UsageRecord, UsageReport};
 use crate::listing::Listing;
@@ -72,6 +72,36 @@ impl Usage {
             query,
             request.page_token,
         )
+    }
+
+    /// Sessions of participants, those that began last first.
+    pub fn sessions(&self, request: ListSessions) -> Listing<Session> {
+        let query = Query::default()
+            .given("room", request.room.as_deref())
+            .given("participant", request.participant.as_deref())
+            .given("key", request.key.as_deref())
+            .time("from", request.from)
+            .time("to", request.to)
+            .number("limit", request.page_size);
+        list(&self.inner.rest, "/v1/sessions", query, request.page_token)
+    }
+
+    /// One session, with its newest records. Fails with `NotFound` if there is none.
+    pub fn session(&self, id: impl Into<String>) -> Call<ShownSession> {
+        let (inner, id) = (self.inner.clone(), id.into());
+        Call::new(move |options| async move {
+            let path = format!("/v1/sessions/{}", segment("id", &id)?);
+            inner.rest.get(&path, &Query::default(), &options).await
+        })
+    }
+
+    /// What a room cost, by its uid. Fails with `NotFound` if there is none.
+    pub fn room_cost(&self, uid: impl Into<String>) -> Call<RoomCost> {
+        let (inner, uid) = (self.inner.clone(), uid.into());
+        Call::new(move |options| async move {
+            let path = format!("/v1/rooms/{}/cost", segment("uid", &uid)?);
+            inner.rest.get(&path, &Query::default(), &options).await
+        })
     }
 
     /// Ids that were reported again with other values, newest report first. The other values are not charged.

@@ -46,8 +46,12 @@ export type { Tokens } from './tokens.ts';
 export type {
   ChargedRecord,
   ExplainedUsage,
+  ListSessionsRequest,
   ListUsageRecordsRequest,
   LookedUpRecord,
+  RoomCost,
+  Session,
+  ShownSession,
   SummarizeUsageRequest,
   Usage,
   UsageConflict,

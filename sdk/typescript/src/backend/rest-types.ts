@@ -1089,6 +1089,250 @@ export interface Operations {
       nextCursor?: string | undefined;
     };
   };
+  /** Sessions of participants, and what they cost. */
+  'GET /v1/sessions': {
+    /** In the query. */
+    query?: {
+      /** Only rooms of this name. */
+      room?: string | undefined;
+      /** Only this participant, by the username. */
+      participant?: string | undefined;
+      /** Only those that this API key or device credential admitted. */
+      key?: string | undefined;
+      /** Only sessions that began at this time (UTC) or later: a day or a time. */
+      from?: string | undefined;
+      /** Only sessions that began before this time. */
+      to?: string | undefined;
+      /** How many at once: at most 1000, 100 if it is left out. */
+      limit?: string | undefined;
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The sessions. */
+      sessions: {
+        /** The id of the session. */
+        id: string;
+        /** The name of the room. */
+        room: string;
+        /** The incarnation of the room. */
+        roomUid: string;
+        /** The username; `(erased)` after an erasure. */
+        participant: string;
+        /** The last role. */
+        role: 'host' | 'audience' | 'broadcast_audience';
+        /** The API key or device credential that admitted the participant first. */
+        keyId?: string | undefined;
+        /** The label that the mint named, if it named one. */
+        customer?: string | undefined;
+        /** Thumbprints of the keys of its devices. */
+        devices: string[];
+        /** When the participant entered. */
+        enteredAt: Date;
+        /** When the participant left, or the last token expired. Absent: still in the room. */
+        leftAt?: Date | undefined;
+        /** Why the session ended. */
+        leaveReason?: 'expired' | 'kicked' | 'banned' | 'ended' | 'watchdog' | undefined;
+        /** Records, charged and unbilled. */
+        records: number;
+        /** Seconds that participants were connected. */
+        seconds: number;
+        /** Bytes sent to participants. May exceed 64 bits. */
+        egressBytes: bigint;
+        /** Bytes received from participants. May exceed 64 bits. */
+        ingressBytes: bigint;
+        /** What was charged. */
+        total: Amount;
+        /** What would have been charged, while the tenant was exempt. */
+        unbilled: Amount;
+        /** Seconds in each tier. */
+        secondsByTier: {
+          /** Seconds in this tier. */
+          audio: number;
+          /** Seconds in this tier. */
+          hd: number;
+          /** Seconds in this tier. */
+          full_hd: number;
+          /** Seconds in this tier. */
+          '2k': number;
+          /** Seconds in this tier. */
+          '2k_plus': number;
+        };
+      }[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
+  /** One session, with its newest records. */
+  'GET /v1/sessions/{id}': {
+    /** In the path. */
+    path: {
+      /** The id of the session. */
+      id: string;
+    };
+    /** The answer. */
+    answer: {
+      /** What one participant did in one room, from entering to leaving. */
+      session: {
+        /** The id of the session. */
+        id: string;
+        /** The name of the room. */
+        room: string;
+        /** The incarnation of the room. */
+        roomUid: string;
+        /** The username; `(erased)` after an erasure. */
+        participant: string;
+        /** The last role. */
+        role: 'host' | 'audience' | 'broadcast_audience';
+        /** The API key or device credential that admitted the participant first. */
+        keyId?: string | undefined;
+        /** The label that the mint named, if it named one. */
+        customer?: string | undefined;
+        /** Thumbprints of the keys of its devices. */
+        devices: string[];
+        /** When the participant entered. */
+        enteredAt: Date;
+        /** When the participant left, or the last token expired. Absent: still in the room. */
+        leftAt?: Date | undefined;
+        /** Why the session ended. */
+        leaveReason?: 'expired' | 'kicked' | 'banned' | 'ended' | 'watchdog' | undefined;
+        /** Records, charged and unbilled. */
+        records: number;
+        /** Seconds that participants were connected. */
+        seconds: number;
+        /** Bytes sent to participants. May exceed 64 bits. */
+        egressBytes: bigint;
+        /** Bytes received from participants. May exceed 64 bits. */
+        ingressBytes: bigint;
+        /** What was charged. */
+        total: Amount;
+        /** What would have been charged, while the tenant was exempt. */
+        unbilled: Amount;
+        /** Seconds in each tier. */
+        secondsByTier: {
+          /** Seconds in this tier. */
+          audio: number;
+          /** Seconds in this tier. */
+          hd: number;
+          /** Seconds in this tier. */
+          full_hd: number;
+          /** Seconds in this tier. */
+          '2k': number;
+          /** Seconds in this tier. */
+          '2k_plus': number;
+        };
+      };
+      /** Its newest records, as far as they are at hand: 20 at most. */
+      records: {
+        /** As reported. */
+        id: string;
+        /** As reported. Absent: there was none. */
+        room?: string | undefined;
+        /** As reported. Absent: there was none. */
+        participant?: string | undefined;
+        /** As reported. */
+        role: 'host' | 'audience' | 'broadcast_audience';
+        /** As reported. */
+        tier: 'audio' | 'hd' | 'full_hd' | '2k' | '2k_plus';
+        /** As reported. */
+        seconds: number;
+        /** As reported. */
+        egressBytes: bigint;
+        /** As reported. */
+        ingressBytes: bigint;
+        /** What it cost; for an unbilled record, what it would have cost. */
+        total: Amount;
+        /** The ceiling limited the charge. */
+        capped: boolean;
+        /** The tenant was exempt, so it was not charged. */
+        unbilled: boolean;
+        /** When it was charged. */
+        at: Date;
+      }[];
+      /** The sums have every charge before this time. Later ones are added within seconds. */
+      assignedUntil: Date;
+    };
+  };
+  /** What a room cost. */
+  'GET /v1/rooms/{uid}/cost': {
+    /** In the path. */
+    path: {
+      /** The uid of the room. */
+      uid: string;
+    };
+    /** The answer. */
+    answer: {
+      /** The name of the room. */
+      room: string;
+      /** The incarnation. */
+      roomUid: string;
+      /** When the room was created. */
+      createdAt: Date;
+      /** When the room ended. Absent: it is live. */
+      endedAt?: Date | undefined;
+      /** How many sessions it had. */
+      sessions: number;
+      /** The sums of its sessions. */
+      assigned: {
+        /** Records, charged and unbilled. */
+        records: number;
+        /** Seconds that participants were connected. */
+        seconds: number;
+        /** Bytes sent to participants. May exceed 64 bits. */
+        egressBytes: bigint;
+        /** Bytes received from participants. May exceed 64 bits. */
+        ingressBytes: bigint;
+        /** What was charged. */
+        total: Amount;
+        /** What would have been charged, while the tenant was exempt. */
+        unbilled: Amount;
+        /** Seconds in each tier. */
+        secondsByTier: {
+          /** Seconds in this tier. */
+          audio: number;
+          /** Seconds in this tier. */
+          hd: number;
+          /** Seconds in this tier. */
+          full_hd: number;
+          /** Seconds in this tier. */
+          '2k': number;
+          /** Seconds in this tier. */
+          '2k_plus': number;
+        };
+      };
+      /** Usage of the room that belongs to no session. */
+      unassigned: {
+        /** Records, charged and unbilled. */
+        records: number;
+        /** Seconds that participants were connected. */
+        seconds: number;
+        /** Bytes sent to participants. May exceed 64 bits. */
+        egressBytes: bigint;
+        /** Bytes received from participants. May exceed 64 bits. */
+        ingressBytes: bigint;
+        /** What was charged. */
+        total: Amount;
+        /** What would have been charged, while the tenant was exempt. */
+        unbilled: Amount;
+        /** Seconds in each tier. */
+        secondsByTier: {
+          /** Seconds in this tier. */
+          audio: number;
+          /** Seconds in this tier. */
+          hd: number;
+          /** Seconds in this tier. */
+          full_hd: number;
+          /** Seconds in this tier. */
+          '2k': number;
+          /** Seconds in this tier. */
+          '2k_plus': number;
+        };
+      };
+      /** The sums have every charge before this time. Later ones are added within seconds. */
+      assignedUntil: Date;
+    };
+  };
   /** How the charge of a record came about. */
   'GET /v1/usage/{id}/explain': {
     /** In the path. */
@@ -1503,6 +1747,7 @@ export interface Operations {
 export const NAMES = {
   amount_cents: 'amountCents',
   api_key: 'apiKey',
+  assigned_until: 'assignedUntil',
   auto_top_up: 'autoTopUp',
   balance_after: 'balanceAfter',
   below_cents: 'belowCents',
@@ -1519,6 +1764,8 @@ export const NAMES = {
   egress_cost_per_gib: 'egressCostPerGib',
   egress_gib: 'egressGib',
   empty_at: 'emptyAt',
+  ended_at: 'endedAt',
+  entered_at: 'enteredAt',
   event_id: 'eventId',
   finished_at: 'finishedAt',
   first_at: 'firstAt',
@@ -1531,6 +1778,8 @@ export const NAMES = {
   last_at: 'lastAt',
   last_top_up_error: 'lastTopUpError',
   latency_ms: 'latencyMs',
+  leave_reason: 'leaveReason',
+  left_at: 'leftAt',
   limited_by: 'limitedBy',
   markup_basis_points: 'markupBasisPoints',
   next_cursor: 'nextCursor',
@@ -1550,8 +1799,10 @@ export const NAMES = {
   retires_at: 'retiresAt',
   retry_at: 'retryAt',
   revoked_at: 'revokedAt',
+  room_uid: 'roomUid',
   rule_version: 'ruleVersion',
   runway_hours: 'runwayHours',
+  seconds_by_tier: 'secondsByTier',
   signup_address: 'signupAddress',
   so_far: 'soFar',
   wait_seconds: 'waitSeconds',
@@ -1559,15 +1810,19 @@ export const NAMES = {
 
 /** What is a time in answers, by its name on the wire. */
 export const TIMES: ReadonlySet<string> = new Set([
+  'assigned_until',
   'at',
   'created_at',
   'day',
   'empty_at',
+  'ended_at',
+  'entered_at',
   'finished_at',
   'first_at',
   'from',
   'hour',
   'last_at',
+  'left_at',
   'old_key_retires',
   'old_secret_retires',
   'paused_at',

@@ -9,6 +9,15 @@ export type UsageRecord = BodyOf<'POST /v1/usage'>['records'][number];
 /** A usage record, and what it cost. */
 export type ChargedRecord = AnswerOf<'GET /v1/usage/records'>['records'][number];
 
+/** What one participant did in one room, from entering to leaving, and what it cost. */
+export type Session = AnswerOf<'GET /v1/sessions'>['sessions'][number];
+
+/** A session with its newest records. */
+export type ShownSession = AnswerOf<'GET /v1/sessions/{id}'>;
+
+/** What a room cost. */
+export type RoomCost = AnswerOf<'GET /v1/rooms/{uid}/cost'>;
+
 /** An id that was reported again with other values. */
 export type UsageConflict = AnswerOf<'GET /v1/usage/conflicts'>['conflicts'][number];
 
@@ -34,6 +43,20 @@ export interface ListUsageRecordsRequest extends PageRequest {
   /** Only what was charged at this time or later. */
   readonly from?: Date | undefined;
   /** Only what was charged before this time. */
+  readonly to?: Date | undefined;
+}
+
+/** Which sessions to list. */
+export interface ListSessionsRequest extends PageRequest {
+  /** Only rooms of this name. */
+  readonly room?: string | undefined;
+  /** Only this participant, by the username. */
+  readonly participant?: string | undefined;
+  /** Only those that this API key or device credential admitted. */
+  readonly key?: string | undefined;
+  /** Only sessions that began at this time or later. */
+  readonly from?: Date | undefined;
+  /** Only sessions that began before this time. */
   readonly to?: Date | undefined;
 }
 
@@ -78,6 +101,21 @@ export class Usage {
   /** Usage records as they were charged, newest first. */
   records(request: ListUsageRecordsRequest = {}, options?: CallOptions): Listing<ChargedRecord> {
     return this.#rest.list('GET /v1/usage/records', (page) => page.records, { ...request }, options);
+  }
+
+  /** Sessions of participants, those that began last first. */
+  sessions(request: ListSessionsRequest = {}, options?: CallOptions): Listing<Session> {
+    return this.#rest.list('GET /v1/sessions', (page) => page.sessions, { ...request }, options);
+  }
+
+  /** One session, with its newest records. Fails with `NotFound` if there is none. */
+  async session(id: string, options?: CallOptions): Promise<ShownSession> {
+    return await this.#rest.call('GET /v1/sessions/{id}', { path: { id } }, options);
+  }
+
+  /** What a room cost, by its uid. Fails with `NotFound` if there is none. */
+  async roomCost(uid: string, options?: CallOptions): Promise<RoomCost> {
+    return await this.#rest.call('GET /v1/rooms/{uid}/cost', { path: { uid } }, options);
   }
 
   /** Ids that were reported again with other values, newest report first. The other values are not charged. */

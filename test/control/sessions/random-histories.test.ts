@@ -1,0 +1,151 @@
+/** The sums of sessions, of unassigned usage and of what is not assigned yet equal the ledger at any step, whatever happens. */
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { assignNext } from '../../../src/control/sessions/assign-usage.ts';
+import { adjust, report, setExempt } from '../../doors/rest/ledger-routes.ts';
+import { checkLedger } from '../../support/check-ledger.ts';
+import { useControl } from '../../support/grpc.ts';
+import { usageRecord, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
+import { mint, newStage, type Stage } from '../moderation/support.ts';
+import { forgetExpulsion } from '../people/support.ts';
+import { assignAll, expectAllAssigned } from './support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+const db = () => app.service.deps.db;
+
+const NAMES = ['ann', 'bob', 'cem'] as const;
+const ROOMS = ['lobby', 'hall'] as const;
+
+const room = fc.constantFrom(...ROOMS);
+const name = fc.constantFrom(...NAMES);
+const record = fc.record({
+  room: fc.constantFrom(...ROOMS, 'no such room', '', undefined),
+  // Also as typed, and of users who are not in the room.
+  participant: fc.constantFrom(...NAMES, 'Ann', 'stranger', '(erased)', '', undefined),
+  tier: fc.constantFrom('audio', 'hd', 'full_hd', '2k', '2k_plus'),
+  seconds: fc.oneof(fc.nat(3), fc.nat(86_400)),
+  egress_bytes: fc.oneof(
+    fc.nat(),
+    fc.maxSafeNat().map((each) => each % 1e13),
+  ),
+});
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('enter' as const), room, name }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('leave' as const), room, name }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('report' as const),
+      records: fc.array(record, { minLength: 1, maxLength: 60 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant({ do: 'repeat' as const }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reopen' as const), room }) },
+  // As if so many minutes had passed: records that follow are late.
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('age' as const), minutes: fc.nat(3_000) }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'exempt' as const }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('erase' as const), name }) },
+  { weight: 3, arbitrary: fc.constant({ do: 'assign' as const }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+class History {
+  readonly #stage: Stage;
+  #exempt = false;
+  #sent: Record<string, unknown>[] = [];
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  async take(each: Step): Promise<void> {
+    const { tenant, control } = this.#stage;
+    const id = idOf(tenant);
+    switch (each.do) {
+      case 'enter':
+        await mint(this.#stage, each.name, { room: each.room });
+        break;
+      case 'leave':
+        await this.#kick(each.room, each.name);
+        break;
+      case 'report':
+        this.#sent = each.records.map((fields) => usageRecord(fields));
+        await report(app, tenant, this.#sent);
+        break;
+      case 'repeat':
+        // Duplicates cost nothing.
+        await report(app, tenant, this.#sent);
+        break;
+      case 'reopen':
+        await control.call(RoomService.method.endRoom, { room: each.room });
+        await control.call(RoomService.method.createRoom, { room: each.room });
+        break;
+      case 'age':
+        await this.#age(each.minutes);
+        break;
+      case 'exempt':
+        this.#exempt = !this.#exempt;
+        await setExempt(app, tenant, this.#exempt);
+        break;
+      case 'erase':
+        for (const place of ROOMS) await this.#kick(place, each.name);
+        await forgetExpulsion(db(), id);
+        await app.request('POST', '/v1/participants/erase', {
+          key: tenant.key,
+          body: { participant: each.name },
+        });
+        break;
+      case 'assign':
+        await assignNext(db(), id);
+    }
+  }
+
+  async #kick(place: string, username: string): Promise<void> {
+    const call = this.#stage.control.call(ModerationService.method.kickParticipant, {
+      room: place,
+      username,
+    });
+    await call.catch((error: { readonly code: string }) => expect(error.code).toBe('NOT_FOUND'));
+  }
+
+  async #age(minutes: number): Promise<void> {
+    await db().query(
+      `update sessions set entered_at = entered_at - make_interval(mins => $2), left_at = left_at - make_interval(mins => $2)
+        where tenant_id = $1`,
+      [idOf(this.#stage.tenant), minutes],
+    );
+  }
+}
+
+test('no micro is lost, and none counts twice', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
+      const stage = await newStage(app, controlOf);
+      await stage.control.call(RoomService.method.createRoom, { room: 'hall' });
+      const id = idOf(stage.tenant);
+      await adjust(app, stage.tenant, 10n ** 12n);
+      const history = new History(stage);
+      for (const each of steps) {
+        await history.take(each);
+        await expectAllAssigned(db(), id);
+      }
+      await assignAll(db(), id);
+      await expectAllAssigned(db(), id);
+      await checkLedger(db());
+      // Everything can be shown by room.
+      const { rows } = await db().query(
+        'select room, room_uid as uid from unassigned_usage where tenant_id = $1 and room_uid <> $2',
+        [id, ''],
+      );
+      for (const { uid } of rows) {
+        const cost = await app.request('GET', `/v1/rooms/${uid}/cost`, { key: stage.tenant.key });
+        expect(cost.status).toBe(200);
+      }
+    }),
+    { numRuns: 25, endOnFailure: true },
+  );
+});
