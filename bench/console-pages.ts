@@ -50,7 +50,7 @@ export const consolePages: Benchmark = {
     const keyed = await openProcess(bench, stand, './keyed-route.ts');
     bench.progress(`writing ${RECORDS} records; this takes minutes`);
     const now = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-    await fillMonth(stand, tenant, RECORDS, new Date(now - DAYS * 24 * HOUR_MS));
+    await fillMonth(stand, tenant, RECORDS, { from: new Date(now - DAYS * 24 * HOUR_MS) });
     const [before] = await service.memoryMb();
     const url = service.urls[0]!;
     const floor = reader(

@@ -1,8 +1,8 @@
 /** A month of one tenant's usage, written straight into the tables as a service would have left them. */
-import pg from 'pg';
+import type pg from 'pg';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { rollUpUsage } from '../src/money/usage/roll-up-usage.ts';
-import type { Stand } from './stand.ts';
+import { onLongClient, type Stand } from './stand.ts';
 
 export const MONTH = { from: '2026-10-01', to: '2026-11-01' } as const;
 export const DAYS = 31;
@@ -16,22 +16,16 @@ export async function fillMonth(
   stand: Stand,
   tenant: TenantId,
   records: number,
-  from = new Date(MONTH.from),
+  { from = new Date(MONTH.from), participant = SCATTERED } = {},
 ): Promise<void> {
-  // Not through the pool, which cancels a statement after some seconds.
-  const client = new pg.Client(stand.databaseUrl);
-  await client.connect();
-  try {
-    await client.query('set synchronous_commit = off');
+  await onLongClient(stand, async (client) => {
     await fillPostings(client, tenant, records / BATCH, from);
-    await client.query(RECORDS, [tenant]);
+    await client.query(insertRecords(participant), [tenant]);
     await client.query(ROOM_HOURS, [tenant]);
     await client.query(HOURS, [tenant]);
     await rollUpUsage(stand);
     await client.query('vacuum analyze');
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** What a batch of BATCH records costs: a third of them 3,000 micros each, a third 800, a third 300. */
@@ -56,12 +50,19 @@ async function fillPostings(client: pg.Client, tenant: TenantId, batches: number
   );
 }
 
-const RECORDS = `insert into usage_records (tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds, line, role,
+const ROOM = `(p.seq * 7 + line % ${ROOMS_OF_BATCH}) % ${ROOMS}`;
+/** Which participant a record has, in SQL. Nearly each record of a room has another one. */
+const SCATTERED = `(p.seq * 31 + line * 7) % ${PARTICIPANTS}`;
+/** A room has the same few participants all the time. */
+export const REGULARS = `${ROOM} * (${PARTICIPANTS} / ${ROOMS}) + line / ${ROOMS_OF_BATCH} % (${PARTICIPANTS} / ${ROOMS})`;
+
+const insertRecords = (
+  participant: string,
+) => `insert into usage_records (tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds, line, role,
                                             tier, capped, id, room, participant, inserted_at)
   select $1, p.seq, 900000000, 90000, (array[3000, 800, 300])[1 + line % 3], 60, line,
          (array['h', 'a', 'a'])[1 + line % 3]::"char", (array['f', 'h', 'a'])[1 + line % 3]::"char", true,
-         ${ID('p.seq', 'line')}, 'room-' || (p.seq * 7 + line % ${ROOMS_OF_BATCH}) % ${ROOMS},
-         'user-' || (p.seq * 31 + line * 7) % ${PARTICIPANTS}, p.inserted_at
+         ${ID('p.seq', 'line')}, 'room-' || ${ROOM}, 'user-' || (${participant}), p.inserted_at
     from postings p, generate_series(0, ${BATCH - 1}) line where p.tenant_id = $1 order by p.seq, line`;
 
 const ROOM_HOURS = `insert into usage_room_hours

@@ -22,6 +22,7 @@ import { relayMedia } from './relay-media.ts';
 import { relayPush } from './relay-push.ts';
 import { describeMachine, renderReport } from './report.ts';
 import { runBenchmark } from './run.ts';
+import { sessions } from './sessions.ts';
 import { start } from './start.ts';
 import { usageCases } from './usage-cases.ts';
 import { usageFloors } from './usage-floors.ts';
@@ -41,6 +42,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageCases,
   flat,
   ledgerReads,
+  sessions,
   consolePages,
   budget,
   keysRoute,

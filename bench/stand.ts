@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import type { KeyKind } from '../src/access/keys/api-key.ts';
 import { migrate } from '../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../src/base/db/pool.ts';
@@ -37,6 +38,18 @@ export async function openStand(bench: Bench): Promise<Stand> {
   await migrate(db);
   bench.measuredOn(await factsOf(db));
   return { databaseUrl: embedded.url, db };
+}
+
+/** To write many rows: not through the pool, which cancels a statement after some seconds. */
+export async function onLongClient<T>(stand: Stand, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(stand.databaseUrl);
+  await client.connect();
+  try {
+    await client.query('set synchronous_commit = off');
+    return await work(client);
+  } finally {
+    await client.end();
+  }
 }
 
 /** The PostgreSQL process that forks the connections' processes, of each server. `undefined` where there is no /proc. */

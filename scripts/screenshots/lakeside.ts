@@ -1,6 +1,6 @@
 /** Lakeside Theatre: a tenant as an owner knows it after a month, made through the interfaces that tenants have. */
 import { createHash } from 'node:crypto';
-import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
+import { Boxoffice, type Session } from '../../sdk/typescript/src/backend/index.ts';
 import { parseTenantId, type TenantId } from '../../src/base/tenants/tenant.ts';
 import { startHook } from './hook.ts';
 import { type Dated, dateBack, newestPosting } from './past.ts';
@@ -54,7 +54,9 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
   const made = await setUp(client);
   say('Rooms with people in them, bans and watchdogs');
   await openRooms(client);
+  await useRooms(relay);
   await moderate(owner);
+  const { id: session, roomUid } = await findSession(client);
   const erasure = await owner.send('/console/people/erase', {
     participant: 'former.guest',
     confirm: 'erase',
@@ -73,6 +75,8 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
       record: LAST_RECORD,
       month: monthBefore(new Date()),
       erasure,
+      session,
+      roomUid,
     },
   };
 }
@@ -269,6 +273,40 @@ async function openRooms({ rooms, tokens, watchdogs }: Boxoffice): Promise<void>
   });
   await watchdogs.create({ room: 'main-stage', maxDurationSeconds: 14_400, action: 'end_room' });
   await watchdogs.create({ room: 'rehearsal-1', hostAbsentForSeconds: 900, action: 'notify' });
+}
+
+/** A few minutes of everybody in the rooms, and a recorder that has no token. */
+async function useRooms({ usage }: Boxoffice): Promise<void> {
+  const crowd = Object.entries(PEOPLE).flatMap(([room, people]) =>
+    people.map((participant, at) => ({
+      room,
+      participant,
+      role: at < 2 ? ('host' as const) : ('audience' as const),
+    })),
+  );
+  const all = [...crowd, { room: 'main-stage', participant: 'recorder', role: 'audience' as const }];
+  for (const [part, tier] of (['hd', 'full_hd', 'full_hd'] as const).entries()) {
+    await usage.report(
+      all.map((each, at) => ({
+        ...each,
+        id: `relay-1.now.${at}.${part}`,
+        tier,
+        seconds: 0,
+        egressBytes: 31_000_000 + at * 977_000,
+        ingressBytes: 4_000_000,
+      })),
+    );
+  }
+}
+
+/** One whose usage is assigned. */
+function findSession({ usage }: Boxoffice): Promise<Session> {
+  return until('usage in sessions', async () => {
+    for await (const session of usage.sessions({ participant: 'ariel' })) {
+      return session.records === 3 ? session : undefined;
+    }
+    return undefined;
+  });
 }
 
 /** As a person at the console does it. */

@@ -17,6 +17,8 @@ export interface Stage {
   readonly device: string;
   readonly webhook: string;
   readonly erasure: string;
+  readonly session: string;
+  readonly roomUid: string;
   readonly parked: string;
 }
 
@@ -108,6 +110,27 @@ export const TENANT_PICTURES: readonly Picture[] = [
     group: 'Money',
     shows: 'The entries of the ledger, with filters',
     isOnPhone: true,
+  },
+  {
+    route: '/console/room-sessions',
+    name: 'room-sessions',
+    group: 'Money',
+    shows: 'Who was in rooms, how long, and what it cost',
+    isOnPhone: true,
+  },
+  {
+    route: '/console/room-sessions/:id',
+    name: 'room-session',
+    group: 'Money',
+    shows: 'One session, with its usage by tier and its newest records',
+    path: ({ session }) => `/console/room-sessions/${session}`,
+  },
+  {
+    route: '/console/room-cost/:uid',
+    name: 'room-cost',
+    group: 'Money',
+    shows: 'What a room cost, with what is unassigned',
+    path: ({ roomUid }) => `/console/room-cost/${roomUid}`,
   },
   {
     route: '/console/charge',
@@ -332,6 +355,7 @@ export const NO_PAGES: readonly string[] = [
   '/console/assets/:file',
   '/console/login/oidc/callback',
   '/console/ledger.csv',
+  '/console/room-sessions.csv',
   '/console/payments/:id/receipt',
   '/console/payments/:id/invoice',
   '/console/spend.csv',

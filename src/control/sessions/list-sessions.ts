@@ -2,7 +2,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import { type Page, readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findSessions, type ListedSession, type SessionFilter, type SessionPlace } from './sessions.sql.ts';
+import type { ListedSession, SessionFilter, SessionPlace } from './session.ts';
+import { findSessions } from './sessions.sql.ts';
 
 export function listSessions(
   db: Db,

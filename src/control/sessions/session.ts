@@ -52,6 +52,24 @@ export interface Session {
   readonly usage: SessionUsage;
 }
 
+export interface SessionFilter {
+  readonly room: string | undefined;
+  readonly participant: string | undefined;
+  readonly key: string | undefined;
+  /** Only sessions that began from then on, and before then. */
+  readonly from: Date | undefined;
+  readonly to: Date | undefined;
+}
+
+/** Where the next page begins: after this session. */
+export interface SessionPlace {
+  /** Microseconds since 1970. */
+  readonly entered: bigint;
+  readonly id: string;
+}
+
+export type ListedSession = Session & Pick<SessionPlace, 'entered'>;
+
 export const NO_USAGE: SessionUsage = {
   records: 0n,
   seconds: TIERS.map(() => 0n),

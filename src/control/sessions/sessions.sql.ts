@@ -4,7 +4,14 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { ERASED } from '../../money/usage/usage-record.ts';
 import type { NewSession, OpenSession, SeenParticipant, SessionChange } from './follow-sessions.ts';
-import { SESSION_DEVICES_MAX, type Session, type SessionUsage } from './session.ts';
+import {
+  type ListedSession,
+  SESSION_DEVICES_MAX,
+  type Session,
+  type SessionFilter,
+  type SessionPlace,
+  type SessionUsage,
+} from './session.ts';
 
 /** The first of some devices, each once. A query over them, as a column of the statement that changes `sessions s`. */
 export function devicesOf(devices: string): string {
@@ -248,24 +255,6 @@ function readSession<Row extends UsageRow & Omit<Session, 'usage'>>(
     usage: readUsage({ records, seconds, egressBytes, ingressBytes, amount, unbilled }),
   };
 }
-
-export interface SessionFilter {
-  readonly room: string | undefined;
-  readonly participant: string | undefined;
-  readonly key: string | undefined;
-  /** Only sessions that began from then on, and before then. */
-  readonly from: Date | undefined;
-  readonly to: Date | undefined;
-}
-
-/** Where the next page begins: after this session. */
-export interface SessionPlace {
-  /** Microseconds since 1970. */
-  readonly entered: bigint;
-  readonly id: string;
-}
-
-export type ListedSession = Session & Pick<SessionPlace, 'entered'>;
 
 /** Up to `limit` sessions after `after` in the list (`null`: from its beginning), those that began last first. */
 export async function findSessions(

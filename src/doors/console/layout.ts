@@ -18,6 +18,13 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
   { path: '/console', also: ['/console/start'], name: 'Overview', needs: 'see_overview', group: 'Overview' },
   { path: '/console/spend', name: 'Spend', needs: 'see_money', group: 'Money' },
   { path: '/console/ledger', also: ['/console/charge'], name: 'Ledger', needs: 'see_money', group: 'Money' },
+  {
+    path: '/console/room-sessions',
+    also: ['/console/room-cost'],
+    name: 'Room sessions',
+    needs: 'see_money',
+    group: 'Money',
+  },
   { path: '/console/statements', name: 'Statements', needs: 'see_money', group: 'Money' },
   { path: '/console/payments', name: 'Payments', needs: 'see_money', group: 'Money' },
   { path: '/console/top-up', name: 'Automatic top-up', needs: 'see_money', group: 'Money' },

@@ -3,10 +3,27 @@ import { showConflicts } from './pages/conflicts.ts';
 import { showExport, submitExport } from './pages/export.ts';
 import { sendLedger } from './pages/ledger.ts';
 import { openInvoice, openReceipt, showPayments, submitPortal } from './pages/payments.ts';
+import { sendRoomSessions, showRoomCost, showRoomSession, showRoomSessions } from './pages/room-sessions.ts';
 import type { ConsoleRoute } from './route.ts';
 
 export const MONEY_ROUTES: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/console/ledger.csv', needs: 'see_money', queue: 'its own', handle: sendLedger },
+  { method: 'GET', path: '/console/room-sessions', needs: 'see_money', handle: showRoomSessions },
+  {
+    method: 'GET',
+    path: '/console/room-sessions.csv',
+    needs: 'see_money',
+    queue: 'its own',
+    handle: sendRoomSessions,
+  },
+  { method: 'GET', path: '/console/room-sessions/:id', needs: 'see_money', handle: showRoomSession },
+  {
+    method: 'GET',
+    path: '/console/room-cost/:uid',
+    needs: 'see_money',
+    queue: 'heavy reads',
+    handle: showRoomCost,
+  },
   { method: 'GET', path: '/console/conflicts', needs: 'see_money', handle: showConflicts },
   { method: 'GET', path: '/console/payments', needs: 'see_money', handle: showPayments },
   {

@@ -2,8 +2,14 @@
 import type { Db } from '../../base/db/pool.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { listSessions } from '../../control/sessions/list-sessions.ts';
-import { isSessionId, type Session, secondsByTier } from '../../control/sessions/session.ts';
-import type { ListedSession, SessionFilter, SessionPlace } from '../../control/sessions/sessions.sql.ts';
+import {
+  isSessionId,
+  type ListedSession,
+  type Session,
+  type SessionFilter,
+  type SessionPlace,
+  secondsByTier,
+} from '../../control/sessions/session.ts';
 import { displayMicros } from '../../money/amount.ts';
 import { TIERS } from '../../money/pricing/role.ts';
 import type { Columns, ItemStream } from './item-stream.ts';

@@ -31,7 +31,7 @@ export async function filterRecords(
 }
 
 /** Records that are looked through for the newest of a participant. */
-const LOOKED_MAX = 10_000;
+const LOOKED_MAX = 5_000;
 
 /** The newest records of a participant in a room, in these postings. A few, because no index has participants. */
 export async function findNewestRecords(

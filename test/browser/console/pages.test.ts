@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { RoomService } from '@boxoffice/contract/room_service';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { TENANT_PICTURES } from '../../../scripts/screenshots/pictures.ts';
 import { makeEntrance } from '../../../src/access/logins/request-login.ts';
 import { insertMember } from '../../../src/access/members/members.sql.ts';
@@ -38,6 +38,9 @@ let charged: string;
 let webhook: string;
 let device: string;
 let erasure: string;
+/** The id of a session in a room, and the uid of the room. */
+let session: string;
+let roomUid: string;
 /** Another tenant of the same person. */
 let other: TestTenant;
 /** A founder who has yet to say what may stay, and a signup whose address is not proved. */
@@ -157,6 +160,11 @@ async function fillRooms(): Promise<void> {
   await post('/console/rooms/watchdogs', { ...watchdog, room: 'lobby' });
   await post('/console/rooms/watchdogs', { ...watchdog, room: 'r'.repeat(128) });
   erasure = await post('/console/people/erase', { participant: HOSTILE[2]!, confirm: 'erase' });
+  // A listener opens sessions.
+  await vi.waitFor(async () => {
+    const { sessions } = (await app.request('GET', '/v1/sessions?participant=ann', { key: tenant.key })).json;
+    ({ id: session, room_uid: roomUid } = sessions[0]);
+  }, 60_000);
 }
 
 const PAGES: Readonly<Record<string, () => string>> = {
@@ -168,6 +176,10 @@ const PAGES: Readonly<Record<string, () => string>> = {
   ledger: () => '/console/ledger',
   'filtered ledger': () => `/console/ledger?room=${encodeURIComponent(HOSTILE[1]!)}`,
   'empty ledger': () => '/console/ledger?kind=dispute',
+  'room sessions': () => '/console/room-sessions',
+  'no room sessions': () => `/console/room-sessions?participant=${encodeURIComponent(HOSTILE[1]!)}`,
+  'a room session': () => `/console/room-sessions/${session}`,
+  'the cost of a room': () => `/console/room-cost/${roomUid}`,
   charge: () => `/console/charge?id=${encodeURIComponent(charged)}`,
   payments: () => '/console/payments',
   conflicts: () => '/console/conflicts',

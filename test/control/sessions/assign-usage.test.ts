@@ -2,7 +2,8 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { findSessions, type SessionFilter } from '../../../src/control/sessions/sessions.sql.ts';
+import type { SessionFilter } from '../../../src/control/sessions/session.ts';
+import { findSessions } from '../../../src/control/sessions/sessions.sql.ts';
 import { TIERS } from '../../../src/money/pricing/role.ts';
 import { report } from '../../doors/rest/ledger-routes.ts';
 import { useControl } from '../../support/grpc.ts';

@@ -118,6 +118,10 @@ ${
     end &&
     html`<a href="${pathOf(room.name)}?after=${encodeURIComponent(end.username)}" rel="next">More participants</a>`
   }</p></div>
+${
+  mayDo(session.role, 'see_money') &&
+  html`<p><a href="/console/room-cost/${room.uid}">What this room cost</a></p>`
+}
 ${await renderFeed(call, room.name)}
 ${isLive && mayDo(session.role, 'moderate') && renderEnd(room, form.get('reason'), faults)}
 <p><a href="/console/rooms">All live rooms</a></p>`;

@@ -58,7 +58,8 @@ ${
       })}
 <p><a href="/console/spend.csv?from=${dayOf(asked.from)}&to=${lastDayOf(asked)}&by=${asked.by}&every=${asked.every}">These numbers as CSV</a></p>
 ${renderTable(asked, spend)}`
-}`;
+}
+<p><a href="/console/room-sessions">What each session cost</a></p>`;
   return page({ title: 'Spend', body, script: CHART_SCRIPT_ASSET.path });
 }
 
