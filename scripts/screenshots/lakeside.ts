@@ -291,7 +291,7 @@ async function useRooms({ usage }: Boxoffice): Promise<void> {
         ...each,
         id: `relay-1.now.${at}.${part}`,
         tier,
-        seconds: 0,
+        seconds: 300,
         egressBytes: 31_000_000 + at * 977_000,
         ingressBytes: 4_000_000,
       })),

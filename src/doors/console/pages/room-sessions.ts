@@ -152,7 +152,7 @@ function renderFacts(session: Session): Html {
     Ended: renderEnd(session),
     Role: role,
     'Admitted by': keyId !== null && html`<code>${keyId}</code>`,
-    Customer: customer !== null && named(customer),
+    ...(customer !== null && { Customer: named(customer) }),
     Devices: devices.map((device) => html`<code>${device}</code> `),
   });
 }
