@@ -27,7 +27,7 @@ const STEP_FORMS: TestProjectConfiguration = {
   test: {
     name: 'step forms',
     include: [
-      ...['access/sessions', 'base/tenants', 'control', 'events', ...CHARGING].map(
+      ...['access/sessions', 'base/tenants', 'control', 'events', 'money/grants', ...CHARGING].map(
         (each) => `test/${each}/**/*.test.ts`,
       ),
       'test/money/statements/tell-statements.test.ts',

@@ -9,6 +9,7 @@ import { distributed, distributedCosts } from './distributed.ts';
 import { distributedMove } from './distributed-move.ts';
 import { failover } from './failover.ts';
 import { flat } from './flat.ts';
+import { grants } from './grants.ts';
 import { guards } from './guard.ts';
 import { guardsOf, type Judgement, judge, readGuards, renderJudgements, writeGuards } from './guard-judge.ts';
 import { join } from './join.ts';
@@ -42,6 +43,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageCases,
   flat,
   ledgerReads,
+  grants,
   sessions,
   consolePages,
   budget,

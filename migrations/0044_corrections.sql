@@ -46,7 +46,8 @@ begin
                        or exists (select from pg_trigger where tgrelid = c.oid and tgname = 'append_only')
                        then 'SELECT,INSERT'
                      when c.relname = 'events' then 'SELECT,INSERT,DELETE'
-                     when c.relname in ('tenants', 'accounts', 'payments', 'refunds', 'disputes', 'fraud_warnings')
+                     when c.relname in ('tenants', 'accounts', 'payments', 'refunds', 'disputes', 'fraud_warnings',
+                                        'grants')
                        then 'SELECT,INSERT,UPDATE'
                      else 'SELECT,INSERT,UPDATE,DELETE' end, ',') as rights
               from pg_class c

@@ -101,6 +101,7 @@ const VERBS: Readonly<Record<string, string>> = {
   BalanceAlert: 'says that',
   RunwayAlert: 'says that',
   CardExpiry: 'says that',
+  GrantExpiry: 'says that',
   ConflictingDuplicates: 'counts',
   KeyRetirement: 'says that',
   WebhookPause: 'says that',

@@ -19,9 +19,11 @@ import {
 import {
   FurtherEntriesSchema,
   FurtherRoomsSchema,
+  GrantedCreditSchema,
   StatementSchema,
 } from '../src/doors/rest/statement-schema.ts';
 import { DeliverySchema, WebhookSchema } from '../src/doors/rest/webhook-schema.ts';
+import { ENTRY_KINDS } from '../src/money/ledger/posting.ts';
 import { PUBLIC_EVENT_TYPES } from '../src/outward/events/event-catalogue.ts';
 import { answerOf, type Description, describeRest, type Operation, type Schema } from './describe-rest.ts';
 
@@ -42,6 +44,7 @@ const NAMED = {
   RateCard: RateCardSchema,
   FurtherEntries: FurtherEntriesSchema,
   FurtherRooms: FurtherRoomsSchema,
+  GrantedCredit: GrantedCreditSchema,
   Statement: StatementSchema,
   Webhook: WebhookSchema,
   WebhookDelivery: DeliverySchema,
@@ -49,6 +52,7 @@ const NAMED = {
 
 /** The same for lists of words. */
 const NAMED_WORDS = {
+  LedgerKind: words(ENTRY_KINDS, { description: 'What changed a balance' }),
   WebhookEventType: words(PUBLIC_EVENT_TYPES, { description: 'What happened' }),
 };
 

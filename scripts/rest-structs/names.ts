@@ -67,7 +67,7 @@ export const ANSWERS: Readonly<Record<string, AnswerName>> = {
     doc: 'Changes of the balance of one kind',
   },
   Movement: {
-    at: ['payments', 'reversals', 'adjustments'].map(
+    at: ['payments', 'reversals', 'adjustments', 'grants'].map(
       (each) => `GET /v1/statements/{month} statement.${each}.entries`,
     ),
     doc: 'One change of the balance',
@@ -76,12 +76,17 @@ export const ANSWERS: Readonly<Record<string, AnswerName>> = {
     at: 'GET /v1/statements/{month} statement.payments.others',
     doc: 'Movements that are not listed, added up',
   },
+  GrantedCredit: {
+    at: 'GET /v1/statements/{month} statement.grants',
+    doc: 'Granted credit in a month',
+  },
   StatementUsage: { at: 'GET /v1/statements/{month} statement.usage', doc: 'What usage cost' },
   RoomUsage: { at: 'GET /v1/statements/{month} statement.usage.rooms' },
   FurtherRooms: {
     at: 'GET /v1/statements/{month} statement.usage.others',
     doc: 'Rooms that are not listed, added up',
   },
+  Grant: { at: 'GET /v1/grants grants' },
   Payment: { at: 'GET /v1/payments payments' },
   Receipt: {
     at: 'GET /v1/payments/{id}/receipt',
@@ -193,6 +198,12 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
     method: 'Billing.Ledger',
     doc: 'Which entries of the ledger to list',
     new: ['All entries'],
+  },
+  ListGrants: {
+    at: 'GET /v1/grants',
+    method: 'Billing.Grants',
+    doc: 'From which grant on to list',
+    new: ['From the newest on'],
   },
   ListPayments: {
     at: 'GET /v1/payments',
@@ -353,6 +364,19 @@ export const WORDS: Readonly<Record<string, WordsName>> = {
       dispute: 'A payment that its payer disputes',
       adjustment: 'Credit that the operator gave or took',
       correction: 'Usage that was priced again',
+      grant: 'Credit that the operator granted',
+      grant_expired: 'What was left of a grant at its end',
+      grant_voided: 'What was left of a grant that the operator voided',
+    },
+  },
+  GrantState: {
+    doc: 'Whether usage still spends a grant',
+    prefix: 'Grant',
+    words: {
+      active: 'Usage spends it',
+      spent: 'Nothing is left',
+      expired: 'It reached its end',
+      voided: 'The operator voided it',
     },
   },
   KeyKind: {

@@ -29,6 +29,11 @@ export interface Operators {
   readonly stage: Pick<Stage, 'operatorLink' | 'parked'>;
 }
 
+const GRANTS: readonly (readonly [dollars: string, reason: string, days: number])[] = [
+  ['20', 'The partner programme of the summer', 60],
+  ['5', 'A month to try it', 30],
+];
+
 export async function makeOthers(
   own: OwnService,
   lakeside: Lakeside,
@@ -61,6 +66,14 @@ export async function makeOthers(
     reason: 'Goodwill after the outage of Monday',
     reviewed: 'yes',
   });
+  for (const [dollars, reason, days] of GRANTS) {
+    await operator.send(`/console/tenants/${lakeside.id}/grants`, {
+      form: crypto.randomUUID(),
+      dollars,
+      reason,
+      expires: new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10),
+    });
+  }
   await lakeside.relay.usage.report([
     {
       id: lakeside.stage.record,

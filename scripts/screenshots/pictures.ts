@@ -290,6 +290,13 @@ export const OPERATOR_PICTURES: readonly Picture[] = [
     path: ({ tenant }) => `/console/tenants/${tenant}/credit`,
   },
   {
+    route: '/console/tenants/:tenant/grants',
+    name: 'operators-grants',
+    group: 'Tenants',
+    shows: 'Grants of a tenant',
+    path: ({ tenant }) => `/console/tenants/${tenant}/grants`,
+  },
+  {
     route: '/console/tenants/:tenant/limits',
     name: 'operators-limits',
     group: 'Tenants',

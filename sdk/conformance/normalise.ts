@@ -12,6 +12,7 @@ const MASKS: Readonly<Record<string, RegExp>> = {
     [
       ...['empty_time', 'first_time'],
       ...['time', 'at', 'deadline', 'created_at', 'retires_at', 'revoked_at', 'old_key_retires'],
+      ...['granted_at', 'expires_at'],
       ...['create_time', 'end_time', 'enter_time', 'last_seen_time', 'expire_time', 'leave_time'],
       ...['first_at', 'last_at', 'finished_at', 'from', 'to', 'hour', 'day'],
       ...['raised_at', 'empty_at', 'ended_at', 'paused_at', 'retry_at', 'old_secret_retires', 'timestamp'],
@@ -21,7 +22,7 @@ const MASKS: Readonly<Record<string, RegExp>> = {
   ),
   uid: UID,
   room_uid: UID,
-  id: /^((wd|ban|er|wh|evt|au|se)_[0-9a-f]{32}|whd_\d+|pi_\w+|t_[0-9a-f]{16}|[0-9a-f]{16}|\d+)$/,
+  id: /^((wd|ban|er|wh|evt|au|se|gr)_[0-9a-f]{32}|whd_\d+|pi_\w+|t_[0-9a-f]{16}|[0-9a-f]{16}|\d+)$/,
   key_id: /^([0-9a-f]{16}|[A-Za-z0-9_-]{43})$/,
   watchdog_id: /^wd_[0-9a-f]{32}$/,
   replaced_id: KEY_ID,

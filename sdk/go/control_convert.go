@@ -185,6 +185,8 @@ func fromEvent(m *controlv1.Event) *Event {
 		ConflictingDuplicates: fromConflictingDuplicates(m.GetConflictingDuplicates()),
 		KeyRetirement:         fromKeyRetirement(m.GetKeyRetirement()),
 		WebhookPause:          fromWebhookPause(m.GetWebhookPause()),
+		ReadyStatement:        fromReadyStatement(m.GetReadyStatement()),
+		GrantExpiry:           fromGrantExpiry(m.GetGrantExpiry()),
 		Type:                  wordOf[EventType](m.GetType()),
 	}
 }
@@ -395,6 +397,30 @@ func fromWebhookPause(m *controlv1.WebhookPause) *WebhookPause {
 		Attempts:    m.GetAttempts(),
 		Status:      m.GetStatus(),
 		Error:       m.GetError(),
+	}
+}
+
+func fromReadyStatement(m *controlv1.ReadyStatement) *ReadyStatement {
+	if m == nil {
+		return nil
+	}
+	return &ReadyStatement{
+		Month:         m.GetMonth(),
+		OpeningMicros: m.GetOpeningMicros(),
+		ClosingMicros: m.GetClosingMicros(),
+	}
+}
+
+func fromGrantExpiry(m *controlv1.GrantExpiry) *GrantExpiry {
+	if m == nil {
+		return nil
+	}
+	return &GrantExpiry{
+		GrantID:      m.GetGrantId(),
+		Reason:       m.GetReason(),
+		AmountMicros: Micros(m.GetAmountMicros()),
+		LeftMicros:   m.GetLeftMicros(),
+		ExpireTime:   timeOf(m.GetExpireTime()),
 	}
 }
 

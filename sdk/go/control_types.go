@@ -158,6 +158,10 @@ const (
 	EventKeyRetiring EventType = "key_retiring"
 	// A webhook was paused, because its deliveries failed: WebhookPause.
 	EventWebhookPaused EventType = "webhook_paused"
+	// The statement of a month is ready: ReadyStatement.
+	EventStatementReady EventType = "statement_ready"
+	// Granted credit ends soon, and not all of it is spent: GrantExpiry.
+	EventGrantExpiring EventType = "grant_expiring"
 )
 
 // WatchdogAction is what a watchdog does. A value that is newer than this library is its number in the
@@ -505,6 +509,10 @@ type Event struct {
 	KeyRetirement *KeyRetirement `json:"key_retirement,omitzero"`
 	// A webhook.
 	WebhookPause *WebhookPause `json:"webhook_pause,omitzero"`
+	// The statement of a month.
+	ReadyStatement *ReadyStatement `json:"ready_statement,omitzero"`
+	// Credit that the operator granted.
+	GrantExpiry *GrantExpiry `json:"grant_expiry,omitzero"`
 	// What happened.
 	Type EventType `json:"type"`
 }
@@ -742,6 +750,30 @@ type WebhookPause struct {
 	Status int32 `json:"status"`
 	// Why there was no answer; empty if there was one.
 	Error string `json:"error"`
+}
+
+// ReadyStatement is the statement of a month is ready: the balance moved in it.
+type ReadyStatement struct {
+	// Such as `2026-10`, in UTC.
+	Month string `json:"month"`
+	// Millionths of a US dollar: the balance at the start of the month.
+	OpeningMicros int64 `json:"opening_micros"`
+	// Millionths of a US dollar: the balance at its end.
+	ClosingMicros int64 `json:"closing_micros"`
+}
+
+// GrantExpiry says that granted credit ends soon, and not all of it is spent.
+type GrantExpiry struct {
+	// The id of the grant.
+	GrantID string `json:"grant_id"`
+	// Why it was granted.
+	Reason string `json:"reason"`
+	// What was granted, in micros: millionths of a US dollar.
+	AmountMicros Micros `json:"amount_micros"`
+	// What is left of it. It leaves the balance at the end.
+	LeftMicros int64 `json:"left_micros"`
+	// When it ends.
+	ExpireTime time.Time `json:"expire_time,omitzero"`
 }
 
 // Actor is the participant on whose behalf a call is made. The actor must be a participant of the room in

@@ -159,6 +159,9 @@ func TestRequestsOfREST(t *testing.T) {
 			_, err := c.Billing.Statement(t.Context(), GetStatement{Month: "2026-10", SoFar: true})
 			return err
 		}, true},
+		{"GET /v1/grants?cursor=x", "", func(c *Client) error {
+			return drain(c.Billing.Grants(t.Context(), ListGrants{PageToken: "x"}))
+		}, true},
 		{"GET /v1/payments?cursor=x&from=2026-11-01T00%3A00%3A00Z&limit=5", "", func(c *Client) error {
 			from := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 			return drain(c.Billing.Payments(t.Context(), ListPayments{PageToken: "x", PageSize: 5, From: from}))
@@ -274,7 +277,7 @@ func TestRequestsOfREST(t *testing.T) {
 	}
 	for _, each := range cases {
 		t.Run(each.line, func(t *testing.T) {
-			text := `{"entries":[],"conflicts":[],"payments":[],"deliveries":[]}`
+			text := `{"entries":[],"conflicts":[],"payments":[],"grants":[],"deliveries":[]}`
 			if strings.Contains(each.line, "/records") {
 				text = `{"records":[]}`
 			}

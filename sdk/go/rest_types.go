@@ -44,6 +44,27 @@ const (
 	LedgerAdjustment LedgerKind = "adjustment"
 	// Usage that was priced again.
 	LedgerCorrection LedgerKind = "correction"
+	// Credit that the operator granted.
+	LedgerGrant LedgerKind = "grant"
+	// What was left of a grant at its end.
+	LedgerGrantExpired LedgerKind = "grant_expired"
+	// What was left of a grant that the operator voided.
+	LedgerGrantVoided LedgerKind = "grant_voided"
+)
+
+// GrantState is whether usage still spends a grant. Expect words that are not listed here.
+type GrantState string
+
+// Values of GrantState.
+const (
+	// Usage spends it.
+	GrantActive GrantState = "active"
+	// Nothing is left.
+	GrantSpent GrantState = "spent"
+	// It reached its end.
+	GrantExpired GrantState = "expired"
+	// The operator voided it.
+	GrantVoided GrantState = "voided"
 )
 
 // KeyKind is what an API key is for. Expect words that are not listed here.
@@ -422,9 +443,11 @@ type Statement struct {
 	Reversals Movements `json:"reversals"`
 	// What the operator gave or took back.
 	Adjustments Movements `json:"adjustments"`
+	// What was granted, and what left at an end. Nil: there was none.
+	Grants *GrantedCredit `json:"grants,omitzero"`
 	// What usage cost. Unbilled usage moved no balance.
 	Usage StatementUsage `json:"usage"`
-	// The balance at the end: opening, payments, reversals and adjustments, less usage.
+	// The balance at the end: opening, payments, reversals, adjustments and grants, less usage.
 	Closing Amount `json:"closing"`
 }
 
@@ -454,10 +477,10 @@ type Movement struct {
 	Kind LedgerKind `json:"kind"`
 	// By how much.
 	Amount Amount `json:"amount"`
-	// The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its
-	// period.
+	// The provider's id of the payment, refund or dispute; the id of a grant; of an adjustment, its own; of a
+	// correction, its period.
 	Reference string `json:"reference,omitzero"`
-	// Why an adjustment or a correction was made.
+	// Why an adjustment, a correction or a grant was made.
 	Detail string `json:"detail,omitzero"`
 	// The payment that was reversed.
 	Payment string `json:"payment,omitzero"`
@@ -469,6 +492,22 @@ type FurtherMovements struct {
 	Count int64 `json:"count"`
 	// Of all of them.
 	Sum Amount `json:"sum"`
+}
+
+// GrantedCredit is granted credit in a month.
+type GrantedCredit struct {
+	// What of the opening balance was granted; the rest was paid.
+	Opening Amount `json:"opening"`
+	// The first ones, in the order of time.
+	Entries []Movement `json:"entries"`
+	// Those that are not listed. Nil: there are none.
+	Others *FurtherMovements `json:"others,omitzero"`
+	// Of all of them.
+	Sum Amount `json:"sum"`
+	// What was spent of granted credit.
+	Spent Amount `json:"spent"`
+	// What of the closing balance was granted; the rest was paid.
+	Closing Amount `json:"closing"`
 }
 
 // StatementUsage is what usage cost.
@@ -493,6 +532,29 @@ type FurtherRooms struct {
 	// How many rooms.
 	Rooms int64 `json:"rooms"`
 	UsageSums
+}
+
+// Grant is credit that the operator granted.
+type Grant struct {
+	// The id, which the ledger entries of the grant name.
+	ID string `json:"id"`
+	// [GrantActive]: usage spends it; [GrantSpent]: nothing is left; [GrantExpired] and [GrantVoided]: what was
+	// left left the balance.
+	State GrantState `json:"state"`
+	// Why it was granted.
+	Reason string `json:"reason"`
+	// What was granted: the sum of Left, Spent and Forfeited.
+	Amount Amount `json:"amount"`
+	// What usage may still spend.
+	Left Amount `json:"left"`
+	// What usage spent, or what the tenant owed before.
+	Spent Amount `json:"spent"`
+	// What was left when it expired or was voided.
+	Forfeited Amount `json:"forfeited"`
+	// When it was granted.
+	GrantedAt time.Time `json:"granted_at,omitzero"`
+	// When what is left leaves the balance. Zero: never.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }
 
 // Payment is a payment that was credited.
@@ -1099,6 +1161,12 @@ type ListLedger struct {
 	To time.Time `json:"to,omitzero"`
 	// 1 to 1000; 0 is 100.
 	PageSize int32 `json:"page_size,omitzero"`
+	// NextPageToken of the previous page; empty: the first page.
+	PageToken string `json:"page_token,omitzero"`
+}
+
+// ListGrants is the request of [Billing.Grants]: from which grant on to list.
+type ListGrants struct {
 	// NextPageToken of the previous page; empty: the first page.
 	PageToken string `json:"page_token,omitzero"`
 }

@@ -48,6 +48,17 @@ func (b *Billing) PaymentPages(ctx context.Context, request ListPayments, option
 	return pagesOfREST[Payment](ctx, b.rest, op, "payments", asked, request.PageToken, options)
 }
 
+// Grants yields credit that the operator granted, newest first, with what is left of each grant.
+func (b *Billing) Grants(ctx context.Context, request ListGrants, options ...CallOption) iter.Seq2[*Grant, error] {
+	return itemsOf(b.GrantPages(ctx, request, options...))
+}
+
+// GrantPages yields the pages of Grants.
+func (b *Billing) GrantPages(ctx context.Context, request ListGrants, options ...CallOption) iter.Seq2[*Page[Grant], error] {
+	op := operation{name: "Billing.Grants", path: "/v1/grants"}
+	return pagesOfREST[Grant](ctx, b.rest, op, "grants", filter{}, request.PageToken, options)
+}
+
 // Receipt links to the provider's receipt of a payment.
 func (b *Billing) Receipt(ctx context.Context, request GetReceipt, options ...CallOption) (*Receipt, error) {
 	id, err := segment("id", request.ID)

@@ -26,6 +26,7 @@ import { measureBurns } from '../money/alerts/measure-burn.ts';
 import { learnCards } from '../money/cards/learn-cards.ts';
 import { tellExpiringCards } from '../money/cards/tell-expiring-cards.ts';
 import { checkoutListener, expireCheckouts } from '../money/checkouts/expire-checkouts.ts';
+import { endGrants } from '../money/grants/end-grants.ts';
 import { measureParkedEvents } from '../money/parked/measure-parked-events.ts';
 import type { Provider } from '../money/payments/provider.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
@@ -123,6 +124,7 @@ function jobsOf(
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
     { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },
     { name: 'telling of statements', everySeconds: 60, turn: tellingStatements(deps) },
+    { name: 'ending grants', everySeconds: 5, turn: () => endGrants(deps) },
     { name: 'telling of expiring cards', everySeconds: 300, turn: () => tellExpiringCards(deps) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => tellExpiredParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },

@@ -14,6 +14,7 @@ import { newTenantId } from '../../src/base/tenants/tenant.ts';
 import type { NewEvent } from '../../src/events/event.ts';
 import { thresholdCrossed } from '../../src/money/alerts/alert-events.ts';
 import { cardExpiring } from '../../src/money/cards/card-events.ts';
+import { grantExpiring } from '../../src/money/grants/grant-events.ts';
 import { parseRateCard } from '../../src/money/pricing/rate-card.ts';
 import { paymentDisputeClosed, paymentDisputed } from '../../src/money/reversals/reversal-events.ts';
 import { topUpFailed } from '../../src/money/top-ups/top-up-events.ts';
@@ -127,6 +128,7 @@ const APPENDED: readonly NewEvent[] = [
   }),
   paymentDisputeClosed({ paymentId: 'pi_1', reference: 'du_1', outcome: 'won' }),
   cardExpiring({ brand: 'visa', last4: '4242', expires: '2026-12' }),
+  grantExpiring({ grantId: 'gr_1', reason: 'a gift', amount: 9n, left: 4n, expiresAt: now }),
   conflictingDuplicates({ count: 2, ids: ['a'], firstAt: now }),
   keyRetiring({ keyId: '0f7e440556fe905a', name: 'a', kind: 'backend', retiresAt: now }),
 ];

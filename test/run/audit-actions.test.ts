@@ -11,6 +11,7 @@ import type { AuditEntry } from '../../src/base/audit/audit-entry.ts';
 import { isDistributed } from '../../src/base/db/distribution.ts';
 import type { Route } from '../../src/doors/rest/route.ts';
 import { ROUTES } from '../../src/doors/rest/server.ts';
+import { grantCredit } from '../../src/money/grants/grant-credit.ts';
 import { BUILT_IN_RATES } from '../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../src/money/pricing/rate-cards.ts';
 import { findNow } from '../../src/money/statements/statement.sql.ts';
@@ -29,14 +30,19 @@ const SECRETS_KEY = Buffer.alloc(32).toString('base64');
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)$/);
 const ID = expect.stringMatching(/^[0-9a-f]{16}$/);
 const WEBHOOK = expect.stringMatching(/^wh_[0-9a-f]{32}$/);
+const GRANT = expect.stringMatching(/^gr_[0-9a-f]{32}$/);
 const KID = expect.stringMatching(/^[\w-]{43}$/);
 
 let tenant: TestTenant;
+/** A grant that is voided. */
+let granted: string;
 /** Whatever answers and commands showed once. */
 const secrets: string[] = [];
 
 beforeAll(async () => {
   tenant = await app.paidTenant();
+  const given = { amount: 7n, reason: 'a gift', expiresAt: undefined, key: undefined };
+  granted = (await grantCredit(db(), operator(), idOf(tenant), given)).grant.id;
 });
 
 const db = () => app.service.deps.db;
@@ -434,6 +440,38 @@ const BY_OPERATOR: readonly OperatorCase[] = [
     subject: () => 'gift-1',
     before: { balance_micros: expect.any(Number) },
     after: { balance_micros: expect.any(Number), amount_micros: 1_500_000, reason: 'a gift' },
+    again: true,
+  },
+  {
+    action: 'credit_granted',
+    args: () => [
+      'credit',
+      'grant',
+      tenant.id,
+      '2.50',
+      '--reason',
+      'a gift',
+      '--expires',
+      '2100-01-01',
+      '--id',
+      'gift-2',
+    ],
+    subject: () => GRANT,
+    before: { balance_micros: expect.any(Number) },
+    after: {
+      balance_micros: expect.any(Number),
+      amount_micros: 2_500_000,
+      expires_at: '2100-01-01T00:00:00.000Z',
+      reason: 'a gift',
+    },
+    again: true,
+  },
+  {
+    action: 'grant_voided',
+    args: () => ['credit', 'void', tenant.id, granted, '--reason', 'a slip'],
+    subject: () => granted,
+    before: { balance_micros: expect.any(Number) },
+    after: { balance_micros: expect.any(Number), left_micros: 7, reason: 'a slip' },
     again: true,
   },
   {

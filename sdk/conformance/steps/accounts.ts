@@ -1,6 +1,9 @@
-/** Statements, payments, receipts, and the erasure of people. */
+/** Statements, grants, payments, receipts, and the erasure of people. */
+
+import { grantCredit, voidGrant } from '../../../src/money/grants/grant-credit.ts';
 import { type Month, startOf } from '../../../src/money/month.ts';
 import { monthsAgo, moveInTime } from '../../../test/support/months.ts';
+import { OPERATOR } from '../../../test/support/tenants.ts';
 import { type At, type House, type Step, waitFor } from '../step.ts';
 
 const RECORD = { role: 'host', tier: 'hd', seconds: 60, egress_bytes: 50_000_000, ingress_bytes: 1_000_000 };
@@ -91,6 +94,54 @@ export const ACCOUNTS: readonly Step[] = [
       },
       before: { error: { kind: 'NotFound', code: 404 } },
       wrong: { error: { kind: 'Invalid', code: 400, fields: ['month'] } },
+    },
+  },
+  {
+    name: 'billing.grants',
+    run: async (at) => {
+      const { client, tenant } = await at.house();
+      const { db } = at.world;
+      const expiresAt = new Date('2100-01-01');
+      for (const [amount, reason] of [
+        [7n, 'voided'],
+        [5n, 'a gift'],
+      ] as const) {
+        const given = { amount, reason, expiresAt: amount === 5n ? expiresAt : undefined, key: undefined };
+        const { grant } = await grantCredit(db, OPERATOR, tenant, given);
+        if (reason === 'voided') await voidGrant(db, OPERATOR, tenant, { id: grant.id, reason });
+      }
+      return { grants: await client.list('billing.grants'), ledger: await client.list('billing.ledger') };
+    },
+    expect: {
+      grants: {
+        ok: [
+          {
+            id: '<id>',
+            state: 'active',
+            reason: 'a gift',
+            amount: { micros: 5 },
+            left: { micros: 5 },
+            spent: { display: '$0.000000' },
+            forfeited: { display: '$0.000000' },
+            granted_at: '<granted_at>',
+            expires_at: '<expires_at>',
+          },
+          {
+            state: 'voided',
+            left: { display: '$0.000000' },
+            forfeited: { display: '$0.000007' },
+            expires_at: undefined,
+          },
+        ],
+      },
+      ledger: {
+        ok: [
+          { kind: 'grant', amount: { micros: 5 }, detail: 'a gift' },
+          { kind: 'grant_voided', amount: { micros: -7 } },
+          { kind: 'grant', amount: { micros: 7 } },
+          { kind: 'adjustment' },
+        ],
+      },
     },
   },
   {

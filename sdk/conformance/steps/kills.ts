@@ -130,6 +130,7 @@ const LISTS: Readonly<Record<string, object>> = {
   'device_credentials.list': {},
   'watchdogs.list': {},
   'billing.ledger': {},
+  'billing.grants': {},
   'billing.payments': {},
   'usage.records': {},
   'usage.sessions': {},

@@ -62,6 +62,10 @@ const ACCOUNT_EVENTS: readonly PublicHappening[] = [
     subject: { paymentId: 'pi_1', reference: 'du_1', outcome: 'won' },
   },
   { type: 'card_expiring', subject: { brand: 'visa', last4: '4242', expires: '2026-12' } },
+  {
+    type: 'grant_expiring',
+    subject: { grantId: 'gr_1', reason: 'a gift', amount: '9', left: '4', expiresAt: SOME_TIME },
+  },
   { type: 'conflicting_duplicates', subject: { count: 3, ids: ['a', 'b'], firstAt: SOME_TIME } },
   {
     type: 'statement_ready',
@@ -312,6 +316,10 @@ export const STREAMS: readonly Step[] = [
       },
       { type: 'payment_dispute_closed', payment_dispute_end: { reference: 'du_1', outcome: 'won' } },
       { type: 'card_expiring', card_expiry: { brand: 'visa', last4: '4242', expires: '2026-12' } },
+      {
+        type: 'grant_expiring',
+        grant_expiry: { reason: 'a gift', amount_micros: 9, left_micros: 4, expire_time: '<expire_time>' },
+      },
       {
         type: 'conflicting_duplicates',
         conflicting_duplicates: { count: 3, ids: ['a', 'b'], first_time: '<first_time>' },

@@ -37,6 +37,7 @@ struct Listed<T> {
         alias = "records",
         alias = "conflicts",
         alias = "payments",
+        alias = "grants",
         alias = "deliveries"
     )]
     items: Vec<T>,

@@ -94,6 +94,7 @@ export const LISTS: Readonly<
   'device_credentials.list': (client, request, options) => client.deviceCredentials.list(request, options),
   'watchdogs.list': ({ watchdogs }, request, options) => watchdogs.list(request, options),
   'billing.ledger': ({ billing }, request, options) => billing.ledger(request, options),
+  'billing.grants': ({ billing }, request, options) => billing.grants(request, options),
   'billing.payments': ({ billing }, request, options) => billing.payments(request, options),
   'usage.records': ({ usage }, request, options) => usage.records(request, options),
   'usage.sessions': ({ usage }, request, options) => usage.sessions(request, options),

@@ -17,6 +17,7 @@ import {
   type RunwayAlert,
 } from '../../money/alerts/alert-events.ts';
 import { CARD_EVENTS, type CardExpiry } from '../../money/cards/card-events.ts';
+import { GRANT_EVENTS, type GrantExpiry } from '../../money/grants/grant-events.ts';
 import { CREDIT_EVENTS, type CreditChange } from '../../money/ledger/credit-events.ts';
 import {
   DISPUTE_END_EVENTS,
@@ -52,6 +53,7 @@ export interface Subjects {
   readonly paymentDispute: PaymentDispute;
   readonly paymentDisputeEnd: PaymentDisputeEnd;
   readonly cardExpiry: CardExpiry;
+  readonly grantExpiry: GrantExpiry;
   readonly conflictingDuplicates: ConflictingDuplicates;
   readonly readyStatement: ReadyStatement;
   readonly tenantStatus: StatusChange;
@@ -74,6 +76,7 @@ export const EVENTS_OF = {
   paymentDispute: DISPUTE_EVENTS,
   paymentDisputeEnd: DISPUTE_END_EVENTS,
   cardExpiry: CARD_EVENTS,
+  grantExpiry: GRANT_EVENTS,
   conflictingDuplicates: CONFLICT_EVENTS,
   readyStatement: STATEMENT_EVENTS,
   tenantStatus: STATUS_EVENTS,

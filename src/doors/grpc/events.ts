@@ -102,6 +102,12 @@ export const SUBJECT_RENDERERS: {
   }),
   paymentDisputeEnd: (end) => end,
   cardExpiry: (expiry) => expiry,
+  grantExpiry: ({ amount, left, expiresAt, ...grant }) => ({
+    ...grant,
+    amountMicros: BigInt(amount),
+    leftMicros: BigInt(left),
+    expireTime: timestampFromDate(expiresAt),
+  }),
   conflictingDuplicates: ({ count, ids, firstAt }) => ({
     count: BigInt(count),
     ids: [...ids],

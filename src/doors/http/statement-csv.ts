@@ -10,7 +10,7 @@ import type { Measures } from '../../money/usage/usage-summary.ts';
 import { renderCsv } from './csv.ts';
 
 interface Line extends Partial<Measures> {
-  readonly line: 'opening' | 'payment' | 'reversal' | 'adjustment' | 'usage' | 'closing';
+  readonly line: 'opening' | 'payment' | 'reversal' | 'adjustment' | 'grant' | 'usage' | 'closing';
   readonly micros: bigint;
   readonly at?: Date;
   readonly kind?: string;
@@ -43,6 +43,7 @@ const LINES: Readonly<Record<MovementGroup, Line['line']>> = {
   payments: 'payment',
   reversals: 'reversal',
   adjustments: 'adjustment',
+  grants: 'grant',
 };
 
 export function renderStatementCsv(statement: Statement): string {

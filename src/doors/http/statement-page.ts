@@ -5,7 +5,14 @@ import { inlineSheet } from '@boxoffice/pages/style-sheet';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../../money/amount.ts';
 import { endOf, type Month } from '../../money/month.ts';
-import type { Movement, MovementKind, Movements, Statement } from '../../money/statements/statement.ts';
+import {
+  hasGrants,
+  type Movement,
+  type MovementKind,
+  type Movements,
+  type Statement,
+  spentOfGrants,
+} from '../../money/statements/statement.ts';
 import { digestOf } from '../../money/statements/statement-document.ts';
 import type { Measures } from '../../money/usage/usage-summary.ts';
 import { STATEMENT_KEYS_PATH } from './jwks.ts';
@@ -28,6 +35,7 @@ ${renderSummary(statement)}
 ${renderMovements('Payments', PAYMENT_COLUMNS, statement.payments)}
 ${renderMovements('Reversals', REVERSAL_COLUMNS, statement.reversals)}
 ${renderMovements('Adjustments', ADJUSTMENT_COLUMNS, statement.adjustments)}
+${hasGrants(statement) && renderGrants(statement)}
 ${renderUsage(statement)}
 ${renderFooter(statement)}
 </main>`;
@@ -64,16 +72,8 @@ function renderFacts({ tenant, month }: Statement): Html {
 </dl>`;
 }
 
-function renderSummary({
-  opening,
-  payments,
-  reversals,
-  adjustments,
-  usage,
-  closing,
-  month,
-  soFar,
-}: Statement): Html {
+function renderSummary(statement: Statement): Html {
+  const { opening, payments, reversals, adjustments, grants, usage, closing, month, soFar } = statement;
   const line = (name: string, amount: bigint) =>
     html`<tr><th scope="row">${name}</th><td class="number">${money(amount)}</td></tr>\n`;
   return html`<h2 id="summary">Summary</h2>
@@ -83,7 +83,7 @@ function renderSummary({
 ${line(`Balance on 1 ${nameOf(month)}`, opening)}${line('Payments', payments.sum)}${line('Reversals', reversals.sum)}${line(
   'Adjustments',
   adjustments.sum,
-)}${line('Usage', -usage.sum.amount)}</tbody>
+)}${hasGrants(statement) && line('Grants', grants.sum)}${line('Usage', -usage.sum.amount)}</tbody>
 <tfoot>
 <tr class="sum"><th scope="row">${soFar ? 'Balance now' : `Balance at the end of ${nameOf(month)}`}</th><td class="number">${money(closing)}</td></tr>
 </tfoot>
@@ -104,6 +104,9 @@ const KINDS: Readonly<Record<MovementKind, string>> = {
   dispute: 'Dispute',
   adjustment: 'Adjustment',
   correction: 'Correction of usage',
+  grant: 'Granted',
+  grant_expired: 'Expired',
+  grant_voided: 'Voided',
 };
 
 const TIME: Column<Movement> = { name: 'Time (UTC)', of: ({ at }) => renderTime(at) };
@@ -126,6 +129,21 @@ const ADJUSTMENT_COLUMNS = [
   REFERENCE,
   AMOUNT,
 ];
+
+const GRANT_COLUMNS = [
+  TIME,
+  KIND,
+  { name: 'Reason', of: ({ detail }: Movement) => detail },
+  REFERENCE,
+  AMOUNT,
+];
+
+function renderGrants(statement: Statement): Html {
+  const { grants, granted, soFar } = statement;
+  return html`${renderMovements('Grants', GRANT_COLUMNS, grants)}
+<p class="note">Of the balance, ${money(granted.opening)} was granted at the start of the month, and ${money(granted.closing)}
+${soFar ? 'is now' : 'at its end'}. ${money(spentOfGrants(statement))} of granted credit was spent.</p>`;
+}
 
 function renderMovements(title: string, columns: readonly Column<Movement>[], movements: Movements): Html {
   const { entries, others, sum } = movements;

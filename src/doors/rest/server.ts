@@ -11,6 +11,7 @@ import { billingRoutes } from './billing.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { eventsRoute } from './events.ts';
+import { grantsRoute } from './grants.ts';
 import { keyRoutes } from './keys.ts';
 import { ledgerRoute } from './ledger.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
@@ -49,6 +50,7 @@ export const ROUTES: readonly Route[] = [
   runwayRoute,
   ...alertRoutes,
   ...paymentRoutes,
+  grantsRoute,
   ...keyRoutes,
   ...deviceCredentialRoutes,
   ...webhookRoutes,

@@ -31,35 +31,48 @@ export const FurtherRoomsSchema = Type.Object(
 );
 
 function movements(group: MovementGroup, description: string) {
-  return Type.Object(
-    {
-      entries: Type.Array(
-        Type.Object(
-          {
-            at: time('When the balance changed'),
-            kind: words(MOVEMENT_KINDS[group], { description: 'What changed the balance' }),
-            amount: described(AmountSchema, 'By how much'),
-            reference: Type.Optional(
-              Type.String({
-                description:
-                  "The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its period",
-              }),
-            ),
-            detail: Type.Optional(Type.String({ description: 'Why an adjustment or a correction was made' })),
-            payment: Type.Optional(Type.String({ description: 'The payment that was reversed' })),
-          },
-          { description: 'One entry of the ledger' },
-        ),
-        { maxItems: MOVEMENTS_MAX, description: 'The first ones, in the order of time' },
-      ),
-      others: Type.Optional(
-        described(FurtherEntriesSchema, 'Those that are not listed. Absent: there are none'),
-      ),
-      sum: described(AmountSchema, 'Of all of them'),
-    },
-    { description },
-  );
+  return Type.Object(movementMembers(group), { description });
 }
+
+function movementMembers(group: MovementGroup) {
+  return {
+    entries: Type.Array(
+      Type.Object(
+        {
+          at: time('When the balance changed'),
+          kind: words(MOVEMENT_KINDS[group], { description: 'What changed the balance' }),
+          amount: described(AmountSchema, 'By how much'),
+          reference: Type.Optional(
+            Type.String({
+              description:
+                "The provider's id of the payment, refund or dispute; the id of a grant; of an adjustment, its own; of a correction, its period",
+            }),
+          ),
+          detail: Type.Optional(
+            Type.String({ description: 'Why an adjustment, a correction or a grant was made' }),
+          ),
+          payment: Type.Optional(Type.String({ description: 'The payment that was reversed' })),
+        },
+        { description: 'One entry of the ledger' },
+      ),
+      { maxItems: MOVEMENTS_MAX, description: 'The first ones, in the order of time' },
+    ),
+    others: Type.Optional(
+      described(FurtherEntriesSchema, 'Those that are not listed. Absent: there are none'),
+    ),
+    sum: described(AmountSchema, 'Of all of them'),
+  };
+}
+
+export const GrantedCreditSchema = Type.Object(
+  {
+    opening: described(AmountSchema, 'What of the opening balance was granted; the rest was paid'),
+    ...movementMembers('grants'),
+    spent: described(AmountSchema, 'What was spent of granted credit'),
+    closing: described(AmountSchema, 'What of the closing balance was granted; the rest was paid'),
+  },
+  { description: 'What the operator granted, and what left at an end' },
+);
 
 export const StatementSchema = Type.Object(
   {
@@ -81,6 +94,9 @@ export const StatementSchema = Type.Object(
     payments: movements('payments', 'What was paid in'),
     reversals: movements('reversals', 'Refunds and disputes, and what they gave back'),
     adjustments: movements('adjustments', 'What the operator gave or took back'),
+    grants: Type.Optional(
+      described(GrantedCreditSchema, 'What was granted, and what left at an end. Absent: there was none'),
+    ),
     usage: Type.Object(
       {
         rooms: Type.Array(
@@ -102,7 +118,7 @@ export const StatementSchema = Type.Object(
     ),
     closing: described(
       AmountSchema,
-      'The balance at the end: opening, payments, reversals and adjustments, less usage',
+      'The balance at the end: opening, payments, reversals, adjustments and grants, less usage',
     ),
   },
   { description: 'The statement' },

@@ -67,7 +67,7 @@ const showRoute = plain(
     operation: 'getStatement',
     summary: 'The statement of a month',
     description:
-      'Opening balance, payments, reversals, adjustments, usage by room, closing balance: equal to the ledger, ' +
+      'Opening balance, payments, reversals, adjustments, grants, usage by room, closing balance: equal to the ledger, ' +
       'to the micro. Its figures never change. One of a month that is not over is 409 without `so_far`, one of a ' +
       'month in the future 400, and one of a month before the signup 404.',
     params: Type.Object({ month: MonthSchema }),

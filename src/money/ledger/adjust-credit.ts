@@ -8,7 +8,7 @@ import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findBalance, lockAccount } from '../accounts/accounts.sql.ts';
 import { displayMicros } from '../amount.ts';
-import { type Adjustment, mustConfirm, TYPED_ONCE_MAX } from './adjustment.ts';
+import { type Adjustment, mustConfirm, refuseOtherAmount } from './adjustment.ts';
 import { appendPosting, findAdjustedAmount } from './ledger.sql.ts';
 
 /** `before` and `balance` are in micros; `posted` is false, and both are the balance, if this adjustment was made before. */
@@ -63,11 +63,7 @@ export function getBalance(db: Db, tenant: TenantId): Promise<bigint> {
 function refuseUnconfirmed({ amount, confirmed }: Adjustment, balance: bigint): void {
   if (!confirmed) return;
   const must = mustConfirm(amount, balance);
-  if (must.amount && confirmed.amount !== amount) {
-    throw invalidRequest(
-      `${displayMicros(amount)} is beyond ${displayMicros(TYPED_ONCE_MAX)}: confirm it by the same amount (--confirm)`,
-    );
-  }
+  if (must.amount) refuseOtherAmount(amount, confirmed.amount);
   if (must.negative && !confirmed.negative) {
     throw invalidRequest(
       `the balance would go from ${displayMicros(balance)} to ${displayMicros(balance + amount)}: allow a negative balance (--allow-negative)`,

@@ -1,5 +1,6 @@
 /** A change of credit by an operator, and what the operator must confirm before it is posted. */
-import { MICROS_PER_DOLLAR } from '../amount.ts';
+import { invalidRequest } from '../../base/failure.ts';
+import { displayMicros, MICROS_PER_DOLLAR } from '../amount.ts';
 
 /** An amount beyond this, in micros and either way, must be typed twice. */
 export const TYPED_ONCE_MAX = 1_000n * MICROS_PER_DOLLAR;
@@ -25,4 +26,12 @@ export interface Confirmed {
 export function mustConfirm(amount: bigint, balance: bigint): { amount: boolean; negative: boolean } {
   const size = amount < 0n ? -amount : amount;
   return { amount: size > TYPED_ONCE_MAX, negative: amount < 0n && balance + amount < 0n };
+}
+
+/** The command line shows this message. The console asks at its field instead. */
+export function refuseOtherAmount(amount: bigint, confirmed: bigint | undefined): void {
+  if (confirmed === amount) return;
+  throw invalidRequest(
+    `${displayMicros(amount)} is beyond ${displayMicros(TYPED_ONCE_MAX)}: confirm it by the same amount (--confirm)`,
+  );
 }

@@ -14,6 +14,9 @@ export const ENTRY_KINDS = [
   'dispute',
   'adjustment',
   'correction',
+  'grant',
+  'grant_expired',
+  'grant_voided',
 ] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 

@@ -11,12 +11,15 @@ import { displayMicros } from '../amount.ts';
 import type { Month } from '../month.ts';
 import { isComplete } from '../statements/statement.ts';
 import { sumRevenue } from './revenue.sql.ts';
+import { sumGranted } from './sum-granted.ts';
 
 /** Micros, summed over tenants. */
 export interface Credit {
   readonly total: bigint;
   /** The sum of balances above zero: a liability. */
   readonly unused: bigint;
+  /** What of the total was granted, and never paid. */
+  readonly granted: bigint;
   /** The sum of balances below zero, as a negative number: a receivable. */
   readonly owed: bigint;
 }
@@ -29,13 +32,18 @@ export interface RevenueReport {
   readonly asOf: Date;
   readonly opening: Credit;
   readonly payments: bigint;
-  /** The revenue of the month, as what it took from the credit. */
+  /** What usage took from the credit. It is the revenue of the month, except for what grants paid. */
   readonly usage: bigint;
+  /** What grants paid of it, and of debts of before. */
+  readonly paidByGrants: bigint;
   readonly refunds: bigint;
   readonly disputes: bigint;
   readonly adjustments: bigint;
   /** What `charges recompute` gave back or took of usage of any month: they change the revenue. */
   readonly corrections: bigint;
+  readonly grants: bigint;
+  /** What expired or was voided. */
+  readonly grantsEnded: bigint;
   readonly closing: Credit;
   /** What the usage of exempt tenants would have cost. It is not part of any sum. */
   readonly unbilled: bigint;
@@ -53,26 +61,36 @@ export async function reportRevenue(
   stopping?: AbortSignal,
 ): Promise<RevenueReport> {
   if (tenant !== undefined) await getTenant(db, tenant);
-  const sums = await withSnapshot(db, (snapshot) => sumRevenue(snapshot, month, tenant), { stopping });
-  const { now, wrong, ...texts } = sums;
+  const { now, wrong, granted, ...texts } = await withSnapshot(
+    db,
+    async (snapshot) => ({
+      ...(await sumRevenue(snapshot, month, tenant)),
+      granted: await sumGranted(snapshot, month, tenant),
+    }),
+    { stopping },
+  );
   const soFar = !isComplete(month, now);
-  const credit = (unused: string, owed: string): Credit => ({
+  const credit = (unused: string, owed: string, ofGrants: bigint): Credit => ({
     total: BigInt(unused) + BigInt(owed),
     unused: BigInt(unused),
     owed: BigInt(owed),
+    granted: ofGrants,
   });
   const report = {
     month,
     soFar,
     asOf: now,
-    opening: credit(texts.openingUnused, texts.openingOwed),
+    opening: credit(texts.openingUnused, texts.openingOwed, granted.opening),
     payments: BigInt(texts.payments),
     usage: BigInt(texts.usage),
+    paidByGrants: granted.closing - granted.opening - BigInt(texts.grants) - BigInt(texts.grantsEnded),
     refunds: BigInt(texts.refunds),
     disputes: BigInt(texts.disputes),
     adjustments: BigInt(texts.adjustments),
     corrections: BigInt(texts.corrections),
-    closing: credit(texts.closingUnused, texts.closingOwed),
+    grants: BigInt(texts.grants),
+    grantsEnded: BigInt(texts.grantsEnded),
+    closing: credit(texts.closingUnused, texts.closingOwed, granted.closing),
     unbilled: BigInt(texts.unbilled),
   };
   checkSum(report, wrong);
@@ -80,8 +98,10 @@ export async function reportRevenue(
 }
 
 function checkSum(report: RevenueReport, wrong: readonly string[]): void {
-  const { opening, payments, usage, refunds, disputes, adjustments, corrections, closing, month } = report;
-  const expected = opening.total + payments + usage + refunds + disputes + adjustments + corrections;
+  const { opening, payments, usage, refunds, disputes, adjustments, closing, month } = report;
+  const { corrections, grants, grantsEnded } = report;
+  const changes = [payments, usage, refunds, disputes, adjustments, corrections, grants, grantsEnded];
+  const expected = changes.reduce((total, change) => total + change, opening.total);
   if (expected === closing.total && wrong.length === 0) return;
   const of = wrong.length > 0 ? ` (${wrong.join(', ')})` : '';
   throw new Error(

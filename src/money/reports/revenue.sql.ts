@@ -17,6 +17,8 @@ export interface RevenueRow {
   readonly disputes: string;
   readonly adjustments: string;
   readonly corrections: string;
+  readonly grants: string;
+  readonly grantsEnded: string;
   /** What the records of exempt tenants would have cost. */
   readonly unbilled: string;
   /** Some of the tenants whose postings do not lead from their first balance to their last, as `t_...`. */
@@ -52,6 +54,7 @@ export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefi
                  select ${kind('payments', 'top_up', 'auto_top_up')}, ${kind('usage', 'usage')},
                         ${kind('refunds', 'refund')}, ${kind('disputes', 'dispute')},
                         ${kind('adjustments', 'adjustment')}, ${kind('corrections', 'correction')},
+                        ${kind('grants', 'grant')}, ${kind('grants_ended', 'grant_expired', 'grant_voided')},
                         coalesce(sum(amount), 0) as total,
                         array_agg(seq) filter (where kind = 'unbilled') as unbilled_seqs
                    from postings p
@@ -67,7 +70,8 @@ export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefi
                   ${sum('greatest(closing, 0)', 'closingUnused')}, ${sum('least(closing, 0)', 'closingOwed')},
                   ${sum('payments', 'payments')}, ${sum('usage', 'usage')}, ${sum('refunds', 'refunds')},
                   ${sum('disputes', 'disputes')}, ${sum('adjustments', 'adjustments')},
-                  ${sum('corrections', 'corrections')}, ${sum('unbilled', 'unbilled')},
+                  ${sum('corrections', 'corrections')}, ${sum('grants', 'grants')},
+                  ${sum('grants_ended', 'grantsEnded')}, ${sum('unbilled', 'unbilled')},
                   coalesce((array_agg(tenant_name(tenant_id)) filter (where opening + total <> closing))[1:10],
                     '{}') as wrong
              from tenants`,

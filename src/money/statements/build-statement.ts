@@ -4,11 +4,13 @@ import { inSnapshot } from '../../base/db/transaction.ts';
 import { Failure, invalidField, notFound } from '../../base/failure.ts';
 import { renderTenantId, type Tenant, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { readLots } from '../grants/read-lots.ts';
+import { findPostedBalance } from '../ledger/posted-balance.sql.ts';
 import { endOf, type Month, startOf } from '../month.ts';
 import { summarizeUsage } from '../usage/summarize-usage.ts';
 import type { Measures, UsageSummary } from '../usage/usage-summary.ts';
 import { findFault } from './check-statement.ts';
-import { findMovements, findNow, findPostedBalance } from './statement.sql.ts';
+import { findMovements, findNow } from './statement.sql.ts';
 import { ROOMS_MAX, type RoomUsage, readyAt, type Statement, type StatementUsage } from './statement.ts';
 
 export interface StatementDeps {
@@ -75,6 +77,10 @@ async function readStatement(
     month,
     opening: opening.balance,
     ...(await findMovements(tx, id, opening, closing)),
+    granted: {
+      opening: (await readLots(tx, id, { at: from, seq: opening.seq })).granted,
+      closing: (await readLots(tx, id, { at: to, seq: closing.seq })).granted,
+    },
     usage: usageOf(await summarizeUsage(tx, id, query)),
     closing: closing.balance,
   };

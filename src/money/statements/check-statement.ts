@@ -2,7 +2,7 @@
 import { displayMicros } from '../amount.ts';
 import { endOf, startOf } from '../month.ts';
 import type { Measures } from '../usage/usage-summary.ts';
-import { MOVEMENT_GROUPS, type Movements, type Statement } from './statement.ts';
+import { MOVEMENT_GROUPS, type Movements, type Statement, spentOfGrants } from './statement.ts';
 
 /** What is wrong, in words; `undefined`: nothing. */
 export function findFault(statement: Statement): string | undefined {
@@ -21,6 +21,7 @@ export function findFault(statement: Statement): string | undefined {
       return `the rooms have ${sum} ${WORDS[measure]} together, and the statement says ${usage.sum[measure]}`;
     }
   }
+  if (spentOfGrants(statement) < 0n) return 'more granted credit is left than there was';
   const moved = MOVEMENT_GROUPS.reduce((total, group) => total + statement[group].sum, 0n);
   return compare('the closing balance', opening + moved - usage.sum.amount, closing);
 }

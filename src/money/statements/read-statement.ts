@@ -41,6 +41,7 @@ function toStatement(value: unknown): Statement {
   const document = new Part(value, '');
   if (document.integer('version') !== 1n) throw new NotAStatementError('version must be 1');
   const tenant = document.part('tenant');
+  const granted = document.optional('grants')?.part('grants');
   const movements = (group: MovementGroup) => readMovements(document.part(group), group);
   return {
     issuer: document.text('iss'),
@@ -51,10 +52,14 @@ function toStatement(value: unknown): Statement {
     payments: movements('payments'),
     reversals: movements('reversals'),
     adjustments: movements('adjustments'),
+    grants: granted ? movements('grants') : NO_MOVEMENTS,
+    granted: { opening: granted?.amount('opening') ?? 0n, closing: granted?.amount('closing') ?? 0n },
     usage: readUsage(document.part('usage')),
     closing: document.amount('closing'),
   };
 }
+
+const NO_MOVEMENTS: Movements = { entries: [], others: undefined, sum: 0n };
 
 function readMovements(part: Part, group: MovementGroup): Movements {
   const others = part.optional('others')?.part('others');

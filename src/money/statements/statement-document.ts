@@ -9,7 +9,14 @@ import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../amount.ts';
 import { endOf, startOf } from '../month.ts';
 import { renderMeasures } from '../usage/usage-summary.ts';
-import type { Movement, Movements, Statement, StatementUsage } from './statement.ts';
+import {
+  hasGrants,
+  type Movement,
+  type Movements,
+  type Statement,
+  type StatementUsage,
+  spentOfGrants,
+} from './statement.ts';
 
 /** A later form of the document has another number, so that this one stays readable. */
 const VERSION = 1;
@@ -30,6 +37,7 @@ export function renderStatement(statement: Statement) {
     payments: renderMovements(statement.payments),
     reversals: renderMovements(statement.reversals),
     adjustments: renderMovements(statement.adjustments),
+    grants: hasGrants(statement) ? renderGrants(statement) : undefined,
     usage: renderUsage(usage),
     closing: renderAmount(closing),
   };
@@ -40,6 +48,16 @@ function renderMovements({ entries, others, sum }: Movements) {
     entries: entries.map(renderMovement),
     others: others && { count: others.count, sum: renderAmount(others.sum) },
     sum: renderAmount(sum),
+  };
+}
+
+function renderGrants(statement: Statement) {
+  const { grants, granted } = statement;
+  return {
+    opening: renderAmount(granted.opening),
+    ...renderMovements(grants),
+    spent: renderAmount(spentOfGrants(statement)),
+    closing: renderAmount(granted.closing),
   };
 }
 

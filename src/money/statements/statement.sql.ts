@@ -1,6 +1,7 @@
 /** SQL that reads what a statement says: the balances at the edges of a month, and what moved them besides usage. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { PostedBalance } from '../ledger/posted-balance.sql.ts';
 import {
   MOVEMENT_GROUPS,
   MOVEMENT_KINDS,
@@ -10,25 +11,6 @@ import {
   type Movements,
   READY_MINUTES,
 } from './statement.ts';
-
-/** Where a ledger stood at some time: its newest posting, and the balance after it. */
-export interface PostedBalance {
-  readonly seq: bigint;
-  readonly balance: bigint;
-}
-
-const NOTHING: PostedBalance = { seq: 0n, balance: 0n };
-
-/** The times of postings never go back, so the newest one before a time is the last one in the chain before it. */
-export async function findPostedBalance(db: Db, tenant: TenantId, before: Date): Promise<PostedBalance> {
-  const { rows } = await db.query<PostedBalance>({
-    name: 'find-posted-balance',
-    text: `select seq, balance from postings where tenant_id = $1 and at < $2
-            order by at desc, seq desc limit 1`,
-    values: [tenant, before],
-  });
-  return rows[0] ?? NOTHING;
-}
 
 /** The time at which the transaction began, by the clock of the database. */
 export async function findNow(db: Db): Promise<Date> {
@@ -71,7 +53,12 @@ export async function findMovements(
     values: [tenant, opening.seq, closing.seq],
   });
   const of = (group: MovementGroup) => movementsOf(rows.filter((row) => row.group === group));
-  return { payments: of('payments'), reversals: of('reversals'), adjustments: of('adjustments') };
+  return {
+    payments: of('payments'),
+    reversals: of('reversals'),
+    adjustments: of('adjustments'),
+    grants: of('grants'),
+  };
 }
 
 /** `rows`: those of one group. */

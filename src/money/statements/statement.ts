@@ -1,7 +1,7 @@
 /**
  * The statement of a month: what was in the account, what came in, what went out, and what is left.
  *
- * Amounts are in micros. `closing` is `opening`, the sums of payments, reversals and adjustments, less what usage cost.
+ * Amounts are in micros. `closing` is `opening`, the sums of payments, reversals, adjustments and grants, less what usage cost.
  */
 import { invalidRequest } from '../../base/failure.ts';
 import type { Tenant } from '../../base/tenants/tenant.ts';
@@ -36,6 +36,7 @@ export const MOVEMENT_KINDS = {
   payments: ['top_up', 'auto_top_up'],
   reversals: ['refund', 'dispute'],
   adjustments: ['adjustment', 'correction'],
+  grants: ['grant', 'grant_expired', 'grant_voided'],
 } as const satisfies Record<string, readonly EntryKind[]>;
 
 export type MovementGroup = keyof typeof MOVEMENT_KINDS;
@@ -48,9 +49,9 @@ export interface Movement {
   readonly kind: MovementKind;
   /** Signed: what it added to the balance. */
   readonly amount: bigint;
-  /** The provider's id of the payment, refund or dispute; for an adjustment, the operator's own id, if any. */
+  /** The provider's id of the payment, refund or dispute; the id of a grant; the operator's own id of an adjustment, if any. */
   readonly reference: string | undefined;
-  /** For an adjustment, its reason. */
+  /** For an adjustment or a grant, its reason. */
   readonly detail: string | undefined;
   /** For a reversal, the payment that it reverses. */
   readonly payment: string | undefined;
@@ -63,6 +64,22 @@ export interface Movements {
   readonly others: { readonly count: bigint; readonly sum: bigint } | undefined;
   /** The sum of all of them. */
   readonly sum: bigint;
+}
+
+/** The part of the balance that was granted, and the rest of it was paid. */
+export interface Granted {
+  readonly opening: bigint;
+  readonly closing: bigint;
+}
+
+/** What usage, and debts of before, took from granted credit. */
+export function spentOfGrants({ grants, granted }: Pick<Statement, 'grants' | 'granted'>): bigint {
+  return granted.opening + grants.sum - granted.closing;
+}
+
+/** Without grants, a statement does not speak of them: it is as before there were any. */
+export function hasGrants({ grants, granted }: Pick<Statement, 'grants' | 'granted'>): boolean {
+  return grants.entries.length > 0 || granted.opening !== 0n;
 }
 
 export interface RoomUsage extends Measures {
@@ -88,6 +105,7 @@ export interface Statement extends Readonly<Record<MovementGroup, Movements>> {
   /** The month is not over: the figures still change, and are not signed. */
   readonly soFar: boolean;
   readonly opening: bigint;
+  readonly granted: Granted;
   readonly usage: StatementUsage;
   readonly closing: bigint;
 }

@@ -133,6 +133,21 @@ export async function compareCorrections(db: Db): Promise<Difference[]> {
   return rows;
 }
 
+/** Grants, less what was left at their ends, against their postings. */
+export async function compareGrants(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select coalesce(g.tenant_id, p.tenant_id) as tenant, 'grant ' || coalesce(g.id, p.reference) as what,
+            coalesce(g.amount - g.forfeited, 0)::text as expected, coalesce(p.sum, 0)::text as found
+       from grants g
+       full join (select tenant_id, reference, sum(amount) from postings
+                   where kind in ('grant', 'grant_expired', 'grant_voided') group by tenant_id, reference) as p
+              on p.tenant_id = g.tenant_id and p.reference = g.id
+      where g.amount - g.forfeited is distinct from p.sum limit $1`,
+    [DIFFERENCES_MAX],
+  );
+  return rows;
+}
+
 /** The carry of each account against the carry of its newest charge. */
 export async function compareCarries(db: Db, initialCarry: bigint): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(

@@ -18,6 +18,7 @@ export const AMOUNTS: ReadonlySet<string> = new Set([
   'balance',
   'below',
   'burnPerHour',
+  'left',
   'opening',
   'closing',
 ]);

@@ -52,6 +52,11 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     decoded: { rounding: decode('rounding', { carry: 'c', per_record: 'r', unknown: 'u' }) },
     order: 'seq',
   },
+  grants: {
+    columns: `id, seq, amount, reason, key, granted_at, expires_at, due_at, ended_at, ended_by, last_seq, end_seq,
+      forfeited`,
+    order: 'seq',
+  },
   usage_records: {
     columns: `id, posting_seq, line, room, participant, role, tier, seconds, egress_bytes, ingress_bytes, amount,
       capped`,

@@ -104,6 +104,20 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
     next: TO_PAY,
     also: TO_TOP_UP,
   }),
+  grant_expiring: (facts) => ({
+    title: 'Granted credit expires soon',
+    paragraphs: [
+      'Usage spends it before paid credit. What is left at its end leaves your balance, so make sure that enough paid credit is there.',
+    ],
+    facts: [
+      ['Left', facts.exactDollars('left')],
+      ['Granted', facts.dollars('amount')],
+      ['For', facts.text('reason')],
+      ['Expires', facts.time('expiresAt')],
+    ],
+    next: TO_PAYMENTS,
+    also: TO_PAY,
+  }),
   conflicting_duplicates: (facts) => ({
     title: 'Usage was reported twice with different values',
     paragraphs: [

@@ -10,6 +10,7 @@ export const ALERT_TYPES = [
   'credit_spent',
   'top_up_failed',
   'card_expiring',
+  'grant_expiring',
   'conflicting_duplicates',
   'key_retiring',
   'payment_disputed',

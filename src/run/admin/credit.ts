@@ -1,13 +1,26 @@
-/** `admin credit ...` */
+/** `admin credit ...`: adjustments, and grants, which usage spends before paid credit. */
 import type { Command } from 'commander';
+import { getTenant } from '../../base/tenants/get-tenant.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { displayCents, displayMicros, renderAmount } from '../../money/amount.ts';
+import { GRANT_KEY_MAX, type Grant, type GrantNow, spentOf } from '../../money/grants/grant.ts';
+import { grantCredit, voidGrant } from '../../money/grants/grant-credit.ts';
+import { listGrants } from '../../money/grants/list-grants.ts';
 import { adjustCredit } from '../../money/ledger/adjust-credit.ts';
 import { TYPED_ONCE_MAX } from '../../money/ledger/adjustment.ts';
-import { type JsonOption, parseDollars, reasonOption, tenantArgument, withJson } from './arguments.ts';
+import {
+  type JsonOption,
+  limitOption,
+  parseDollars,
+  parseText,
+  parseTime,
+  reasonOption,
+  tenantArgument,
+  withJson,
+} from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { operator } from './operator.ts';
-import { printJson, printLine } from './output.ts';
+import { printJson, printLine, printTable } from './output.ts';
 
 const LARGE = displayCents(TYPED_ONCE_MAX);
 
@@ -20,6 +33,13 @@ interface AdjustOptions extends JsonOption {
 
 export function creditCommands(program: Command): void {
   const credit = program.command('credit').description('give credit and take it back');
+  adjust(credit);
+  grant(credit);
+  voidOne(credit);
+  list(credit);
+}
+
+function adjust(credit: Command): void {
   withJson(credit.command('adjust').description('post an adjustment to the ledger of a tenant'))
     .addArgument(tenantArgument())
     .argument('<amount>', 'dollars, such as 12.50; -3 takes three dollars back', parseDollars)
@@ -49,4 +69,108 @@ export function creditCommands(program: Command): void {
         }
       });
     });
+}
+
+interface GrantOptions extends JsonOption {
+  readonly reason: string;
+  readonly expires?: Date;
+  readonly id?: string;
+  readonly confirm?: bigint;
+}
+
+function grant(credit: Command): void {
+  withJson(credit.command('grant').description('grant credit, which usage spends before paid credit'))
+    .addArgument(tenantArgument())
+    .argument('<amount>', 'dollars, such as 12.50', parseDollars)
+    .addOption(reasonOption())
+    .option('--expires <time>', 'when what is left leaves the balance; without it, never', parseTime)
+    .option('--id <text>', 'a name for this grant: given again, nothing is granted again', parseKey)
+    .option('--confirm <amount>', `the same amount again, if it is beyond ${LARGE}`, parseDollars)
+    .action(async (tenant: TenantId, amount: bigint, options: GrantOptions) => {
+      const { reason, expires: expiresAt, id: key, confirm, json } = options;
+      await withDatabase(async ({ db }) => {
+        const given = { amount, reason, expiresAt, key, confirmed: { amount: confirm } };
+        const { grant: made, balance, posted } = await grantCredit(db, operator(), tenant, given);
+        if (json) return printJson({ ...grantJson(tenant, made), posted, balance: renderAmount(balance) });
+        const done = posted
+          ? `granted ${displayMicros(amount)} as ${made.id}`
+          : `nothing granted: ${made.id} was granted before`;
+        printLine(`${done}; the balance is ${displayMicros(balance)}`);
+      });
+    });
+}
+
+function parseKey(text: string): string {
+  return parseText(text, GRANT_KEY_MAX);
+}
+
+function voidOne(credit: Command): void {
+  withJson(credit.command('void').description('take back what is left of a grant'))
+    .addArgument(tenantArgument())
+    .argument('<grant>', 'its id, gr_...')
+    .addOption(reasonOption())
+    .action(async (tenant: TenantId, id: string, { reason, json }: { reason: string } & JsonOption) => {
+      await withDatabase(async ({ db }) => {
+        const { grant: made, balance, posted } = await voidGrant(db, operator(), tenant, { id, reason });
+        if (json) return printJson({ ...grantJson(tenant, made), posted, balance: renderAmount(balance) });
+        const done = posted
+          ? `took back ${displayMicros(made.forfeited)} of ${made.id}`
+          : `nothing taken back: nothing is left of ${made.id}`;
+        printLine(`${done}; the balance is ${displayMicros(balance)}`);
+      });
+    });
+}
+
+function list(credit: Command): void {
+  withJson(credit.command('list').description('the grants of a tenant, the newest first'))
+    .addArgument(tenantArgument())
+    .addOption(limitOption(100))
+    .action(async (tenant: TenantId, { limit, json }: { limit: number } & JsonOption) => {
+      await withDatabase(async ({ db }) => {
+        await getTenant(db, tenant);
+        const { items, left } = (await listGrants(db, tenant, undefined, limit))!;
+        if (json)
+          return printJson({
+            left: renderAmount(left),
+            grants: items.map((each) => listedJson(tenant, each)),
+          });
+        if (items.length === 0) return printLine('no grants');
+        printTable(
+          ['grant', 'state', 'amount', 'left', 'spent', 'granted', 'expires', 'reason'],
+          items.map((each) => [
+            each.id,
+            each.state,
+            displayMicros(each.amount),
+            displayMicros(each.left),
+            displayMicros(spentOf(each)),
+            each.grantedAt,
+            each.expiresAt,
+            each.reason,
+          ]),
+          { right: ['amount', 'left', 'spent'] },
+        );
+      });
+    });
+}
+
+function grantJson(tenant: TenantId, { id, amount, reason, grantedAt, expiresAt, forfeited }: Grant) {
+  return {
+    tenant: renderTenantId(tenant),
+    id,
+    amount: renderAmount(amount),
+    forfeited: renderAmount(forfeited),
+    reason,
+    granted_at: grantedAt,
+    expires_at: expiresAt,
+  };
+}
+
+function listedJson(tenant: TenantId, grant: GrantNow) {
+  const { state, left } = grant;
+  return {
+    ...grantJson(tenant, grant),
+    state,
+    left: renderAmount(left),
+    spent: renderAmount(spentOf(grant)),
+  };
 }

@@ -55,19 +55,23 @@ function describeMonth({ month, soFar }: { month: Month; soFar: boolean }): stri
 }
 
 function printRevenue(report: RevenueReport): void {
-  const credit = (name: string, { total, unused, owed }: Credit): [string, bigint][] => [
+  const credit = (name: string, { total, unused, owed, granted }: Credit): [string, bigint][] => [
     [name, total],
     ['  unused (liability)', unused],
     ['  owed (receivable)', owed],
+    ['  granted, not paid', granted],
   ];
   const lines: readonly [string, bigint][] = [
     ...credit('credit at the start', report.opening),
     ['payments', report.payments],
     ['usage (revenue)', report.usage],
+    ['  paid by grants', report.paidByGrants],
     ['refunds', report.refunds],
     ['disputes', report.disputes],
     ['adjustments', report.adjustments],
     ['corrections of usage', report.corrections],
+    ['grants', report.grants],
+    ['grants expired or voided', report.grantsEnded],
     ...credit('credit at the end', report.closing),
     ['not billed (exempt tenants)', report.unbilled],
   ];
@@ -78,8 +82,13 @@ function printRevenue(report: RevenueReport): void {
   );
 }
 
-function creditJson({ total, unused, owed }: Credit) {
-  return { total: renderAmount(total), unused: renderAmount(unused), owed: renderAmount(owed) };
+function creditJson({ total, unused, owed, granted }: Credit) {
+  return {
+    total: renderAmount(total),
+    unused: renderAmount(unused),
+    owed: renderAmount(owed),
+    granted: renderAmount(granted),
+  };
 }
 
 function monthJson({ month, soFar }: { month: Month; soFar: boolean }) {
@@ -94,10 +103,13 @@ function revenueJson(report: RevenueReport, tenant: TenantId | undefined) {
     opening: creditJson(report.opening),
     payments: renderAmount(report.payments),
     usage: renderAmount(report.usage),
+    paid_by_grants: renderAmount(report.paidByGrants),
     refunds: renderAmount(report.refunds),
     disputes: renderAmount(report.disputes),
     adjustments: renderAmount(report.adjustments),
     corrections: renderAmount(report.corrections),
+    grants: renderAmount(report.grants),
+    grants_ended: renderAmount(report.grantsEnded),
     closing: creditJson(report.closing),
     unbilled: renderAmount(report.unbilled),
   };

@@ -9,7 +9,13 @@ import { displayMicros } from '../../money/amount.ts';
 import { type Month, parseMonth } from '../../money/month.ts';
 import { buildStatement } from '../../money/statements/build-statement.ts';
 import { NotAStatementError } from '../../money/statements/read-statement.ts';
-import { MOVEMENT_GROUPS, type MovementGroup, type Statement } from '../../money/statements/statement.ts';
+import {
+  hasGrants,
+  MOVEMENT_GROUPS,
+  type MovementGroup,
+  type Statement,
+  spentOfGrants,
+} from '../../money/statements/statement.ts';
 import { digestOf, renderStatement } from '../../money/statements/statement-document.ts';
 import { type JsonOption, tenantArgument, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
@@ -48,7 +54,8 @@ function printStatement(statement: Statement): void {
 }
 
 function printSummary(statement: Statement, more: Readonly<Record<string, string>> = {}): void {
-  const { issuer, tenant, month, opening, payments, reversals, adjustments, usage, closing } = statement;
+  const { issuer, tenant, month, opening, payments, reversals, adjustments, grants, usage, closing } =
+    statement;
   printFields({
     ...more,
     tenant: renderTenantId(tenant.id),
@@ -59,6 +66,10 @@ function printSummary(statement: Statement, more: Readonly<Record<string, string
     payments: displayMicros(payments.sum),
     reversals: displayMicros(reversals.sum),
     adjustments: displayMicros(adjustments.sum),
+    ...(hasGrants(statement) && {
+      grants: displayMicros(grants.sum),
+      'spent of grants': displayMicros(spentOfGrants(statement)),
+    }),
     usage: displayMicros(-usage.sum.amount),
     closing: displayMicros(closing),
     unbilled: displayMicros(usage.sum.unbilled),
@@ -71,7 +82,13 @@ function printMovements(statement: Statement, group: MovementGroup): void {
   if (entries.length === 0) return;
   printLine();
   printTable(
-    [group, 'kind', 'amount', 'reference', group === 'adjustments' ? 'reason' : 'of payment'],
+    [
+      group,
+      'kind',
+      'amount',
+      'reference',
+      group === 'adjustments' || group === 'grants' ? 'reason' : 'of payment',
+    ],
     entries.map(({ at, kind, amount, reference, detail, payment }) => [
       at,
       kind,

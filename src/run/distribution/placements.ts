@@ -26,6 +26,7 @@ const DISTRIBUTED = [
   'payment_settings',
   'card_notices',
   'statement_notices',
+  'grants',
   'tenant_places',
   'rooms',
   'participants',

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OPERATOR_PICTURES } from '../../../scripts/screenshots/pictures.ts';
 import { makeOperatorLink } from '../../../src/access/operators/log-in-with-link.ts';
+import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { LOOKS, OPS_URL, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { getOpsPage, makeOperator, OPERATOR_COOKIE, type TestOperator } from '../../support/operators.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
@@ -37,6 +38,10 @@ beforeAll(async () => {
     ]);
   }
   await db.query('update tenants set name = $2 where id = $1', [idOf(tenant), HOSTILE[0]]);
+  for (const reason of HOSTILE) {
+    const given = { amount: 1_000_000n, reason, expiresAt: new Date('2100-01-01'), key: undefined };
+    await grantCredit(db, OPERATOR, idOf(tenant), given);
+  }
   await db.query(
     `insert into tenant_status_changes (tenant_id, at, old_status, new_status, reason)
      select $1, now() - at * interval '1 hour', 'active', 'active', reason
@@ -79,6 +84,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   tenant: () => `/console/tenants/${tenant.id}`,
   status: () => `/console/tenants/${tenant.id}/status`,
   credit: () => `/console/tenants/${tenant.id}/credit`,
+  grants: () => `/console/tenants/${tenant.id}/grants`,
   limits: () => `/console/tenants/${tenant.id}/limits`,
   payments: () => '/console/payments',
   parked: () => '/console/payments/evt_parked',

@@ -5,13 +5,14 @@ import { TENANT_PICTURES } from '../../../scripts/screenshots/pictures.ts';
 import { makeEntrance } from '../../../src/access/logins/request-login.ts';
 import { insertMember } from '../../../src/access/members/members.sql.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { mint } from '../../control/moderation/support.ts';
 import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { COOKIE, getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 import { expectAccessibleInAllLooks, routesWithoutPath } from './support.ts';
 
 const app = useService({ publicUrl: PUBLIC_URL });
@@ -109,6 +110,10 @@ beforeAll(async () => {
     idOf(tenant),
     `The card was declined. ${HOSTILE[1]}`,
   ]);
+  for (const reason of HOSTILE) {
+    const given = { amount: 1_000_000n, reason, expiresAt: new Date('2100-01-01'), key: undefined };
+    await grantCredit(app.service.deps.db, OPERATOR, idOf(tenant), given);
+  }
   await setUp();
   owner = await makeMember(app.service.deps.db, idOf(tenant), { email: 'owner@example.com' });
   other = await app.signUp({ name: HOSTILE.slice(2).join(' ') });

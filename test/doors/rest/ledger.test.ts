@@ -293,11 +293,11 @@ describe('GET /v1/ledger', () => {
     test.each([
       [
         '?kind=usages',
-        'kind must be of usage, top_up, auto_top_up, refund, dispute, adjustment, separated by commas',
+        'kind must be of usage, top_up, auto_top_up, refund, dispute, adjustment, correction, grant, grant_expired, grant_voided, separated by commas',
       ],
       [
         '?kind=',
-        'kind must be of usage, top_up, auto_top_up, refund, dispute, adjustment, separated by commas',
+        'kind must be of usage, top_up, auto_top_up, refund, dispute, adjustment, correction, grant, grant_expired, grant_voided, separated by commas',
       ],
       ['?from=yesterday', 'from must be a day or a time such as 2026-11-01T00:00:00Z'],
       ['?from=2026-02-31T00:00:00Z', 'from must be a day or a time such as 2026-11-01T00:00:00Z'],

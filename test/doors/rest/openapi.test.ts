@@ -71,6 +71,7 @@ const OPERATIONS: Record<string, string | undefined> = {
   'put /v1/alerts': 'backend_key',
   'get /v1/mail': 'backend_key',
   'put /v1/mail': 'backend_key',
+  'get /v1/grants': 'backend_key',
   'get /v1/payments': 'backend_key',
   'get /v1/payments/{id}/receipt': 'backend_key',
   'get /v1/keys': 'backend_key',
@@ -322,6 +323,8 @@ describe('real answers are as documented', () => {
     await note(call('put /v1/alerts', '/v1/alerts', { key, body: {} }));
     await note(call('get /v1/alerts', '/v1/alerts', { key }));
     await note(call('get /v1/alerts', '/v1/alerts'));
+    await note(call('get /v1/grants', '/v1/grants', { key }));
+    await note(call('get /v1/grants', '/v1/grants?cursor=x', { key }));
     const payments = await call('get /v1/payments', '/v1/payments', { key });
     const [{ id: payment }] = payments.json.payments;
     await note(call('get /v1/audit', '/v1/audit', { key }));
@@ -396,6 +399,7 @@ describe('real answers are as documented', () => {
       ...[200, 200, 400, 401],
       ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400],
       ...[200, 400, 200, 400, 200, 401],
+      ...[200, 400],
       ...[200, 400, 401],
       ...[400, 200, 404],
       ...[200, 201, 400],

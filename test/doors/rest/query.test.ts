@@ -61,6 +61,7 @@ test('the description has the routes whose queries are known', () => {
     'GET /v1/billing/runway',
     'GET /v1/device-credentials',
     'GET /v1/events',
+    'GET /v1/grants',
     'GET /v1/keys',
     'GET /v1/ledger',
     'GET /v1/payments',

@@ -1,7 +1,8 @@
 /** The revenue of a month, over months in which everything happens. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
-import { parseMonth } from '../../../src/money/month.ts';
+import { monthOf, parseMonth } from '../../../src/money/month.ts';
 import { type RevenueReport, reportRevenue } from '../../../src/money/reports/report-revenue.ts';
 import { withoutTriggers } from '../../support/append-only.ts';
 import { type TestTenant, usageRecord } from '../../support/service.ts';
@@ -67,10 +68,13 @@ const adjust = (tenant: TestTenant, cents: number) =>
 const NOTHING = {
   payments: 0,
   usage: 0,
+  paidByGrants: 0,
   refunds: 0,
   disputes: 0,
   adjustments: 0,
   corrections: 0,
+  grants: 0,
+  grantsEnded: 0,
   unbilled: 0,
 };
 
@@ -200,4 +204,22 @@ it('throws when the ledger does not add up, and names the tenant', async () => {
   await expect(report(month, tenant)).rejects.toThrow('lead to $10.000001, and it ends at $10.000000');
   await change(10_000_000);
   await expect(report(month, tenant)).resolves.toMatchObject({ payments: 10_000_000n });
+});
+
+test('what grants paid of usage, and what is left of them, stand apart', async () => {
+  const tenant = await app.paidTenant({ cents: 1000 });
+  const given = { amount: 5_000_000n, reason: 'a gift', expiresAt: new Date('2100-01-01'), key: undefined };
+  await grantCredit(db(), OPERATOR, idOf(tenant), given);
+  await kit.spend(tenant, 100);
+  expect(await centsOf(monthOf(new Date()), tenant)).toEqual({
+    ...NOTHING,
+    opening: [0, 0, 0],
+    payments: 1000,
+    usage: -100,
+    paidByGrants: -100,
+    grants: 500,
+    closing: [1400, 1400, 0],
+  });
+  const { closing } = await report(monthOf(new Date()), tenant);
+  expect(closing.granted).toBe(4_000_000n);
 });

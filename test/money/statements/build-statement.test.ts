@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { renderStatementCsv } from '../../../src/doors/http/statement-csv.ts';
+import { renderStatementPage } from '../../../src/doors/http/statement-page.ts';
+import { endGrants } from '../../../src/money/grants/end-grants.ts';
+import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { endOf, type Month, startOf } from '../../../src/money/month.ts';
 import { buildStatement, StatementFaultError } from '../../../src/money/statements/build-statement.ts';
 import { findFault } from '../../../src/money/statements/check-statement.ts';
@@ -217,6 +221,46 @@ describe('a statement', () => {
       usage: { rooms: [], others: undefined, sum: { records: 0n, amount: 0n } },
       closing: 15_000_015n,
     });
+  });
+
+  test('says what was granted at both ends, and what was spent of it', async () => {
+    const tenant = await app.signUp();
+    const id = idOf(tenant);
+    const { db } = app.service.deps;
+    const given = { amount: 100_000n, reason: 'a trial', expiresAt: new Date('2100-01-01'), key: undefined };
+    const { grant } = await grantCredit(db, OPERATOR, id, given);
+    // It costs 12,000 micros.
+    const record = () => usageRecord({ tier: '2k_plus', seconds: 60, egress_bytes: 2 ** 52 });
+    for (let count = 0; count < 2; count += 1) await charge(app, tenant, [record()]);
+    const times = [new Date(from).toISOString(), ...timesFrom(to - 1, 2)];
+    await moveInTime(db, id, times);
+    const ends = [id, new Date(from), new Date(to + 5)];
+    await db.query(
+      'update grants set granted_at = $2, expires_at = $3, due_at = $3 where tenant_id = $1',
+      ends,
+    );
+    const first = await build(app, id, month);
+    expect(first).toMatchObject({
+      grants: { sum: 100_000n, entries: [{ kind: 'grant', reference: grant.id, detail: 'a trial' }] },
+      granted: { opening: 0n, closing: 88_000n },
+      closing: 88_000n,
+    });
+    expect(JSON.parse(textOf(first)).grants).toMatchObject({ spent: { micros: 12_000 } });
+    expect(renderStatementCsv(first)).toContain(`grant,${times[0]},grant,${grant.id},`);
+    expect(renderStatementPage(first)).toContain('$0.012000 of granted credit was spent.');
+
+    await endGrants(app.service.deps);
+    expect(await build(app, id, month)).toEqual(first);
+    await moveInTime(db, id, [...times, new Date(to + 6).toISOString()]);
+    const second = await build(app, id, monthsAgo(1));
+    expect(second).toMatchObject({
+      grants: { sum: -76_000n, entries: [{ kind: 'grant_expired', reference: grant.id }] },
+      granted: { opening: 88_000n, closing: 0n },
+      closing: 0n,
+    });
+    for (const statement of [first, second]) expect(readStatement(textOf(statement))).toEqual(statement);
+    const fault = 'more granted credit is left than there was';
+    expect(findFault({ ...first, granted: { opening: 0n, closing: 100_001n } })).toBe(fault);
   });
 
   test('belongs to the month at its first instant, and to the next one at its end', async () => {

@@ -61,6 +61,8 @@ export const SAMPLE: Statement = {
     others: undefined,
     sum: 1n,
   },
+  grants: { entries: [], others: undefined, sum: 0n },
+  granted: { opening: 0n, closing: 0n },
   usage: {
     rooms: [
       { room: 'lobby', ...measures(3n) },

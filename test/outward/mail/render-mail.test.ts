@@ -98,6 +98,18 @@ test.each<[MailType, object, string, string]>([
     'Card: visa ending in 4242\nLast month: 2026-12',
   ],
   [
+    'grant_expiring',
+    {
+      grantId: 'gr_1',
+      reason: 'a gift',
+      amount: '10000000',
+      left: '4000001',
+      expiresAt: '2026-12-22T17:00:00.000Z',
+    },
+    'Granted credit expires soon',
+    'Left: $4.00 (exactly $4.000001)\nGranted: $10.00\nFor: a gift\nExpires: 2026-12-22 17:00 UTC',
+  ],
+  [
     'conflicting_duplicates',
     { count: 1234, ids: ['a', 'b'], firstAt: '2026-11-22T17:00:00.000Z' },
     'Usage was reported twice with different values',

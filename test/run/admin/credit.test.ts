@@ -147,3 +147,54 @@ describe('parseDollars', () => {
     else expect(parseDollars(text)).toBe(micros);
   });
 });
+
+describe('credit grant, void and list', () => {
+  it('grants once for an id, lists what is left, and takes it back', async () => {
+    const tenant = await app.signUp();
+    const args = ['credit', 'grant', tenant.id, '12.50', '--reason', 'a trial', '--expires', '2100-01-01'];
+    const granted = await admin(...args, '--id', 'spring', '--json');
+    expect(granted).toMatchObject({
+      code: 0,
+      json: {
+        tenant: tenant.id,
+        amount: { micros: 12_500_000 },
+        expires_at: '2100-01-01T00:00:00.000Z',
+        posted: true,
+        balance: { micros: 12_500_000 },
+      },
+    });
+    const { id } = granted.json;
+    expect(await admin(...args, '--id', 'spring')).toMatchObject({
+      code: 0,
+      out: `nothing granted: ${id} was granted before; the balance is $12.500000\n`,
+    });
+    const listed = await admin('credit', 'list', tenant.id);
+    expect(listed.out).toMatch(new RegExp(`^GRANT +STATE .*\n${id} +active +\\$12.500000 .* a trial\n$`));
+    const taken = await admin('credit', 'void', tenant.id, id, '--reason', 'a slip');
+    expect(taken).toMatchObject({
+      code: 0,
+      out: `took back $12.500000 of ${id}; the balance is $0.000000\n`,
+    });
+    expect(await admin('credit', 'void', tenant.id, id, '--reason', 'a slip')).toMatchObject({
+      out: `nothing taken back: nothing is left of ${id}; the balance is $0.000000\n`,
+    });
+    expect((await admin('credit', 'list', tenant.id, '--json')).json).toMatchObject({
+      left: { micros: 0 },
+      grants: [{ id, state: 'voided', forfeited: { micros: 12_500_000 } }],
+    });
+  });
+
+  it.each([
+    [['-1'], 1, 'amount must be more than $0'],
+    [['0'], 2, 'It must be dollars other than 0'],
+    [['9999999999'], 2, 'It must be dollars other than 0'],
+    [['1', '--expires', '2020-01-01'], 1, 'expires must be 60 seconds ahead or more'],
+    [['1', '--expires', 'soon'], 2, 'It must be a day or a time'],
+    [['2000'], 1, 'confirm it by the same amount (--confirm)'],
+  ] as const)('refuses %s', async (args, code, message) => {
+    const tenant = await app.signUp();
+    const refused = await admin('credit', 'grant', tenant.id, ...args, '--reason', 'test');
+    expect(refused).toMatchObject({ code, err: expect.stringContaining(message) });
+    expect((await admin('credit', 'list', tenant.id)).out).toBe('no grants\n');
+  });
+});

@@ -38,15 +38,20 @@ describe('report revenue', () => {
 credit at the start           $0.000000
   unused (liability)          $0.000000
   owed (receivable)           $0.000000
+  granted, not paid           $0.000000
 payments                     $30.000000
 usage (revenue)               $0.000000
+  paid by grants              $0.000000
 refunds                      -$5.000000
 disputes                      $0.000000
 adjustments                   $0.000000
 corrections of usage          $0.000000
+grants                        $0.000000
+grants expired or voided      $0.000000
 credit at the end            $25.000000
   unused (liability)         $25.000000
   owed (receivable)           $0.000000
+  granted, not paid           $0.000000
 not billed (exempt tenants)   $0.000000
 `,
     });
@@ -63,14 +68,17 @@ not billed (exempt tenants)   $0.000000
       so_far: true,
       as_of: expect.stringMatching(/Z$/),
       tenant: tenant.id,
-      opening: { total: zero, unused: zero, owed: zero },
+      opening: { total: zero, unused: zero, owed: zero, granted: zero },
       payments: amount(20_000_000),
       usage: zero,
+      paid_by_grants: zero,
       refunds: amount(-5_000_000),
       disputes: zero,
       adjustments: zero,
       corrections: zero,
-      closing: { total: amount(15_000_000), unused: amount(15_000_000), owed: zero },
+      grants: zero,
+      grants_ended: zero,
+      closing: { total: amount(15_000_000), unused: amount(15_000_000), owed: zero, granted: zero },
       unbilled: zero,
     });
   });

@@ -174,6 +174,10 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       { what: SUMS_OF_WEEK, expected: 'none', found: '1, 2, 3, 4, 5, 0' },
     ],
   },
+  'a grant without its posting': {
+    sql: `insert into grants (tenant_id, seq, id, amount, reason, granted_at) values ($1, 2, 'gr_' || repeat('0', 32), 7, 'x', now())`,
+    differences: [{ what: `grant gr_${'0'.repeat(32)}`, expected: '7', found: '0' }],
+  },
   'a payment of another amount': {
     sql: 'update payments set credited = credited + 10000 where tenant_id = $1',
     differences: [

@@ -407,6 +407,7 @@ test('statements, payments and erasures', async () => {
     () => Response.json({ statement: { so_far: true } }),
     () => Response.json({ payments: [{ id: 'pi_1', at }], next_cursor: 'x' }),
     () => Response.json({ payments: [] }),
+    () => Response.json({ grants: [{ id: 'gr_1', left: { micros: 5 }, expires_at: at }] }),
     () => Response.json({ url: 'https://a', invoice_url: 'https://b' }),
     () => Response.json({ erasure: { id: 'er_1', created_at: at } }, { status: 202 }),
     () => Response.json({ erasure: { id: 'er_1', finished_at: at } }),
@@ -417,6 +418,9 @@ test('statements, payments and erasures', async () => {
   expect(await billing.statement(month)).toStrictEqual({ statement: { month, from: time }, jws: 'a.b.c' });
   expect(await billing.statement(month, { soFar: true })).toStrictEqual({ statement: { soFar: true } });
   expect(await all(billing.payments())).toStrictEqual([{ id: 'pi_1', at: time }]);
+  expect(await all(billing.grants({ pageToken: 'y' }))).toStrictEqual([
+    { id: 'gr_1', left: { micros: 5n }, expiresAt: time },
+  ]);
   expect(await billing.receipt('pi/1')).toStrictEqual({ url: 'https://a', invoiceUrl: 'https://b' });
   expect(await participants.erase('ann')).toStrictEqual({ id: 'er_1', createdAt: time });
   expect(await participants.erasure('er_1')).toStrictEqual({ id: 'er_1', finishedAt: time });
@@ -426,6 +430,7 @@ test('statements, payments and erasures', async () => {
     ['GET', '/v1/statements/2026-10?so_far=true', undefined],
     ['GET', '/v1/payments', undefined],
     ['GET', '/v1/payments?cursor=x', undefined],
+    ['GET', '/v1/grants?cursor=y', undefined],
     ['GET', '/v1/payments/pi%2F1/receipt', undefined],
     ['POST', '/v1/participants/erase', { participant: 'ann' }],
     ['GET', '/v1/erasures/er_1', undefined],

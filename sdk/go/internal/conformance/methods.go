@@ -174,6 +174,9 @@ func lists() map[string]list {
 		"billing.ledger": paged(func(c *boxoffice.Client) pages[boxoffice.ListLedger, boxoffice.LedgerEntry] {
 			return c.Billing.LedgerPages
 		}),
+		"billing.grants": paged(func(c *boxoffice.Client) pages[boxoffice.ListGrants, boxoffice.Grant] {
+			return c.Billing.GrantPages
+		}),
 		"billing.payments": paged(func(c *boxoffice.Client) pages[boxoffice.ListPayments, boxoffice.Payment] {
 			return c.Billing.PaymentPages
 		}),

@@ -282,6 +282,7 @@ pub fn pages(client: &Client, method: &str, request: &Value) -> Result<Box<dyn A
         "device_credentials.list" => boxed(client.device_credentials().list(read(request)?)),
         "watchdogs.list" => boxed(client.watchdogs().list(read(request)?)),
         "billing.ledger" => boxed(client.billing().ledger(read(request)?)),
+        "billing.grants" => boxed(client.billing().grants(read(request)?)),
         "billing.payments" => boxed(client.billing().payments(read(request)?)),
         "usage.records" => boxed(client.usage().records(read(request)?)),
         "usage.sessions" => boxed(client.usage().sessions(read(request)?)),

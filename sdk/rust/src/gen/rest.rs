@@ -51,10 +51,36 @@ text_words! {
         Adjustment => "adjustment",
         /// Usage that was priced again.
         Correction => "correction",
+        /// Credit that the operator granted.
+        Grant => "grant",
+        /// What was left of a grant at its end.
+        GrantExpired => "grant_expired",
+        /// What was left of a grant that the operator voided.
+        GrantVoided => "grant_voided",
     }
 }
 
 impl Default for LedgerKind {
+    fn default() -> Self {
+        Self::Unknown(String::new())
+    }
+}
+
+text_words! {
+    /// Whether usage still spends a grant.
+    pub enum GrantState {
+        /// Usage spends it.
+        Active => "active",
+        /// Nothing is left.
+        Spent => "spent",
+        /// It reached its end.
+        Expired => "expired",
+        /// The operator voided it.
+        Voided => "voided",
+    }
+}
+
+impl Default for GrantState {
     fn default() -> Self {
         Self::Unknown(String::new())
     }
@@ -570,9 +596,12 @@ pub struct Statement {
     pub reversals: Movements,
     /// What the operator gave or took back.
     pub adjustments: Movements,
+    /// What was granted, and what left at an end. Absent: there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grants: Option<GrantedCredit>,
     /// What usage cost. Unbilled usage moved no balance.
     pub usage: StatementUsage,
-    /// The balance at the end: opening, payments, reversals and adjustments, less usage.
+    /// The balance at the end: opening, payments, reversals, adjustments and grants, less usage.
     pub closing: Amount,
 }
 
@@ -613,11 +642,11 @@ pub struct Movement {
     pub kind: LedgerKind,
     /// By how much.
     pub amount: Amount,
-    /// The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its
-    /// period.
+    /// The provider's id of the payment, refund or dispute; the id of a grant; of an adjustment, its own; of a
+    /// correction, its period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Why an adjustment or a correction was made.
+    /// Why an adjustment, a correction or a grant was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The payment that was reversed.
@@ -634,6 +663,26 @@ pub struct FurtherMovements {
     pub count: i64,
     /// Of all of them.
     pub sum: Amount,
+}
+
+/// Granted credit in a month.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct GrantedCredit {
+    /// What of the opening balance was granted; the rest was paid.
+    pub opening: Amount,
+    /// The first ones, in the order of time.
+    pub entries: Vec<Movement>,
+    /// Those that are not listed. Absent: there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<FurtherMovements>,
+    /// Of all of them.
+    pub sum: Amount,
+    /// What was spent of granted credit.
+    pub spent: Amount,
+    /// What of the closing balance was granted; the rest was paid.
+    pub closing: Amount,
 }
 
 /// What usage cost.
@@ -690,6 +739,34 @@ pub struct FurtherRooms {
     pub total: Amount,
     /// What would have been charged, while the tenant was exempt.
     pub unbilled: Amount,
+}
+
+/// Credit that the operator granted.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Grant {
+    /// The id, which the ledger entries of the grant name.
+    pub id: String,
+    /// `active`: usage spends it; `spent`: nothing is left; `expired` and `voided`: what was left left the
+    /// balance.
+    pub state: GrantState,
+    /// Why it was granted.
+    pub reason: String,
+    /// What was granted: the sum of `left`, `spent` and `forfeited`.
+    pub amount: Amount,
+    /// What usage may still spend.
+    pub left: Amount,
+    /// What usage spent, or what the tenant owed before.
+    pub spent: Amount,
+    /// What was left when it expired or was voided.
+    pub forfeited: Amount,
+    /// When it was granted.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub granted_at: Option<SystemTime>,
+    /// When what is left leaves the balance. Absent: never.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<SystemTime>,
 }
 
 /// A payment that was credited.
@@ -1664,6 +1741,29 @@ impl ListLedger {
     pub fn page_size(mut self, page_size: i32) -> Self {
         self.page_size = page_size;
         self
+    }
+
+    /// `next_page_token` of the previous page.
+    pub fn page_token(mut self, page_token: impl Into<String>) -> Self {
+        self.page_token = page_token.into();
+        self
+    }
+}
+
+/// From which grant on to list.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+#[must_use]
+pub struct ListGrants {
+    /// `next_page_token` of the previous page; empty: the first page.
+    pub page_token: String,
+}
+
+impl ListGrants {
+    /// From the newest on.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// `next_page_token` of the previous page.

@@ -803,6 +803,10 @@ pub enum EventKind {
     KeyRetirement(KeyRetirement),
     /// A webhook.
     WebhookPause(WebhookPause),
+    /// The statement of a month.
+    ReadyStatement(ReadyStatement),
+    /// Credit that the operator granted.
+    GrantExpiry(GrantExpiry),
 }
 
 impl From<wire::event::Kind> for EventKind {
@@ -830,6 +834,8 @@ impl From<wire::event::Kind> for EventKind {
             }
             wire::event::Kind::KeyRetirement(value) => Self::KeyRetirement(value.into()),
             wire::event::Kind::WebhookPause(value) => Self::WebhookPause(value.into()),
+            wire::event::Kind::ReadyStatement(value) => Self::ReadyStatement(value.into()),
+            wire::event::Kind::GrantExpiry(value) => Self::GrantExpiry(value.into()),
         }
     }
 }
@@ -909,6 +915,10 @@ pub enum EventType {
     KeyRetiring,
     /// A webhook was paused, because its deliveries failed: `webhook_pause`.
     WebhookPaused,
+    /// The statement of a month is ready: `ready_statement`.
+    StatementReady,
+    /// Granted credit ends soon, and not all of it is spent: `grant_expiry`.
+    GrantExpiring,
     /// A value that this version of the crate does not know, or none.
     Unknown(i32),
 }
@@ -949,6 +959,8 @@ CardExpiring = 32 => "card_expiring",
 ConflictingDuplicates = 33 => "conflicting_duplicates",
 KeyRetiring = 34 => "key_retiring",
 WebhookPaused = 35 => "webhook_paused",
+StatementReady = 40 => "statement_ready",
+GrantExpiring = 45 => "grant_expiring",
 });
 
 /// The tracks to mute.
@@ -1144,6 +1156,36 @@ impl From<GetWatchdog> for wire::GetWatchdogRequest {
             id: given.id,
             actor: given.actor.map(Into::into),
             ..Self::default()
+        }
+    }
+}
+
+/// Granted credit ends soon, and not all of it is spent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct GrantExpiry {
+    /// The id of the grant.
+    pub grant_id: String,
+    /// Why it was granted.
+    pub reason: String,
+    /// What was granted, in micros: millionths of a US dollar.
+    pub amount_micros: Micros,
+    /// What is left of it. It leaves the balance at the end.
+    pub left_micros: Micros,
+    /// When it ends.
+    #[serde(skip_serializing_if = "Option::is_none", with = "plain::optional_time")]
+    pub expire_time: Option<SystemTime>,
+}
+
+impl From<wire::GrantExpiry> for GrantExpiry {
+    fn from(message: wire::GrantExpiry) -> Self {
+        Self {
+            grant_id: message.grant_id,
+            reason: message.reason,
+            amount_micros: Micros(message.amount_micros),
+            left_micros: Micros(message.left_micros),
+            expire_time: plain::read_time(message.expire_time),
         }
     }
 }
@@ -2085,6 +2127,29 @@ impl From<wire::PaymentReversal> for PaymentReversal {
             kind: message.kind,
             reference: message.reference,
             amount_micros: Micros(message.amount_micros),
+        }
+    }
+}
+
+/// The statement of a month is ready: the balance moved in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ReadyStatement {
+    /// Such as `2026-10`, in UTC.
+    pub month: String,
+    /// Millionths of a US dollar: the balance at the start of the month.
+    pub opening_micros: Micros,
+    /// Millionths of a US dollar: the balance at its end.
+    pub closing_micros: Micros,
+}
+
+impl From<wire::ReadyStatement> for ReadyStatement {
+    fn from(message: wire::ReadyStatement) -> Self {
+        Self {
+            month: message.month,
+            opening_micros: Micros(message.opening_micros),
+            closing_micros: Micros(message.closing_micros),
         }
     }
 }

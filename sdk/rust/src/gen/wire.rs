@@ -173,6 +173,15 @@ pub struct PaymentDisputeEnd {
     pub outcome: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReadyStatement {
+    #[prost(string, tag = "1")]
+    pub month: ::prost::alloc::string::String,
+    #[prost(int64, tag = "2")]
+    pub opening_micros: i64,
+    #[prost(int64, tag = "3")]
+    pub closing_micros: i64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CardExpiry {
     #[prost(string, tag = "1")]
     pub brand: ::prost::alloc::string::String,
@@ -180,6 +189,19 @@ pub struct CardExpiry {
     pub last4: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
     pub expires: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GrantExpiry {
+    #[prost(string, tag = "1")]
+    pub grant_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+    #[prost(int64, tag = "3")]
+    pub amount_micros: i64,
+    #[prost(int64, tag = "4")]
+    pub left_micros: i64,
+    #[prost(message, optional, tag = "5")]
+    pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ConflictingDuplicates {
@@ -653,7 +675,7 @@ pub struct Event {
     pub r#type: i32,
     #[prost(
         oneof = "event::Kind",
-        tags = "4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24"
+        tags = "4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 30, 35"
     )]
     pub kind: ::core::option::Option<event::Kind>,
 }
@@ -698,6 +720,8 @@ pub mod event {
         ConflictingDuplicates = 33,
         KeyRetiring = 34,
         WebhookPaused = 35,
+        StatementReady = 40,
+        GrantExpiring = 45,
     }
     impl Type {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -742,6 +766,8 @@ pub mod event {
                 Self::ConflictingDuplicates => "TYPE_CONFLICTING_DUPLICATES",
                 Self::KeyRetiring => "TYPE_KEY_RETIRING",
                 Self::WebhookPaused => "TYPE_WEBHOOK_PAUSED",
+                Self::StatementReady => "TYPE_STATEMENT_READY",
+                Self::GrantExpiring => "TYPE_GRANT_EXPIRING",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -783,6 +809,8 @@ pub mod event {
                 "TYPE_CONFLICTING_DUPLICATES" => Some(Self::ConflictingDuplicates),
                 "TYPE_KEY_RETIRING" => Some(Self::KeyRetiring),
                 "TYPE_WEBHOOK_PAUSED" => Some(Self::WebhookPaused),
+                "TYPE_STATEMENT_READY" => Some(Self::StatementReady),
+                "TYPE_GRANT_EXPIRING" => Some(Self::GrantExpiring),
                 _ => None,
             }
         }
@@ -829,6 +857,10 @@ pub mod event {
         KeyRetirement(super::KeyRetirement),
         #[prost(message, tag = "24")]
         WebhookPause(super::WebhookPause),
+        #[prost(message, tag = "30")]
+        ReadyStatement(super::ReadyStatement),
+        #[prost(message, tag = "35")]
+        GrantExpiry(super::GrantExpiry),
     }
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -11,7 +11,9 @@ use crate::generated::rest::{
     BillingState, Checkout, LedgerEntry, LedgerKind, Portal, SetAutoTopUp, Tenant,
 };
 use crate::generated::rest::{GetRunway, Runway, RunwayWindow};
-use crate::generated::rest::{ListPayments, ListedStatement, Payment, Receipt, SignedStatement};
+use crate::generated::rest::{
+    Grant, ListGrants, ListPayments, ListedStatement, Payment, Receipt, SignedStatement,
+};
 use crate::listing::Listing;
 use crate::rest::{Query, list, segment};
 
@@ -96,6 +98,16 @@ impl Billing {
             .time("to", request.to)
             .number("limit", request.page_size);
         list(&self.inner.rest, "/v1/payments", query, request.page_token)
+    }
+
+    /// Credit that the operator granted, newest first, with what is left of each grant.
+    pub fn grants(&self, request: ListGrants) -> Listing<Grant> {
+        list(
+            &self.inner.rest,
+            "/v1/grants",
+            Query::default(),
+            request.page_token,
+        )
     }
 
     /// The provider's receipt of a payment.

@@ -31,6 +31,9 @@ export interface StatementOptions extends CallOptions {
 /** A payment that was credited. */
 export type Payment = AnswerOf<'GET /v1/payments'>['payments'][number];
 
+/** Credit that the operator granted, and what is left of it. */
+export type Grant = AnswerOf<'GET /v1/grants'>['grants'][number];
+
 /** Pages of the payment provider. They expire after at most 30 days. */
 export type Receipt = AnswerOf<'GET /v1/payments/{id}/receipt'>;
 
@@ -40,6 +43,12 @@ export interface ListPaymentsRequest extends PageRequest {
   readonly from?: Date | undefined;
   /** Only those credited before this time. */
   readonly to?: Date | undefined;
+}
+
+/** Which grants to list. */
+export interface ListGrantsRequest {
+  /** `nextPageToken` of the previous page; empty: the first page. */
+  readonly pageToken?: string | undefined;
 }
 
 /** Which entries of the ledger to list. */
@@ -97,6 +106,11 @@ export class Billing {
   /** Payments that were credited, newest first: checkouts and automatic top-ups. */
   payments(request: ListPaymentsRequest = {}, options?: CallOptions): Listing<Payment> {
     return this.#rest.list('GET /v1/payments', (page) => page.payments, { ...request }, options);
+  }
+
+  /** Credit that the operator granted, newest first, with what is left of each grant. */
+  grants(request: ListGrantsRequest = {}, options?: CallOptions): Listing<Grant> {
+    return this.#rest.list('GET /v1/grants', (page) => page.grants, { ...request }, options);
   }
 
   /** The provider's receipt of a payment. */

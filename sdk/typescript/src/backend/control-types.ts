@@ -314,6 +314,8 @@ export interface Event {
   webhookPause?: WebhookPause;
   /** The statement of a month. */
   readyStatement?: ReadyStatement;
+  /** Credit that the operator granted. */
+  grantExpiry?: GrantExpiry;
   /** What happened. */
   type:
     | 'room_created'
@@ -352,6 +354,7 @@ export interface Event {
     | 'key_retiring'
     | 'webhook_paused'
     | 'statement_ready'
+    | 'grant_expiring'
     | 'unknown';
 }
 
@@ -555,6 +558,20 @@ export interface ReadyStatement {
   openingMicros: bigint;
   /** Millionths of a US dollar: the balance at its end. */
   closingMicros: bigint;
+}
+
+/** Granted credit ends soon, and not all of it is spent. */
+export interface GrantExpiry {
+  /** The id of the grant. */
+  grantId: string;
+  /** Why it was granted. */
+  reason: string;
+  /** What was granted, in micros: millionths of a US dollar. */
+  amountMicros: bigint;
+  /** What is left of it. It leaves the balance at the end. */
+  leftMicros: bigint;
+  /** When it ends. */
+  expireTime?: Date;
 }
 
 /** The token. */

@@ -3,8 +3,10 @@ export type { Alerts, AlertThreshold, NewThreshold } from './alerts.ts';
 export type { Audit, AuditEntry, ListAuditRequest } from './audit.ts';
 export type {
   Billing,
+  Grant,
   ListedEntry,
   ListedStatement,
+  ListGrantsRequest,
   ListLedgerRequest,
   ListPaymentsRequest,
   Payment,
@@ -33,6 +35,7 @@ export type {
   ApiKey,
   ExactAmount,
   LedgerEntry,
+  LedgerKind,
   RateCard,
   Statement,
   Tenant,

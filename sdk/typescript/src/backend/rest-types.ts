@@ -48,7 +48,7 @@ export interface Tenant {
 /** One change of the balance. */
 export interface LedgerEntry {
   /** What changed the balance. */
-  kind: 'usage' | 'top_up' | 'auto_top_up' | 'refund' | 'dispute' | 'adjustment' | 'correction';
+  kind: LedgerKind;
   /** By how much the balance changed; charges are negative. */
   amount: Amount;
   /** The charge was limited by the ceiling. */
@@ -159,6 +159,35 @@ export interface FurtherRooms {
   unbilled: Amount;
 }
 
+/** What the operator granted, and what left at an end. */
+export interface GrantedCredit {
+  /** What of the opening balance was granted; the rest was paid. */
+  opening: Amount;
+  /** The first ones, in the order of time. */
+  entries: {
+    /** When the balance changed. */
+    at: Date;
+    /** What changed the balance. */
+    kind: 'grant' | 'grant_expired' | 'grant_voided';
+    /** By how much. */
+    amount: Amount;
+    /** The provider's id of the payment, refund or dispute; the id of a grant; of an adjustment, its own; of a correction, its period. */
+    reference?: string | undefined;
+    /** Why an adjustment, a correction or a grant was made. */
+    detail?: string | undefined;
+    /** The payment that was reversed. */
+    payment?: string | undefined;
+  }[];
+  /** Those that are not listed. Absent: there are none. */
+  others?: FurtherEntries | undefined;
+  /** Of all of them. */
+  sum: Amount;
+  /** What was spent of granted credit. */
+  spent: Amount;
+  /** What of the closing balance was granted; the rest was paid. */
+  closing: Amount;
+}
+
 /** The statement. */
 export interface Statement {
   /** Of this form: always 1. */
@@ -194,9 +223,9 @@ export interface Statement {
       kind: 'top_up' | 'auto_top_up';
       /** By how much. */
       amount: Amount;
-      /** The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its period. */
+      /** The provider's id of the payment, refund or dispute; the id of a grant; of an adjustment, its own; of a correction, its period. */
       reference?: string | undefined;
-      /** Why an adjustment or a correction was made. */
+      /** Why an adjustment, a correction or a grant was made. */
       detail?: string | undefined;
       /** The payment that was reversed. */
       payment?: string | undefined;
@@ -216,9 +245,9 @@ export interface Statement {
       kind: 'refund' | 'dispute';
       /** By how much. */
       amount: Amount;
-      /** The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its period. */
+      /** The provider's id of the payment, refund or dispute; the id of a grant; of an adjustment, its own; of a correction, its period. */
       reference?: string | undefined;
-      /** Why an adjustment or a correction was made. */
+      /** Why an adjustment, a correction or a grant was made. */
       detail?: string | undefined;
       /** The payment that was reversed. */
       payment?: string | undefined;
@@ -238,9 +267,9 @@ export interface Statement {
       kind: 'adjustment' | 'correction';
       /** By how much. */
       amount: Amount;
-      /** The provider's id of the payment, refund or dispute; of an adjustment, its own; of a correction, its period. */
+      /** The provider's id of the payment, refund or dispute; the id of a grant; of an adjustment, its own; of a correction, its period. */
       reference?: string | undefined;
-      /** Why an adjustment or a correction was made. */
+      /** Why an adjustment, a correction or a grant was made. */
       detail?: string | undefined;
       /** The payment that was reversed. */
       payment?: string | undefined;
@@ -250,6 +279,8 @@ export interface Statement {
     /** Of all of them. */
     sum: Amount;
   };
+  /** What was granted, and what left at an end. Absent: there was none. */
+  grants?: GrantedCredit | undefined;
   /** What usage cost. Unbilled usage moved no balance. */
   usage: {
     /** The most expensive first. */
@@ -287,7 +318,7 @@ export interface Statement {
       unbilled: Amount;
     };
   };
-  /** The balance at the end: opening, payments, reversals and adjustments, less usage. */
+  /** The balance at the end: opening, payments, reversals, adjustments and grants, less usage. */
   closing: Amount;
 }
 
@@ -345,6 +376,19 @@ export interface WebhookDelivery {
   at: Date;
 }
 
+/** What changed a balance. */
+export type LedgerKind =
+  | 'usage'
+  | 'top_up'
+  | 'auto_top_up'
+  | 'refund'
+  | 'dispute'
+  | 'adjustment'
+  | 'correction'
+  | 'grant'
+  | 'grant_expired'
+  | 'grant_voided';
+
 /** What happened. */
 export type WebhookEventType =
   | 'room_created'
@@ -369,6 +413,7 @@ export type WebhookEventType =
   | 'payment_disputed'
   | 'payment_dispute_closed'
   | 'card_expiring'
+  | 'grant_expiring'
   | 'conflicting_duplicates'
   | 'statement_ready'
   | 'tenant_status_changed'
@@ -670,6 +715,40 @@ export interface Operations {
       url: string;
       /** The invoice, to open in a browser. Absent: there is none. */
       invoiceUrl?: string | undefined;
+    };
+  };
+  /** Granted credit, and what is left of it. */
+  'GET /v1/grants': {
+    /** In the query. */
+    query?: {
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The grants. */
+      grants: {
+        /** The id, which the ledger entries of the grant name. */
+        id: string;
+        /** `active`: usage spends it; `spent`: nothing is left; `expired` and `voided`: what was left left the balance. */
+        state: 'active' | 'spent' | 'expired' | 'voided';
+        /** Why it was granted. */
+        reason: string;
+        /** What was granted: the sum of `left`, `spent` and `forfeited`. */
+        amount: Amount;
+        /** What usage may still spend. */
+        left: Amount;
+        /** What usage spent, or what the tenant owed before. */
+        spent: Amount;
+        /** What was left when it expired or was voided. */
+        forfeited: Amount;
+        /** When it was granted. */
+        grantedAt: Date;
+        /** When what is left leaves the balance. Absent: never. */
+        expiresAt?: Date | undefined;
+      }[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
     };
   };
   /** All keys, revoked ones too. */
@@ -1497,7 +1576,7 @@ export interface Operations {
   'GET /v1/ledger': {
     /** In the query. */
     query?: {
-      /** Only these kinds, of `usage`, `top_up`, `auto_top_up`, `refund`, `dispute`, `adjustment`, `correction`, separated by commas. */
+      /** Only these kinds, of `usage`, `top_up`, `auto_top_up`, `refund`, `dispute`, `adjustment`, `correction`, `grant`, `grant_expired`, `grant_voided`, separated by commas. */
       kind?: string | undefined;
       /** Only usage of this room; empty: only usage without one. */
       room?: string | undefined;
@@ -1517,7 +1596,7 @@ export interface Operations {
       /** The entries. */
       entries: {
         /** What changed the balance. */
-        kind: 'usage' | 'top_up' | 'auto_top_up' | 'refund' | 'dispute' | 'adjustment' | 'correction';
+        kind: LedgerKind;
         /** By how much the balance changed; charges are negative. */
         amount: Amount;
         /** The charge was limited by the ceiling. */
@@ -1767,8 +1846,10 @@ export const NAMES = {
   ended_at: 'endedAt',
   entered_at: 'enteredAt',
   event_id: 'eventId',
+  expires_at: 'expiresAt',
   finished_at: 'finishedAt',
   first_at: 'firstAt',
+  granted_at: 'grantedAt',
   group_by: 'groupBy',
   has_card: 'hasCard',
   ingress_bytes: 'ingressBytes',
@@ -1817,9 +1898,11 @@ export const TIMES: ReadonlySet<string> = new Set([
   'empty_at',
   'ended_at',
   'entered_at',
+  'expires_at',
   'finished_at',
   'first_at',
   'from',
+  'granted_at',
   'hour',
   'last_at',
   'left_at',

@@ -42,6 +42,9 @@ export const KIND_NAMES: Readonly<Record<EntryKind, string>> = {
   dispute: 'Dispute',
   adjustment: 'Adjustment',
   correction: 'Correction of usage',
+  grant: 'Grant',
+  grant_expired: 'Grant expired',
+  grant_voided: 'Grant voided',
 };
 
 const FILTERS = ['kind', 'room', 'participant', 'from', 'to'] as const;

@@ -120,9 +120,17 @@ function alertsCard(thresholds: readonly SetThreshold[]): Html {
   } <a href="/console/alerts">Thresholds</a></p></section>`;
 }
 
-/** The id of an adjustment and the period of a correction say little: the reason comes in their place. */
+const BY_REASON: readonly LedgerEntry['kind'][] = [
+  'adjustment',
+  'correction',
+  'grant',
+  'grant_expired',
+  'grant_voided',
+];
+
+/** The id of an adjustment or a grant, and the period of a correction, say little: the reason comes in their place. */
 function renderWhat(kind: LedgerEntry['kind'], reference: string | null, detail: string | null): Html {
-  if ((kind === 'adjustment' || kind === 'correction') && detail !== null) return named(detail);
+  if (BY_REASON.includes(kind) && detail !== null) return named(detail);
   return html`${reference !== null && named(reference)}${detail !== null && html` <span class="hint">${named(detail)}</span>`}`;
 }
 

@@ -1,14 +1,16 @@
-/** `/console/payments`: what was paid, with the provider's receipts and invoices, and the way to its portal. */
+/** `/console/payments`: what was paid and granted, with the provider's receipts and invoices, and the way to its portal. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { Failure } from '../../../base/failure.ts';
 import { openPortal } from '../../../money/checkouts/open-portal.ts';
+import { type ListedGrants, listGrants } from '../../../money/grants/list-grants.ts';
 import { getBilling } from '../../../money/payments/get-billing.ts';
 import { getReceipt } from '../../../money/payments/get-receipt.ts';
 import { listPayments } from '../../../money/payments/list-payments.ts';
 import { isPaymentId, type ListedPayment } from '../../../money/payments/payment.ts';
 import { type Answer, page, redirect } from '../../consoles/answer.ts';
 import { badge, emptyState, exact, formId, freshNote, timeOf } from '../../consoles/components.ts';
+import { grantsTable } from '../../consoles/grants-table.ts';
 import { table } from '../../consoles/table.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
 import { mutationOf } from '../once-for-form.ts';
@@ -26,6 +28,7 @@ export async function showPayments({ deps, session, query }: SessionCall): Promi
       : undefined;
   if (!listed) throw noSuchPage();
   const { settings } = await getBilling(deps.db, session.tenant);
+  const grants = await listGrants(deps.db, session.tenant, undefined, PAGE_SIZE);
   const mayPay = mayDo(session.role, 'pay');
   const isCustomer = settings.firstPaidAt !== null && settings.customerId !== null;
   const hasPortal = mayPay && deps.provider !== undefined && isCustomer;
@@ -39,9 +42,16 @@ ${
 <p class="pages">${after !== undefined && html`<a href="/console/payments">Newest</a>`}${
     listed.end && html`<a href="/console/payments?after=${listed.end.id}" rel="next">Older payments</a>`
   }</p>
+${grants && grants.items.length > 0 && renderGrants(grants)}
 ${hasPortal && portalCard(session.isFresh, freshNote(session, 'To open it', '/console/payments'))}
 ${mayPay && html`<section class="card"><h2>Pay in credit</h2>${payForm(deps, '20')}</section>`}`;
   return page({ title: 'Payments', body });
+}
+
+function renderGrants({ items, left, end }: ListedGrants): Html {
+  return html`<h2>Granted credit</h2>
+<p>${exact(left)} is left. Usage spends it before what you paid, the grant with the earliest end first.</p>
+${grantsTable(items)}${end && html`<p class="hint">The newest ${items.length} grants.</p>`}`;
 }
 
 function portalCard(isFresh: boolean, note: Html | undefined): Html {

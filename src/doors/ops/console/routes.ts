@@ -29,6 +29,7 @@ import {
 } from './pages/signing-keys.ts';
 import { showTenant, submitConsoleLink, submitExemption, submitUnfreezing } from './pages/tenant.ts';
 import { CREDIT_FIELDS, showCredit, submitCredit } from './pages/tenant-credit.ts';
+import { GRANT_FIELDS, showGrants, submitGrant, submitVoiding } from './pages/tenant-grants.ts';
 import { showLimits, submitLimits } from './pages/tenant-limits.ts';
 import { showStatus, submitStatus } from './pages/tenant-status.ts';
 import { showTenants } from './pages/tenants.ts';
@@ -72,6 +73,9 @@ export const OPS_ROUTES: readonly OpsRoute[] = [
   }),
   show(`${TENANT}/credit`, showCredit),
   submit(`${TENANT}/credit`, submitCredit, { isDangerous: true, fields: CREDIT_FIELDS }),
+  show(`${TENANT}/grants`, showGrants),
+  submit(`${TENANT}/grants`, submitGrant, { isDangerous: true, fields: GRANT_FIELDS }),
+  submit(`${TENANT}/grants/void`, submitVoiding, { isDangerous: true, fields: ['grant', 'why'] }),
   show(`${TENANT}/limits`, showLimits),
   submit(`${TENANT}/limits`, submitLimits, { fields: [...LIMIT_NAMES, 'reason'] }),
   submit(`${TENANT}/exempt`, submitExemption, { isDangerous: true, fields: ['exempt'] }),

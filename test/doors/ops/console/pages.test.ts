@@ -122,6 +122,43 @@ describe('tenants', () => {
     expect(await balanceOf(tenant)).toBe(before - 1_250_001);
   });
 
+  test('get a grant once for a form that is sent ten times, and lose what is left of it', async () => {
+    const of = await app.signUp();
+    const path = `${pathOf(of)}/grants`;
+    const fields = { form: randomUUID(), dollars: '12.5', reason: 'a trial', expires: '2100-01-31' };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send(path, fields)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(answers.filter(({ text }) => text.includes('Granted $12.50'))).toHaveLength(1);
+    expect(await balanceOf(of)).toBe(12_500_000);
+    expect(await newestAudit()).toMatchObject({ action: 'credit_granted', ...byGrace });
+    const { text } = await get(path);
+    expect(text).toContain('2100-01-31');
+    const [grant] = /gr_[0-9a-f]{32}/.exec(text)!;
+    const unreasoned = await send(`${path}/void`, { grant, why: '' });
+    expect([unreasoned.status, faultsOf(unreasoned)]).toEqual([400, ['why']]);
+    expect((await send(`${path}/void`, { grant, why: 'a slip' })).text).toContain('Took back $12.50');
+    expect(await balanceOf(of)).toBe(0);
+    expect(await newestAudit()).toMatchObject({ action: 'grant_voided', ...byGrace });
+  });
+
+  test('get no grant that is wrong, in the past, or large and typed once', async () => {
+    const of = await app.signUp();
+    const path = `${pathOf(of)}/grants`;
+    const grant = (fields: Record<string, string>) =>
+      send(path, { form: randomUUID(), reason: 'a trial', ...fields });
+    const wrong = await grant({ dollars: '-1', reason: '', expires: '2026-02-30' });
+    expect([wrong.status, faultsOf(wrong)]).toEqual([400, ['dollars', 'reason', 'expires']]);
+    const past = await grant({ dollars: '1', expires: '2020-01-01' });
+    expect([past.status, past.text.includes('expires must be 60 seconds ahead or more')]).toEqual([
+      400,
+      true,
+    ]);
+    const large = await grant({ dollars: '2000' });
+    expect([large.status, faultsOf(large)]).toEqual([400, ['confirm']]);
+    expect(await balanceOf(of)).toBe(0);
+    expect((await grant({ dollars: '2000', confirm: '$2000' })).status).toBe(200);
+  });
+
   test('get no credit beyond nine digits, and the field says so', async () => {
     const fields = { form: randomUUID(), dollars: '99999999999', reason: 'a slip' };
     const answer = await send(`${pathOf(tenant)}/credit`, fields);

@@ -512,6 +512,54 @@ export declare type CardExpiry = Message<"boxoffice.control.v1.CardExpiry"> & {
 export declare const CardExpirySchema: GenMessage<CardExpiry>;
 
 /**
+ * Granted credit ends soon, and not all of it is spent.
+ *
+ * @generated from message boxoffice.control.v1.GrantExpiry
+ */
+export declare type GrantExpiry = Message<"boxoffice.control.v1.GrantExpiry"> & {
+  /**
+   * The id of the grant.
+   *
+   * @generated from field: string grant_id = 1;
+   */
+  grantId: string;
+
+  /**
+   * Why it was granted.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * What was granted, in micros: millionths of a US dollar.
+   *
+   * @generated from field: int64 amount_micros = 3;
+   */
+  amountMicros: bigint;
+
+  /**
+   * What is left of it. It leaves the balance at the end.
+   *
+   * @generated from field: int64 left_micros = 4;
+   */
+  leftMicros: bigint;
+
+  /**
+   * When it ends.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 5;
+   */
+  expireTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.GrantExpiry.
+ * Use `create(GrantExpirySchema)` to create a new message.
+ */
+export declare const GrantExpirySchema: GenMessage<GrantExpiry>;
+
+/**
  * Reports of known usage records with other values, since the last such event.
  *
  * @generated from message boxoffice.control.v1.ConflictingDuplicates

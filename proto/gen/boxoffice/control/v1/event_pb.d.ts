@@ -9,7 +9,7 @@ import type { Room } from "./room_pb.js";
 import type { Participant } from "./participant_pb.js";
 import type { ModerationEvent } from "./moderation_pb.js";
 import type { Watchdog } from "./watchdog_pb.js";
-import type { ApiKeyChange, BalanceAlert, CardExpiry, ConflictingDuplicates, CreditChange, DeviceCredentialChange, KeyRetirement, PaymentDispute, PaymentDisputeEnd, PaymentReversal, ReadyStatement, RunwayAlert, TenantStatusChange, TopUp, WebhookPause } from "./account_pb.js";
+import type { ApiKeyChange, BalanceAlert, CardExpiry, ConflictingDuplicates, CreditChange, DeviceCredentialChange, GrantExpiry, KeyRetirement, PaymentDispute, PaymentDisputeEnd, PaymentReversal, ReadyStatement, RunwayAlert, TenantStatusChange, TopUp, WebhookPause } from "./account_pb.js";
 
 /**
  * Describes the file boxoffice/control/v1/event.proto.
@@ -217,6 +217,14 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
      */
     value: ReadyStatement;
     case: "readyStatement";
+  } | {
+    /**
+     * Credit that the operator granted.
+     *
+     * @generated from field: boxoffice.control.v1.GrantExpiry grant_expiry = 35;
+     */
+    value: GrantExpiry;
+    case: "grantExpiry";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -498,6 +506,13 @@ export declare const Event_Type: {
    * @generated from enum value: TYPE_STATEMENT_READY = 40;
    */
   readonly STATEMENT_READY: 40,
+
+  /**
+   * Granted credit ends soon, and not all of it is spent: `grant_expiry`.
+   *
+   * @generated from enum value: TYPE_GRANT_EXPIRING = 45;
+   */
+  readonly GRANT_EXPIRING: 45,
 };
 
 /**

@@ -35,20 +35,24 @@ function monthIn(text: string | undefined): Month {
 }
 
 function linesOf(report: RevenueReport): readonly (readonly [string, bigint])[] {
-  const credit = (when: string, { total, unused, owed }: Credit) =>
+  const credit = (when: string, { total, unused, owed, granted }: Credit) =>
     [
       [`Credit ${when}`, total],
       ['– of it unused, a liability', unused],
       ['– of it owed, a receivable', owed],
+      ['– of it granted, not paid', granted],
     ] as const;
   return [
     ...credit('at the start', report.opening),
     ['Payments', report.payments],
     ['Usage, which is revenue', report.usage],
+    ['– of it paid by grants, which is none', report.paidByGrants],
     ['Refunds', report.refunds],
     ['Disputes', report.disputes],
     ['Adjustments', report.adjustments],
     ['Corrections of usage', report.corrections],
+    ['Grants', report.grants],
+    ['Grants that expired or were voided', report.grantsEnded],
     ...credit('at the end', report.closing),
     ['Not billed, of exempt tenants', report.unbilled],
   ];

@@ -86,6 +86,7 @@ function renderActions(tenant: Tenant, settings: PaymentSettings): Html {
   const hasConsole = tenant.status === 'pending' || tenant.status === 'active';
   return html`<div class="actions">
 <a class="button" href="${path}/credit">Adjust credit</a>
+<a class="button" href="${path}/grants">Grants</a>
 <a class="button" href="${path}/status">Change the status</a>
 <a class="button" href="${path}/limits">Limits</a>
 <a class="button" href="${path}/sessions">Sessions</a>

@@ -800,6 +800,70 @@ func (x *PaymentDisputeEnd) GetOutcome() string {
 	return ""
 }
 
+// The statement of a month is ready: the balance moved in it.
+type ReadyStatement struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Such as `2026-10`, in UTC.
+	Month string `protobuf:"bytes,1,opt,name=month,proto3" json:"month,omitempty"`
+	// Millionths of a US dollar: the balance at the start of the month.
+	OpeningMicros int64 `protobuf:"varint,2,opt,name=opening_micros,json=openingMicros,proto3" json:"opening_micros,omitempty"`
+	// Millionths of a US dollar: the balance at its end.
+	ClosingMicros int64 `protobuf:"varint,3,opt,name=closing_micros,json=closingMicros,proto3" json:"closing_micros,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadyStatement) Reset() {
+	*x = ReadyStatement{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadyStatement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadyStatement) ProtoMessage() {}
+
+func (x *ReadyStatement) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadyStatement.ProtoReflect.Descriptor instead.
+func (*ReadyStatement) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ReadyStatement) GetMonth() string {
+	if x != nil {
+		return x.Month
+	}
+	return ""
+}
+
+func (x *ReadyStatement) GetOpeningMicros() int64 {
+	if x != nil {
+		return x.OpeningMicros
+	}
+	return 0
+}
+
+func (x *ReadyStatement) GetClosingMicros() int64 {
+	if x != nil {
+		return x.ClosingMicros
+	}
+	return 0
+}
+
 // The saved card, which automatic top-ups charge, expires soon.
 type CardExpiry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -815,7 +879,7 @@ type CardExpiry struct {
 
 func (x *CardExpiry) Reset() {
 	*x = CardExpiry{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -827,7 +891,7 @@ func (x *CardExpiry) String() string {
 func (*CardExpiry) ProtoMessage() {}
 
 func (x *CardExpiry) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -840,7 +904,7 @@ func (x *CardExpiry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CardExpiry.ProtoReflect.Descriptor instead.
 func (*CardExpiry) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{11}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CardExpiry) GetBrand() string {
@@ -864,6 +928,88 @@ func (x *CardExpiry) GetExpires() string {
 	return ""
 }
 
+// Granted credit ends soon, and not all of it is spent.
+type GrantExpiry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the grant.
+	GrantId string `protobuf:"bytes,1,opt,name=grant_id,json=grantId,proto3" json:"grant_id,omitempty"`
+	// Why it was granted.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// What was granted, in micros: millionths of a US dollar.
+	AmountMicros int64 `protobuf:"varint,3,opt,name=amount_micros,json=amountMicros,proto3" json:"amount_micros,omitempty"`
+	// What is left of it. It leaves the balance at the end.
+	LeftMicros int64 `protobuf:"varint,4,opt,name=left_micros,json=leftMicros,proto3" json:"left_micros,omitempty"`
+	// When it ends.
+	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GrantExpiry) Reset() {
+	*x = GrantExpiry{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GrantExpiry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GrantExpiry) ProtoMessage() {}
+
+func (x *GrantExpiry) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GrantExpiry.ProtoReflect.Descriptor instead.
+func (*GrantExpiry) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *GrantExpiry) GetGrantId() string {
+	if x != nil {
+		return x.GrantId
+	}
+	return ""
+}
+
+func (x *GrantExpiry) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *GrantExpiry) GetAmountMicros() int64 {
+	if x != nil {
+		return x.AmountMicros
+	}
+	return 0
+}
+
+func (x *GrantExpiry) GetLeftMicros() int64 {
+	if x != nil {
+		return x.LeftMicros
+	}
+	return 0
+}
+
+func (x *GrantExpiry) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
 // Reports of known usage records with other values, since the last such event.
 type ConflictingDuplicates struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -879,7 +1025,7 @@ type ConflictingDuplicates struct {
 
 func (x *ConflictingDuplicates) Reset() {
 	*x = ConflictingDuplicates{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +1037,7 @@ func (x *ConflictingDuplicates) String() string {
 func (*ConflictingDuplicates) ProtoMessage() {}
 
 func (x *ConflictingDuplicates) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +1050,7 @@ func (x *ConflictingDuplicates) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConflictingDuplicates.ProtoReflect.Descriptor instead.
 func (*ConflictingDuplicates) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{12}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ConflictingDuplicates) GetCount() uint64 {
@@ -945,7 +1091,7 @@ type KeyRetirement struct {
 
 func (x *KeyRetirement) Reset() {
 	*x = KeyRetirement{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1103,7 @@ func (x *KeyRetirement) String() string {
 func (*KeyRetirement) ProtoMessage() {}
 
 func (x *KeyRetirement) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1116,7 @@ func (x *KeyRetirement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyRetirement.ProtoReflect.Descriptor instead.
 func (*KeyRetirement) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{13}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *KeyRetirement) GetKeyId() string {
@@ -1026,7 +1172,7 @@ type WebhookPause struct {
 
 func (x *WebhookPause) Reset() {
 	*x = WebhookPause{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1038,7 +1184,7 @@ func (x *WebhookPause) String() string {
 func (*WebhookPause) ProtoMessage() {}
 
 func (x *WebhookPause) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1051,7 +1197,7 @@ func (x *WebhookPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WebhookPause.ProtoReflect.Descriptor instead.
 func (*WebhookPause) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WebhookPause) GetWebhookId() string {
@@ -1178,12 +1324,24 @@ const file_boxoffice_control_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"payment_id\x18\x01 \x01(\tR\tpaymentId\x12\x1c\n" +
 	"\treference\x18\x02 \x01(\tR\treference\x12\x18\n" +
-	"\aoutcome\x18\x03 \x01(\tR\aoutcome\"R\n" +
+	"\aoutcome\x18\x03 \x01(\tR\aoutcome\"t\n" +
+	"\x0eReadyStatement\x12\x14\n" +
+	"\x05month\x18\x01 \x01(\tR\x05month\x12%\n" +
+	"\x0eopening_micros\x18\x02 \x01(\x03R\ropeningMicros\x12%\n" +
+	"\x0eclosing_micros\x18\x03 \x01(\x03R\rclosingMicros\"R\n" +
 	"\n" +
 	"CardExpiry\x12\x14\n" +
 	"\x05brand\x18\x01 \x01(\tR\x05brand\x12\x14\n" +
 	"\x05last4\x18\x02 \x01(\tR\x05last4\x12\x18\n" +
-	"\aexpires\x18\x03 \x01(\tR\aexpires\"z\n" +
+	"\aexpires\x18\x03 \x01(\tR\aexpires\"\xc3\x01\n" +
+	"\vGrantExpiry\x12\x19\n" +
+	"\bgrant_id\x18\x01 \x01(\tR\agrantId\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12#\n" +
+	"\ramount_micros\x18\x03 \x01(\x03R\famountMicros\x12\x1f\n" +
+	"\vleft_micros\x18\x04 \x01(\x03R\n" +
+	"leftMicros\x12;\n" +
+	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\"z\n" +
 	"\x15ConflictingDuplicates\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x04R\x05count\x12\x10\n" +
 	"\x03ids\x18\x02 \x03(\tR\x03ids\x129\n" +
@@ -1219,7 +1377,7 @@ func file_boxoffice_control_v1_account_proto_rawDescGZIP() []byte {
 	return file_boxoffice_control_v1_account_proto_rawDescData
 }
 
-var file_boxoffice_control_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_boxoffice_control_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_boxoffice_control_v1_account_proto_goTypes = []any{
 	(*CreditChange)(nil),           // 0: boxoffice.control.v1.CreditChange
 	(*TopUp)(nil),                  // 1: boxoffice.control.v1.TopUp
@@ -1232,32 +1390,35 @@ var file_boxoffice_control_v1_account_proto_goTypes = []any{
 	(*RunwayAlert)(nil),            // 8: boxoffice.control.v1.RunwayAlert
 	(*PaymentDispute)(nil),         // 9: boxoffice.control.v1.PaymentDispute
 	(*PaymentDisputeEnd)(nil),      // 10: boxoffice.control.v1.PaymentDisputeEnd
-	(*CardExpiry)(nil),             // 11: boxoffice.control.v1.CardExpiry
-	(*ConflictingDuplicates)(nil),  // 12: boxoffice.control.v1.ConflictingDuplicates
-	(*KeyRetirement)(nil),          // 13: boxoffice.control.v1.KeyRetirement
-	(*WebhookPause)(nil),           // 14: boxoffice.control.v1.WebhookPause
-	(*timestamppb.Timestamp)(nil),  // 15: google.protobuf.Timestamp
-	(*DeviceCredential)(nil),       // 16: boxoffice.control.v1.DeviceCredential
-	(*durationpb.Duration)(nil),    // 17: google.protobuf.Duration
+	(*ReadyStatement)(nil),         // 11: boxoffice.control.v1.ReadyStatement
+	(*CardExpiry)(nil),             // 12: boxoffice.control.v1.CardExpiry
+	(*GrantExpiry)(nil),            // 13: boxoffice.control.v1.GrantExpiry
+	(*ConflictingDuplicates)(nil),  // 14: boxoffice.control.v1.ConflictingDuplicates
+	(*KeyRetirement)(nil),          // 15: boxoffice.control.v1.KeyRetirement
+	(*WebhookPause)(nil),           // 16: boxoffice.control.v1.WebhookPause
+	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
+	(*DeviceCredential)(nil),       // 18: boxoffice.control.v1.DeviceCredential
+	(*durationpb.Duration)(nil),    // 19: google.protobuf.Duration
 }
 var file_boxoffice_control_v1_account_proto_depIdxs = []int32{
-	15, // 0: boxoffice.control.v1.ApiKey.create_time:type_name -> google.protobuf.Timestamp
-	15, // 1: boxoffice.control.v1.ApiKey.retire_time:type_name -> google.protobuf.Timestamp
-	15, // 2: boxoffice.control.v1.ApiKey.revoke_time:type_name -> google.protobuf.Timestamp
+	17, // 0: boxoffice.control.v1.ApiKey.create_time:type_name -> google.protobuf.Timestamp
+	17, // 1: boxoffice.control.v1.ApiKey.retire_time:type_name -> google.protobuf.Timestamp
+	17, // 2: boxoffice.control.v1.ApiKey.revoke_time:type_name -> google.protobuf.Timestamp
 	4,  // 3: boxoffice.control.v1.ApiKeyChange.key:type_name -> boxoffice.control.v1.ApiKey
-	15, // 4: boxoffice.control.v1.ApiKeyChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
-	16, // 5: boxoffice.control.v1.DeviceCredentialChange.credential:type_name -> boxoffice.control.v1.DeviceCredential
-	15, // 6: boxoffice.control.v1.DeviceCredentialChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
-	17, // 7: boxoffice.control.v1.RunwayAlert.below:type_name -> google.protobuf.Duration
-	17, // 8: boxoffice.control.v1.RunwayAlert.runway:type_name -> google.protobuf.Duration
-	15, // 9: boxoffice.control.v1.RunwayAlert.empty_time:type_name -> google.protobuf.Timestamp
-	15, // 10: boxoffice.control.v1.ConflictingDuplicates.first_time:type_name -> google.protobuf.Timestamp
-	15, // 11: boxoffice.control.v1.KeyRetirement.retire_time:type_name -> google.protobuf.Timestamp
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	17, // 4: boxoffice.control.v1.ApiKeyChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
+	18, // 5: boxoffice.control.v1.DeviceCredentialChange.credential:type_name -> boxoffice.control.v1.DeviceCredential
+	17, // 6: boxoffice.control.v1.DeviceCredentialChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
+	19, // 7: boxoffice.control.v1.RunwayAlert.below:type_name -> google.protobuf.Duration
+	19, // 8: boxoffice.control.v1.RunwayAlert.runway:type_name -> google.protobuf.Duration
+	17, // 9: boxoffice.control.v1.RunwayAlert.empty_time:type_name -> google.protobuf.Timestamp
+	17, // 10: boxoffice.control.v1.GrantExpiry.expire_time:type_name -> google.protobuf.Timestamp
+	17, // 11: boxoffice.control.v1.ConflictingDuplicates.first_time:type_name -> google.protobuf.Timestamp
+	17, // 12: boxoffice.control.v1.KeyRetirement.retire_time:type_name -> google.protobuf.Timestamp
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_boxoffice_control_v1_account_proto_init() }
@@ -1272,7 +1433,7 @@ func file_boxoffice_control_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_boxoffice_control_v1_account_proto_rawDesc), len(file_boxoffice_control_v1_account_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
