@@ -4,6 +4,7 @@ import { grantCredit, voidGrant } from '../../../src/money/grants/grant-credit.t
 import { type Month, startOf } from '../../../src/money/month.ts';
 import { monthsAgo, moveInTime } from '../../../test/support/months.ts';
 import { OPERATOR } from '../../../test/support/tenants.ts';
+import type { Json } from '../driver.ts';
 import { type At, type House, type Step, waitFor } from '../step.ts';
 
 const RECORD = { role: 'host', tier: 'hd', seconds: 60, egress_bytes: 50_000_000, ingress_bytes: 1_000_000 };
@@ -110,7 +111,11 @@ export const ACCOUNTS: readonly Step[] = [
         const { grant } = await grantCredit(db, OPERATOR, tenant, given);
         if (reason === 'voided') await voidGrant(db, OPERATOR, tenant, { id: grant.id, reason });
       }
-      return { grants: await client.list('billing.grants'), ledger: await client.list('billing.ledger') };
+      const { ok: entries } = await client.list('billing.ledger');
+      return {
+        grants: await client.list('billing.grants'),
+        ledger: { ok: entries?.map(({ reference: _id, ...entry }: Json) => entry) },
+      };
     },
     expect: {
       grants: {

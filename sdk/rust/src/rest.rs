@@ -38,6 +38,7 @@ struct Listed<T> {
         alias = "conflicts",
         alias = "payments",
         alias = "grants",
+        alias = "sessions",
         alias = "deliveries"
     )]
     items: Vec<T>,
