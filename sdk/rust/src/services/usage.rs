@@ -8,7 +8,8 @@ use super::service;
 use crate::calls::Call;
 use crate::generated::rest::{
     ChargedRecord, ExplainedUsage, ListSessions, ListUsageConflicts, ListUsageRecords,
-    LookedUpRecord, RoomCost, Session, ShownSession, SummarizeUsage, UsageConflict, UsageGrouping, UsageSummary,
+    LookedUpRecord, RoomCost, Session, ShownSession, SummarizeUsage, UsageConflict, UsageGrouping,
+    UsageSummary,
 };
 use crate::generated::rest::{Role, Tier, UsageRecord, UsageReport};
 use crate::listing::Listing;
