@@ -4,21 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TokenService } from '@boxoffice/contract/token_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { rotateOnSchedule } from '../../src/access/tokens/rotate-signing-keys.ts';
 import { findAuditEntriesOfAll } from '../../src/base/audit/audit-entries.sql.ts';
 import type { AuditEntry } from '../../src/base/audit/audit-entry.ts';
 import { isDistributed } from '../../src/base/db/distribution.ts';
+import { findNow } from '../../src/base/db/find-now.sql.ts';
 import type { Route } from '../../src/doors/rest/route.ts';
 import { ROUTES } from '../../src/doors/rest/server.ts';
 import { grantCredit } from '../../src/money/grants/grant-credit.ts';
 import { BUILT_IN_RATES } from '../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../src/money/pricing/rate-cards.ts';
-import { findNow } from '../../src/money/statements/statement.sql.ts';
 import { operator } from '../../src/run/admin/operator.ts';
 import { expectOk } from '../doors/rest/support.ts';
 import { createCredential } from '../support/devices.ts';
 import { useControl } from '../support/grpc.ts';
+import { nextInstant } from '../support/instant.ts';
 import { type Answer, type TestTenant, usageRecord, useService } from '../support/service.ts';
 import { idOf } from '../support/tenants.ts';
 import { runAdmin } from './admin/support.ts';
@@ -575,8 +576,7 @@ describe('a change by an operator', () => {
     const from = (await findNow(db())).toISOString();
     const records = [usageRecord({ tier: '2k_plus', seconds: 3_600, egress_bytes: 2 ** 30 })];
     expectOk(await app.request('POST', '/v1/usage', { key: charged.relayKey, body: { records } }));
-    const to = new Date((await findNow(db())).getTime() + 1);
-    await vi.waitUntil(async () => (await findNow(db())) >= to);
+    const to = await nextInstant(db());
     const { version } = await loadRates(db(), operator(), {
       ...BUILT_IN_RATES,
       platform_fee_per_gib: '0.001',

@@ -3,7 +3,7 @@ import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Room } from '../rooms/room.ts';
 import { NO_USAGE, type SessionUsage } from './session.ts';
-import { readUsage, USAGE, type UsageRow } from './sessions.sql.ts';
+import { readUsage, TIER_PLACES, USAGE, type UsageRow } from './sessions.sql.ts';
 
 export interface RoomUsage {
   /** How many. */
@@ -13,7 +13,7 @@ export interface RoomUsage {
   readonly unassigned: SessionUsage;
 }
 
-const SECONDS = [1, 2, 3, 4, 5].map((at) => `coalesce(sum(seconds[${at}]), 0)::bigint`).join(', ');
+const SECONDS = TIER_PLACES.map((at) => `coalesce(sum(seconds[${at}]), 0)::bigint`).join(', ');
 const SUMS = ['egress_bytes', 'ingress_bytes', 'amount', 'unbilled'].map(
   (each) => `coalesce(sum(${each}), 0)`,
 );

@@ -2,6 +2,7 @@
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { TIERS } from '../../money/pricing/role.ts';
 import { ERASED } from '../../money/usage/usage-record.ts';
 import type { NewSession, OpenSession, SeenParticipant, SessionChange } from './follow-sessions.ts';
 import {
@@ -126,11 +127,8 @@ export interface Candidate {
   readonly id: string;
   /** Which of the names it was found by. */
   readonly place: number;
-  readonly roomUid: string;
   readonly from: Date;
   readonly to: Date | null;
-  readonly keyId: string | null;
-  readonly customer: string | null;
 }
 
 /** Newer sessions of a participant in a room than the one that a record belongs to. */
@@ -146,8 +144,7 @@ export async function findCandidates(
   if (names.length === 0) return [];
   const { rows } = await tx.query<Candidate>({
     name: 'find-session-candidates',
-    text: `select s.id, n.place::integer - 1 as place, s.room_uid as "roomUid", s.entered_at as "from",
-                  s.left_at as "to", s.key_id as "keyId", s.customer
+    text: `select s.id, n.place::integer - 1 as place, s.entered_at as "from", s.left_at as "to"
              from unnest($2::text[], $3::text[]) with ordinality as n (room, participant, place), lateral (
                select * from sessions
                 where tenant_id = $1 and room = n.room and participant = n.participant and entered_at <= $4
@@ -166,6 +163,9 @@ export interface SessionSum {
   readonly usage: SessionUsage;
 }
 
+/** Where `seconds` has those of each tier. */
+export const TIER_PLACES = TIERS.map((_, at) => at + 1);
+
 export const USAGE_COLUMNS = `records bigint, seconds bigint[], egress_bytes numeric, ingress_bytes numeric, amount numeric,
   unbilled numeric`;
 
@@ -183,7 +183,7 @@ export function usageRow({ records, seconds, egressBytes, ingressBytes, amount, 
 
 /** `set` of a statement that adds the usage `n` to the usage `s`. */
 export function addedUsage(s: string, n: string): string {
-  const seconds = [1, 2, 3, 4, 5].map((at) => `${s}.seconds[${at}] + ${n}.seconds[${at}]`);
+  const seconds = TIER_PLACES.map((at) => `${s}.seconds[${at}] + ${n}.seconds[${at}]`);
   const others = ['records', 'egress_bytes', 'ingress_bytes', 'amount', 'unbilled'];
   return `seconds = array[${seconds.join(', ')}],
     ${others.map((each) => `${each} = ${s}.${each} + ${n}.${each}`).join(', ')}`;

@@ -27,8 +27,11 @@ export interface Recomputed {
   readonly overlapped: CorrectedPeriod | undefined;
 }
 
+/** The sums of a tenant, or of several. */
+export type RecomputedSums = Pick<Recomputed, 'records' | 'charged' | 'recomputed'>;
+
 /** What is given back to the tenant; negative: what is taken. */
-export function owedBy({ charged, recomputed }: Pick<Recomputed, 'charged' | 'recomputed'>): bigint {
+export function owedBy({ charged, recomputed }: Omit<RecomputedSums, 'records'>): bigint {
   return charged - recomputed;
 }
 

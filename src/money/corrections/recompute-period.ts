@@ -1,4 +1,5 @@
 /** What the usage of a period would cost by another rate card, beside what it has cost. Changes nothing. */
+import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { Failure, invalidRequest } from '../../base/failure.ts';
 import type { Rounding } from '../pricing/carry.ts';
@@ -6,7 +7,6 @@ import { parseRateCard } from '../pricing/rate-card.ts';
 import { findRateCard } from '../pricing/rate-cards.sql.ts';
 import { simulatePeriod } from '../simulation/simulate-period.ts';
 import type { Period } from '../simulation/usage-of-period.sql.ts';
-import { findNow } from '../statements/statement.sql.ts';
 import { chargedAfter, isSamePeriod, type Recomputed } from './correction.ts';
 import { findCorrections } from './corrections.sql.ts';
 

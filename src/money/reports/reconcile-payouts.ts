@@ -4,7 +4,9 @@
  * Each payment, refund and dispute that a payout consists of must be booked here with its amount. Each one that
  * is booked here must have moved money at the provider, and must have been paid out once it was available.
  */
+
 import type Stripe from 'stripe';
+import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { batchesOf } from '../../base/lib/batches.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
@@ -12,7 +14,6 @@ import { displayMicros } from '../amount.ts';
 import { endOf, type Month, startOf } from '../month.ts';
 import { findAtProvider } from '../payments/provider.ts';
 import { idOf } from '../reversals/reversal.ts';
-import { findNow } from '../statements/statement.sql.ts';
 import { isComplete } from '../statements/statement.ts';
 import {
   isBookedAs,

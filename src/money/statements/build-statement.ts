@@ -1,4 +1,5 @@
 /** Builds the statement of a month from one snapshot of the database. */
+import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inSnapshot } from '../../base/db/transaction.ts';
 import { Failure, invalidField, notFound } from '../../base/failure.ts';
@@ -10,7 +11,7 @@ import { endOf, type Month, startOf } from '../month.ts';
 import { summarizeUsage } from '../usage/summarize-usage.ts';
 import type { Measures, UsageSummary } from '../usage/usage-summary.ts';
 import { findFault } from './check-statement.ts';
-import { findMovements, findNow } from './statement.sql.ts';
+import { findMovements } from './statement.sql.ts';
 import { ROOMS_MAX, type RoomUsage, readyAt, type Statement, type StatementUsage } from './statement.ts';
 
 export interface StatementDeps {

@@ -12,12 +12,6 @@ import {
   READY_MINUTES,
 } from './statement.ts';
 
-/** The time at which the transaction began, by the clock of the database. */
-export async function findNow(db: Db): Promise<Date> {
-  const { rows } = await db.query<{ now: Date }>({ name: 'find-now', text: 'select now()' });
-  return rows[0]!.now;
-}
-
 const GROUP = `case ${MOVEMENT_GROUPS.map(
   (group) => `when kind in (${MOVEMENT_KINDS[group].map((kind) => `'${kind}'`).join(', ')}) then '${group}'`,
 ).join(' ')} end`;

@@ -1,12 +1,13 @@
 /** Tell tenants that the statement of a month is ready. */
+import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { listAccountsAfter } from '../accounts/accounts.sql.ts';
-import { type Month, monthOf, startOf } from '../month.ts';
-import { findNow } from './statement.sql.ts';
+import { findPostedBalance } from '../ledger/posted-balance.sql.ts';
+import { endOf, type Month, monthOf, startOf } from '../month.ts';
 import { READY_MINUTES } from './statement.ts';
 import { statementReady } from './statement-events.ts';
 import { takeUntold } from './statement-notices.sql.ts';
@@ -43,10 +44,16 @@ async function tellStatements({ db, events }: EventDeps, month: Month): Promise<
   }
 }
 
+/** Returns the tenants that have an event: those whose balance moved. */
 async function tellSome(tx: Tx, tenants: readonly TenantId[], month: Month): Promise<TenantId[]> {
-  const untold = await takeUntold(tx, tenants, month);
-  for (const { tenant, opening, closing } of untold) {
-    await appendEvents(tx, tenant, [statementReady({ month, opening: `${opening}`, closing: `${closing}` })]);
+  const told: TenantId[] = [];
+  for (const tenant of await takeUntold(tx, tenants, month)) {
+    const opening = await findPostedBalance(tx, tenant, startOf(month));
+    const closing = await findPostedBalance(tx, tenant, endOf(month));
+    if (opening.seq === closing.seq) continue;
+    const balances = { opening: `${opening.balance}`, closing: `${closing.balance}` };
+    await appendEvents(tx, tenant, [statementReady({ month, ...balances })]);
+    told.push(tenant);
   }
-  return untold.map(({ tenant }) => tenant);
+  return told;
 }

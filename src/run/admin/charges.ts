@@ -3,7 +3,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
 import { correctCharges } from '../../money/corrections/correct-charges.ts';
-import { owedBy, type Recomputed, textOfPeriod } from '../../money/corrections/correction.ts';
+import {
+  owedBy,
+  type Recomputed,
+  type RecomputedSums,
+  textOfPeriod,
+} from '../../money/corrections/correction.ts';
 import { recomputePeriod } from '../../money/corrections/recompute-period.ts';
 import { type JsonOption, parseReason, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
@@ -84,7 +89,7 @@ function printRecomputed(found: readonly Recomputed[], posted: number | undefine
     printLine('no usage was charged in this period');
     return;
   }
-  const cells = (each: Omit<Recomputed, 'tenant' | 'reported' | 'overlapped'>) => [
+  const cells = (each: RecomputedSums) => [
     each.records,
     displayMicros(each.charged),
     displayMicros(each.recomputed),
@@ -108,7 +113,7 @@ function recomputedJson(
   found: readonly Recomputed[],
   posted: number | undefined,
 ) {
-  const amounts = (each: Omit<Recomputed, 'tenant' | 'reported' | 'overlapped'>) => ({
+  const amounts = (each: RecomputedSums) => ({
     records: each.records,
     charged: renderAmount(each.charged),
     would_be: renderAmount(each.recomputed),

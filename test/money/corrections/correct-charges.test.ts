@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openPool, type Pool } from '../../../src/base/db/pool.ts';
 import { renderTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { correctCharges } from '../../../src/money/corrections/correct-charges.ts';
@@ -8,12 +8,12 @@ import { recomputePeriod } from '../../../src/money/corrections/recompute-period
 import { BUILT_IN_RATES, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import type { Usage } from '../../../src/money/pricing/usage-price.ts';
-import { findNow } from '../../../src/money/statements/statement.sql.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { findDifferences } from '../../../src/money/verification/find-differences.ts';
 import { withoutTriggers } from '../../support/append-only.ts';
 import { add, exactPrice, type Fraction, roundHalfUp, ZERO } from '../../support/check-ledger.ts';
+import { nextInstant } from '../../support/instant.ts';
 import { useService } from '../../support/service.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import { anyUsage } from '../pricing/support.ts';
@@ -79,15 +79,8 @@ async function countCorrections({ from }: { from: Date }): Promise<number> {
   return rows[0]!.count;
 }
 
-/** A millisecond after everything that was charged so far. */
-async function end(): Promise<Date> {
-  const to = new Date((await findNow(db())).getTime() + 1);
-  await vi.waitUntil(async () => (await findNow(db())) >= to);
-  return to;
-}
-
 async function recompute({ from = START, to, of = tenant, card = right, pool = db() }: Asked = {}) {
-  const period = { from, to: to ?? (await end()), tenant: of === 'all' ? undefined : of };
+  const period = { from, to: to ?? (await nextInstant(db())), tenant: of === 'all' ? undefined : of };
   const options = {
     period,
     rateVersion: card,

@@ -1,7 +1,8 @@
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findNow } from '../../../src/base/db/find-now.sql.ts';
 import { BUILT_IN_RATES } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
-import { findNow } from '../../../src/money/statements/statement.sql.ts';
+import { nextInstant } from '../../support/instant.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { runAdmin } from './support.ts';
@@ -26,8 +27,7 @@ beforeEach(async () => {
   const body = { records: [gib(), gib()] };
   const answer = await app.request('POST', '/v1/usage', { key: tenant.relayKey, body });
   expect(answer.status, answer.text).toBe(200);
-  const to = new Date((await findNow(db())).getTime() + 1);
-  await vi.waitUntil(async () => (await findNow(db())) >= to);
+  const to = await nextInstant(db());
   period = ['--from', from.toISOString(), '--to', to.toISOString()];
 });
 

@@ -6,6 +6,7 @@ import { getAlerts } from '../../../money/alerts/get-alerts.ts';
 import type { LedgerEntry } from '../../../money/ledger/posting.ts';
 import { monthOf, startOf } from '../../../money/month.ts';
 import { getBurns } from '../../../money/runway/get-runway.ts';
+import { MOVEMENT_KINDS } from '../../../money/statements/statement.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import { badge, dollars, emptyState, exact, named, timeOf } from '../../consoles/components.ts';
@@ -120,13 +121,7 @@ function alertsCard(thresholds: readonly SetThreshold[]): Html {
   } <a href="/console/alerts">Thresholds</a></p></section>`;
 }
 
-const BY_REASON: readonly LedgerEntry['kind'][] = [
-  'adjustment',
-  'correction',
-  'grant',
-  'grant_expired',
-  'grant_voided',
-];
+const BY_REASON: readonly LedgerEntry['kind'][] = [...MOVEMENT_KINDS.adjustments, ...MOVEMENT_KINDS.grants];
 
 /** The id of an adjustment or a grant, and the period of a correction, say little: the reason comes in their place. */
 function renderWhat(kind: LedgerEntry['kind'], reference: string | null, detail: string | null): Html {
