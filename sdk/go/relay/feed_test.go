@@ -469,6 +469,8 @@ func TestPollsFollowWhereThereIsNoStream(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			scene := follow(t, first, text(snapshot(object{"seq": 8})), text(snapshot(object{"seq": 9})))
+			// Given up on its way, it would leave its answer to the next request.
+			until(t, "a request", func() bool { return len(scene.askedFor()) > 0 })
 			for scene.feed.Get(tenant) == nil || scene.feed.Get(tenant).Seq < 9 {
 				for _, timer := range scene.clock.Timers() {
 					if timer < 40*time.Second {
