@@ -34,6 +34,20 @@ async function withCharges(at: At, records: readonly object[] = RECORDS) {
   return house;
 }
 
+/** One whose usage has a session. */
+async function withSession(at: At) {
+  const { client, relay, direct } = await withRelay(at, { rooms: ['lobby'] });
+  const device = { room: 'lobby', username: 'ann', deviceThumbprint: thumbprintOf('ann') };
+  await direct.tokens.mint(device);
+  await relay.call('usage.report', { records: RECORDS });
+  // Usage is assigned a moment after the charge.
+  const { ok } = await waitFor(
+    () => client.list('usage.sessions', { participant: 'ann' }),
+    (listed) => listed.ok?.[0]?.records === 1,
+  );
+  return { client, session: ok![0] };
+}
+
 const ANN = {
   id: 'r1',
   room: 'lobby',
@@ -135,37 +149,42 @@ export const CHARGES: readonly Step[] = [
   {
     name: 'usage.sessions',
     run: async (at) => {
-      const { client, relay, direct } = await withRelay(at, { rooms: ['lobby'] });
-      const device = { room: 'lobby', username: 'ann', deviceThumbprint: thumbprintOf('ann') };
-      await direct.tokens.mint(device);
-      await relay.call('usage.report', { records: RECORDS });
+      const { client, session } = await withSession(at);
       const list = async (request: object) => await client.list('usage.sessions', request);
-      // Usage is assigned a moment after the charge.
-      const [session] = (
-        await waitFor(
-          () => list({ participant: 'ann' }),
-          ({ ok }) => ok?.[0]?.records === 1,
-        )
-      ).ok!;
-      const { id, key_id: key, room_uid: uid } = session;
       return {
         all: await list({ page_size: 2, ...EVER }),
-        found: (await list({ room: 'lobby', participant: 'ann', key, page_size: 1 })).ok?.length,
+        found: (await list({ room: 'lobby', participant: 'ann', key: session.key_id, page_size: 1 })).ok
+          ?.length,
         others: await list({ room: 'attic' }),
         before: await list({ to: EVER.from }),
-        one: await client.call('usage.session', { id }),
+      };
+    },
+    expect: { all: { ok: [SESSION] }, found: 1, others: undefined, before: undefined },
+  },
+  {
+    name: 'usage.session',
+    run: async (at) => {
+      const { client, session } = await withSession(at);
+      return {
+        one: await client.call('usage.session', { id: session.id }),
         none: await client.call('usage.session', { id: 'se_0' }),
-        cost: await client.call('usage.room_cost', { uid }),
+      };
+    },
+    expect: {
+      one: { ok: { session: SESSION, records: [{ id: 'r1' }], assigned_until: '<assigned_until>' } },
+      none: { error: { kind: 'NotFound', code: 404 } },
+    },
+  },
+  {
+    name: 'usage.room_cost',
+    run: async (at) => {
+      const { client, session } = await withSession(at);
+      return {
+        cost: await client.call('usage.room_cost', { uid: session.room_uid }),
         noRoom: await client.call('usage.room_cost', { uid: 'rm_0' }),
       };
     },
     expect: {
-      all: { ok: [SESSION] },
-      found: 1,
-      others: undefined,
-      before: undefined,
-      one: { ok: { session: SESSION, records: [{ id: 'r1' }], assigned_until: '<assigned_until>' } },
-      none: { error: { kind: 'NotFound', code: 404 } },
       cost: {
         ok: {
           room: 'lobby',
