@@ -13,6 +13,7 @@ import { createCredential, expectJoined, join } from '../../support/devices.ts';
 import { type TestService, usageRecord } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { actor, mint, type Stage } from '../moderation/support.ts';
+import { allFollowed } from '../sessions/support.ts';
 import { arm, passTime } from '../watchdogs/support.ts';
 
 /**
@@ -82,6 +83,7 @@ export async function liveThrough(app: TestService, stage: Stage, name: string):
   await watchdogKicks(app, idOf(tenant), roomUid);
   await control.call(banSubject, { subject: { case: 'username', value: name }, reason: 'once more' });
   await forgetExpulsion(db, idOf(tenant));
+  await allFollowed(db, idOf(tenant));
 }
 
 /** Usage, a report that contradicts it, and one that puts the name where another one was. */

@@ -1,10 +1,13 @@
 /** Sessions of a tenant, and whether their sums equal the ledger. */
 import { expect, vi } from 'vitest';
 import type { Pool } from '../../../src/base/db/pool.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { assignNext } from '../../../src/control/sessions/assign-usage.ts';
 import { addUsage, NO_USAGE, type SessionUsage } from '../../../src/control/sessions/session.ts';
+import { sessionListener } from '../../../src/control/sessions/session-listener.ts';
 import { readUsage, USAGE, type UsageRow } from '../../../src/control/sessions/sessions.sql.ts';
+import { findWaitingSince } from '../../../src/events/turns.sql.ts';
 
 /** Assign what is charged, until nothing is left. Waits for sessions that the listener has still to open. */
 export async function assignAll(db: Pool, tenant: TenantId): Promise<void> {
@@ -16,6 +19,14 @@ export async function assignAll(db: Pool, tenant: TenantId): Promise<void> {
       [tenant],
     );
     expect(rows[0]?.behind ?? false).toBe(false);
+  }, 60_000);
+}
+
+/** Until the listener has opened and closed the sessions of everything that has happened. */
+export async function allFollowed(db: Pool, tenant: TenantId): Promise<void> {
+  await vi.waitFor(async () => {
+    const since = await inTransaction(db, (tx) => findWaitingSince(tx, sessionListener, tenant));
+    expect(since).toBeUndefined();
   }, 60_000);
 }
 

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
+import { tellingStatements } from '../../../src/money/statements/tell-statements.ts';
 import {
   EXPORTED,
   NOT_EXPORTED,
@@ -11,6 +12,7 @@ import {
 import { exportTenant } from '../../../src/run/admin/export-tenant.ts';
 import { newStage, type Stage } from '../../control/moderation/support.ts';
 import { liveThrough } from '../../control/people/support.ts';
+import { assignAll } from '../../control/sessions/support.ts';
 import { expectOk } from '../../doors/rest/support.ts';
 import { useControl } from '../../support/grpc.ts';
 import { usageRecord, useService } from '../../support/service.ts';
@@ -63,6 +65,8 @@ describe('tenants export', () => {
     // The service writes these rows later, so they would be counted without being in the export.
     await app.service.deps.lastUses.write();
     await numberEvents(db(), [idOf(stage.tenant)]);
+    await tellingStatements(app.service.deps)();
+    await assignAll(db(), idOf(stage.tenant));
     const exported = await runAdmin(env(), 'tenants', 'export', stage.tenant.id);
     expect(exported).toMatchObject({ code: 0, err: '' });
     out = exported.out;
