@@ -1,5 +1,6 @@
 /** Sessions of operators at their own console. Their secrets are like those of tenants' sessions. */
 import type { Actor } from '../../base/audit/actor.ts';
+import { isId } from '../../base/lib/ids.ts';
 
 /** A session that is not used ends after this. */
 export const OPERATOR_IDLE_HOURS = 1;
@@ -22,7 +23,7 @@ export interface OperatorSession {
 }
 
 export function isOperatorSessionId(text: string): boolean {
-  return /^os_[0-9a-f]{32}$/.test(text);
+  return isId('os', text);
 }
 
 /** Who acts in a session, for the audit trail: the same as at the command line. */

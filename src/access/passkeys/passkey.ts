@@ -4,6 +4,7 @@
  * It belongs to an address, not to one member: it proves who the person is, as a mail to the address does.
  */
 import { isIP } from 'node:net';
+import { isId } from '../../base/lib/ids.ts';
 
 /** Passkeys of one address. */
 export const PASSKEYS_MAX = 20;
@@ -23,7 +24,7 @@ export interface Passkey {
 }
 
 export function isPasskeyId(text: string): boolean {
-  return /^pk_[0-9a-f]{32}$/.test(text);
+  return isId('pk', text);
 }
 
 /** For whom authenticators make passkeys. */

@@ -5,6 +5,7 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { Actor } from '../../base/audit/actor.ts';
+import { isId } from '../../base/lib/ids.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { SessionRole } from '../rights/abilities.ts';
@@ -107,7 +108,7 @@ export function isSecret(text: string): boolean {
 
 /** The id of a session, in forms. */
 export function isSessionId(text: string): boolean {
-  return /^cs_[0-9a-f]{32}$/.test(text);
+  return isId('cs', text);
 }
 
 export function hashSecret(plaintext: string): Buffer {

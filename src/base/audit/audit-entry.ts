@@ -4,6 +4,7 @@
  * An entry holds no secret and no hash of one, and names no participant.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { isId } from '../lib/ids.ts';
 import type { TenantId } from '../tenants/tenant.ts';
 import type { ActorKind } from './actor.ts';
 
@@ -21,7 +22,7 @@ export function isAction(text: string): boolean {
 }
 
 export function isAuditId(text: string): boolean {
-  return /^au_[0-9a-f]{32}$/.test(text);
+  return isId('au', text);
 }
 
 /** Fields that JSON can hold; amounts as integers, in the unit of their name. */

@@ -20,3 +20,9 @@ export function randomHex(bytes: number): string {
 export function newId(prefix: string): string {
   return `${prefix}_${randomHex(16)}`;
 }
+
+/** Whether the text has the form that `newId(prefix)` gives. */
+export function isId(prefix: string, text: string): boolean {
+  const [start, hex] = [text.slice(0, prefix.length + 1), text.slice(prefix.length + 1)];
+  return start === `${prefix}_` && /^[0-9a-f]{32}$/.test(hex);
+}

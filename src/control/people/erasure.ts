@@ -4,6 +4,7 @@
  * The tables are worked through in the background, part by part and in this order. An erasure stores how far it is, so
  * that any process goes on where another one stopped. What is stored after the request is not looked for.
  */
+import { isId } from '../../base/lib/ids.ts';
 
 export const ERASURE_STEPS = [
   'bans',
@@ -20,9 +21,8 @@ export const ERASURE_STATES = ['pending', 'done'] as const;
 /** Pending erasures of one tenant. Each reads all records of the tenant, unless it can go together with others. */
 export const ERASURES_PENDING_MAX = 1_000;
 
-/** `er_` and 32 hex digits, as `newId()` makes them. */
 export function isErasureId(text: string): boolean {
-  return /^er_[0-9a-f]{32}$/.test(text);
+  return isId('er', text);
 }
 
 /** Never holds the name: the row forgets it as soon as the erasure is done. */

@@ -10,6 +10,7 @@ import { isThumbprint } from '../../access/tokens/device-key.ts';
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import { parseAddress } from '../../base/lib/address.ts';
+import { isId } from '../../base/lib/ids.ts';
 import { readPageToken } from '../../base/lib/page-token.ts';
 import type { ActorName } from '../../control/rooms/participant.ts';
 import type { RoomReference } from '../../control/rooms/room.ts';
@@ -44,7 +45,7 @@ export function parseRoomReference(request: { room: string; roomUid: string }): 
 /** An identifier that the service made: `<prefix>_<32 hex>`. */
 export function parseId(text: string, prefix: string, field = 'id'): string {
   if (text === '') throw invalidField(field, 'is required');
-  if (!new RegExp(`^${prefix}_[0-9a-f]{32}$`).test(text)) {
+  if (!isId(prefix, text)) {
     throw invalidField(field, `must be ${prefix}_ and 32 hex characters`);
   }
   return text;

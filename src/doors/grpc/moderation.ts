@@ -10,6 +10,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Tx } from '../../base/db/pool.ts';
 import { invalidField } from '../../base/failure.ts';
+import { isId } from '../../base/lib/ids.ts';
 import { readPage } from '../../base/lib/page.ts';
 import type { Subject } from '../../control/bans/ban.ts';
 import { BAN_MS_MAX, type Ban } from '../../control/bans/ban.ts';
@@ -80,7 +81,7 @@ export const moderationMethods = {
     const filter = {
       room: parseOptionalRoomName(request.room),
       subject: request.subject.case && parseSubject(request.subject),
-      after: parseLast(request.pageToken, /^ban_[0-9a-f]{32}$/),
+      after: parseLast(request.pageToken, (text) => isId('ban', text)),
     };
     const { items, end } = await readPage(size, (limit) => listBans(deps.db, tenant, { ...filter, limit }));
     return { bans: items.map(renderBan), nextPageToken: end ? renderToken([end.id]) : '' };
@@ -104,7 +105,7 @@ export const moderationMethods = {
   listModerationEvents: query(method.listModerationEvents, async ({ deps, tenant }, request) => {
     const size = parsePageSize(request.pageSize);
     // Ids of events are 64-bit integers.
-    const before = parseLast(request.pageToken, /^[0-9]{1,18}$/);
+    const before = parseLast(request.pageToken, (text) => /^[0-9]{1,18}$/.test(text));
     const filter = {
       room: parseOptionalRoomName(request.room),
       username: request.username === '' ? undefined : parseUsername(request.username),
@@ -170,9 +171,9 @@ function parseCidr(text: string): string {
 }
 
 /** The last item of the previous page. */
-function parseLast(token: string, pattern: RegExp): string | undefined {
+function parseLast(token: string, isLast: (text: string) => boolean): string | undefined {
   const parts = parseToken(token);
-  if (parts && (parts.length !== 1 || !pattern.test(parts[0]!))) {
+  if (parts && (parts.length !== 1 || !isLast(parts[0]!))) {
     throw invalidField('page_token', 'must be one that an answer gave');
   }
   return parts?.[0];

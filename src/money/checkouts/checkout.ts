@@ -1,4 +1,5 @@
 /** A checkout: one visit to the provider's payment page. Source: specification 4.4. */
+import { isId } from '../../base/lib/ids.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
 export type CheckoutState = 'open' | 'processing' | 'paid' | 'failed' | 'expired';
@@ -15,5 +16,5 @@ export interface Checkout {
 }
 
 export function isCheckoutId(text: string): boolean {
-  return /^co_[0-9a-f]{32}$/.test(text);
+  return isId('co', text);
 }

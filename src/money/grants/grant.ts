@@ -4,6 +4,7 @@
  * Usage spends it before paid credit, the grant with the earliest end first. What is left at the end, or when an operator
  * voids the grant, leaves the balance. Refunds, disputes and adjustments move paid credit only.
  */
+import { isId } from '../../base/lib/ids.ts';
 import { MICROS_PER_DOLLAR } from '../amount.ts';
 
 /** Grants that a tenant has at once, neither spent nor ended: each read goes through all of them. */
@@ -56,7 +57,6 @@ export function spentOf({ amount, left, forfeited }: GrantNow): bigint {
   return amount - left - forfeited;
 }
 
-/** The form of ids that `newId('gr')` makes. */
 export function isGrantId(text: string): boolean {
-  return /^gr_[0-9a-f]{32}$/.test(text);
+  return isId('gr', text);
 }

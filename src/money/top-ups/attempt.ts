@@ -1,4 +1,5 @@
 /** An automatic top-up, from the wish to its outcome. */
+import { isId } from '../../base/lib/ids.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
 /** `pending`: not sent yet. `unknown`: sent, without an answer so far. Both are open. */
@@ -31,5 +32,5 @@ export interface Attempt {
 }
 
 export function isAttemptId(text: string): boolean {
-  return /^tu_[0-9a-f]{32}$/.test(text);
+  return isId('tu', text);
 }

@@ -8,6 +8,7 @@
 
 import type { ActingCaller } from '../../access/sessions/session.ts';
 import type { Actor } from '../../base/audit/actor.ts';
+import { isId } from '../../base/lib/ids.ts';
 
 /** Webhooks of one tenant. */
 export const WEBHOOKS_MAX = 20;
@@ -46,5 +47,5 @@ export interface WebhookChanger extends ActingCaller {
 }
 
 export function isWebhookId(text: string): boolean {
-  return /^wh_[0-9a-f]{32}$/.test(text);
+  return isId('wh', text);
 }

@@ -2,6 +2,7 @@
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
+import { isId } from '../../../base/lib/ids.ts';
 import { readPage } from '../../../base/lib/page.ts';
 import type { Ban } from '../../../control/bans/ban.ts';
 import { banSubject } from '../../../control/moderation/ban-subject.ts';
@@ -112,7 +113,7 @@ ${mayModerate && renderForm((name) => form.get(name), faults)}`;
 }
 
 function parseAfter(text: string | undefined): string | undefined {
-  if (text !== undefined && !/^ban_[0-9a-f]{32}$/.test(text))
+  if (text !== undefined && !isId('ban', text))
     throw invalidField('after', 'must be that of a page of the console');
   return text;
 }

@@ -2,6 +2,7 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { invalidField } from '../../../base/failure.ts';
+import { isId } from '../../../base/lib/ids.ts';
 import { readPage } from '../../../base/lib/page.ts';
 import { closeRoom } from '../../../control/moderation/close-room.ts';
 import { getRoom } from '../../../control/rooms/get-room.ts';
@@ -50,7 +51,7 @@ ${await renderFeed(call, undefined)}`;
 
 function parseRoomUid(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  if (!/^rm_[0-9a-f]{32}$/.test(text)) throw invalidField('after', 'must be that of a page of the console');
+  if (!isId('rm', text)) throw invalidField('after', 'must be that of a page of the console');
   return text;
 }
 

@@ -2,6 +2,7 @@
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { Failure, invalidField } from '../../../base/failure.ts';
+import { isId } from '../../../base/lib/ids.ts';
 import { readPageToken, renderPageToken } from '../../../base/lib/page-token.ts';
 import { createWatchdog } from '../../../control/watchdogs/create-watchdog.ts';
 import { deleteWatchdog } from '../../../control/watchdogs/delete-watchdog.ts';
@@ -146,7 +147,7 @@ ${mayModerate && renderForm((name) => form.get(name), faults)}`;
 function parsePosition(text: string | undefined): WatchdogPosition | undefined {
   if (text === undefined) return undefined;
   const [createdMicros = '', id = ''] = readPageToken(text) ?? [];
-  if (!/^\d{1,16}$/.test(createdMicros) || !/^wd_[0-9a-f]{32}$/.test(id))
+  if (!/^\d{1,16}$/.test(createdMicros) || !isId('wd', id))
     throw invalidField('after', 'must be that of a page of the console');
   return { createdMicros, id };
 }
