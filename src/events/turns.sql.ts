@@ -1,7 +1,6 @@
 /** SQL of `event_listeners`, `event_turns` and `event_cursors`: which events wait for which listener. */
-import { isDistributed } from '../base/db/distribution.ts';
 import type { Db, Tx } from '../base/db/pool.ts';
-import { ALL, onServers, type Share } from '../base/tenants/shares.ts';
+import { onServers } from '../base/tenants/shares.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import type { LoggedEvent } from './event.ts';
 import type { Listener } from './listener.ts';
@@ -53,22 +52,20 @@ interface WaitingTenant {
   readonly after: bigint;
 }
 
-async function findWaiting(db: Db, name: string, { limit, of }: Looking): Promise<readonly WaitingTenant[]> {
+function findWaiting(db: Db, name: string, { limit, of }: Looking): Promise<WaitingTenant[]> {
   const values = [name, limit, ...(of ? [of] : [])];
-  const text = (tenants: Pick<Share, 'and'>) =>
-    `select t.tenant_id as tenant, c.tenant_id is null as "isNew", min(t.after_seq) as after
+  return onServers<WaitingTenant>(db, {
+    name: of ? 'find-turns-of-tenants' : 'find-turns',
+    text: (
+      tenants,
+    ) => `select t.tenant_id as tenant, c.tenant_id is null as "isNew", min(t.after_seq) as after
              from event_turns t
              left join event_cursors c on c.listener = t.listener and c.tenant_id = t.tenant_id
             where t.listener = $1 and (c.retry_at is null or c.retry_at <= now())
               ${of ? 'and t.tenant_id = any($3)' : ''} ${tenants.and('t.tenant_id', values.length + 1)}
-            group by t.tenant_id, c.tenant_id order by min(t.at) limit $2`;
-  if (isDistributed()) return onServers<WaitingTenant>(db, { text, values });
-  const { rows } = await db.query<WaitingTenant>({
-    name: of ? 'find-turns-of-tenants' : 'find-turns',
-    text: text(ALL),
+            group by t.tenant_id, c.tenant_id order by min(t.at) limit $2`,
     values,
   });
-  return rows;
 }
 
 /** Lock the turn until the transaction ends; `undefined` if another process has it. */

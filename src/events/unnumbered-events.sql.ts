@@ -2,24 +2,18 @@
 import { isDistributed } from '../base/db/distribution.ts';
 import type { Db, Pool } from '../base/db/pool.ts';
 import { inTransaction } from '../base/db/transaction.ts';
-import { ALL, onServers, type Share } from '../base/tenants/shares.ts';
+import { onServers } from '../base/tenants/shares.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import { FIND_BY_KEY, lockFreeStreams, numberWaitingEvents } from './append-events.sql.ts';
 
 /** Up to `limit` tenants that have unnumbered events. */
 export async function findTenantsWithUnnumbered(db: Db, limit: number): Promise<TenantId[]> {
-  const text = (tenants: Pick<Share, 'and'>) =>
-    `select distinct tenant_id as tenant from unnumbered_events where true ${tenants.and('tenant_id', 2)} limit $1`;
-  const values = [limit];
-  const rows = isDistributed()
-    ? await onServers<{ tenant: TenantId }>(db, { text, values })
-    : (
-        await db.query<{ tenant: TenantId }>({
-          name: 'find-tenants-with-unnumbered',
-          text: text(ALL),
-          values,
-        })
-      ).rows;
+  const rows = await onServers<{ tenant: TenantId }>(db, {
+    name: 'find-tenants-with-unnumbered',
+    text: (tenants) =>
+      `select distinct tenant_id as tenant from unnumbered_events where true ${tenants.and('tenant_id', 2)} limit $1`,
+    values: [limit],
+  });
   return rows.map(({ tenant }) => tenant);
 }
 

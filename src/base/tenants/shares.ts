@@ -90,6 +90,8 @@ async function findConcerned(db: Db, { table, where, values = [] }: Concerned): 
 
 /** A question to all servers. Of one server's tenants only, if `tenants` says so. */
 export interface Question {
+  /** One server keeps the plan of a statement with a name. Citus plans for each. */
+  readonly name?: string;
   readonly text: (tenants: Pick<Share, 'and'>) => string;
   readonly values: readonly unknown[];
 }
@@ -100,10 +102,15 @@ export interface Question {
  */
 export async function onServers<Row extends pg.QueryResultRow>(
   db: Db,
-  { text, values }: Question,
-): Promise<readonly Row[]> {
+  { name, text, values }: Question,
+): Promise<Row[]> {
   try {
-    return (await db.query<Row>(text(ALL), [...values])).rows;
+    const [ofAll, given] = [text(ALL), [...values]];
+    const isKept = name !== undefined && !isDistributed();
+    const { rows } = await (isKept
+      ? db.query<Row>({ name, text: ofAll, values: given })
+      : db.query<Row>(ofAll, given));
+    return rows;
   } catch (error) {
     if (!isDistributed() || outageOf(error) !== 'unavailable') throw error;
   }

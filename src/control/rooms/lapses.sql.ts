@@ -4,9 +4,8 @@
  * `room_lapses` tells when to look at a room next: triggers move the time earlier when a user enters or loses a
  * device, and the sweep moves it later. So a renewal changes nothing that is indexed by time.
  */
-import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
-import { ALL, onServers, type Share } from '../../base/tenants/shares.ts';
+import { onServers } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Participant } from './participant.ts';
 import { PARTICIPANT, ROOM_OF_PARTICIPANT } from './participants.sql.ts';
@@ -20,14 +19,13 @@ export interface DueRoom {
 }
 
 /** Some of the rooms where a participant may have lapsed, the longest due first. */
-export async function findDueRooms(db: Db, limit: number): Promise<DueRoom[]> {
-  const text = (
-    tenants: Pick<Share, 'and'>,
-  ) => `select tenant_id as tenant, room_uid as "roomUid" from room_lapses
-            where due_at <= now() ${tenants.and('tenant_id', 2)} order by due_at limit $1`;
-  if (isDistributed()) return [...(await onServers<DueRoom>(db, { text, values: [limit] }))];
-  const { rows } = await db.query<DueRoom>({ name: 'find-due-rooms', text: text(ALL), values: [limit] });
-  return rows;
+export function findDueRooms(db: Db, limit: number): Promise<DueRoom[]> {
+  return onServers<DueRoom>(db, {
+    name: 'find-due-rooms',
+    text: (tenants) => `select tenant_id as tenant, room_uid as "roomUid" from room_lapses
+            where due_at <= now() ${tenants.and('tenant_id', 2)} order by due_at limit $1`,
+    values: [limit],
+  });
 }
 
 /**

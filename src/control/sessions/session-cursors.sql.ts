@@ -1,7 +1,6 @@
 /** SQL of `session_cursors`: how far each tenant's postings are assigned to sessions. */
-import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
-import { ALL, onServers, type Share } from '../../base/tenants/shares.ts';
+import { onServers } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
 /**
@@ -17,20 +16,14 @@ const NEWEST: Readonly<Record<Look, string>> = {
 
 /** Tenants with postings that are not assigned, those whose last turn was longest ago first. */
 export async function findBehind(db: Db, look: Look, limit: number): Promise<TenantId[]> {
-  const text = (tenants: Pick<Share, 'and'>) =>
-    `select n.tenant_id as tenant from (${NEWEST[look]}) as n
+  const rows = await onServers<{ tenant: TenantId }>(db, {
+    name: `find-behind-${look.replace(' ', '-')}`,
+    text: (tenants) => `select n.tenant_id as tenant from (${NEWEST[look]}) as n
        left join session_cursors c on c.tenant_id = n.tenant_id
       where n.seq > coalesce(c.seq, 0) ${tenants.and('n.tenant_id', 2)}
-      order by coalesce(c.turned_at, '-infinity') limit $1`;
-  const rows = isDistributed()
-    ? await onServers<{ tenant: TenantId }>(db, { text, values: [limit] })
-    : (
-        await db.query<{ tenant: TenantId }>({
-          name: `find-behind-${look.replace(' ', '-')}`,
-          text: text(ALL),
-          values: [limit],
-        })
-      ).rows;
+      order by coalesce(c.turned_at, '-infinity') limit $1`,
+    values: [limit],
+  });
   return rows.map(({ tenant }) => tenant);
 }
 
