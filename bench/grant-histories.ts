@@ -4,6 +4,7 @@ import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { readLots } from '../src/money/grants/read-lots.ts';
 import { findPostedBalance } from '../src/money/ledger/posted-balance.sql.ts';
 import { type Happening, type Lot, walletAt } from '../test/money/grants/wallet.ts';
+import { seeded } from '../test/support/seeded.ts';
 
 const START = Date.parse('2026-01-01');
 const DAY_MS = 86_400_000;
@@ -46,7 +47,7 @@ export class GrantHistory {
 
   constructor(seed: number) {
     this.tenant = BigInt(seed) as TenantId;
-    this.#random = randomFrom(seed);
+    this.#random = seeded(seed);
     const steps = 4 + this.#below(STEPS_MAX - 4);
     for (let step = 0; step < steps; step += 1) this.#act();
   }
@@ -179,15 +180,4 @@ export async function writeHistories(db: Db, histories: readonly GrantHistory[])
 
 function timeOf(day: number, ms: number): string {
   return new Date(START + day * DAY_MS + ms).toISOString();
-}
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

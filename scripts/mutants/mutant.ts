@@ -1,4 +1,5 @@
 /** A mutant: one small deliberate mistake in one file, which a test should notice. */
+import { seeded } from '../../test/support/seeded.ts';
 
 /** Replaces the characters from `start` up to `end`. */
 export interface Change {
@@ -41,17 +42,6 @@ export function chooseMutants(mutants: readonly Mutant[], count: number, seed: n
     .slice(0, count)
     .sort((one, other) => one.at - other.at)
     .map(({ mutant }) => mutant);
-}
-
-/** Random numbers from 0 to 1, the same in every run. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const LENGTH_MAX = 70;

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { nameOf, SERVICES } from '../../../scripts/error-table.ts';
 import { newKey } from '../../../src/access/keys/api-key.ts';
 import { openHolder } from '../../support/holder.ts';
+import { seeded } from '../../support/seeded.ts';
 import { useService } from '../../support/service.ts';
 import { type Fields, VALID } from './conditions.ts';
 import { type Ending, encode, metadataOf, send } from './failing-calls.ts';
@@ -263,17 +264,6 @@ function makeWorldOnce(name: string): Promise<World> {
 }
 
 describe('random requests', () => {
-  /** Mulberry32: small, and the same on every machine. */
-  function randomOf(seed: number): () => number {
-    let state = seed;
-    return () => {
-      state = (state + 0x6d2b79f5) | 0;
-      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-      return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-    };
-  }
-
   const TEXTS = [
     ...['', 'live', 'live-over', 'ann', 'villain', 'mod', 'a b', '\0', '\uffff', '💥', '*', '../..', "'; --"],
     ...['rm_', 'wd_', '192.0.2.0/24', '::/0', '1e9', 'null', 'host', 'chat.send', thumbprintOf('ann')],
@@ -319,7 +309,7 @@ describe('random requests', () => {
   test.each(methods.map((method, seed) => ({ name: nameOf(method), method, seed })))(
     '$name never fails with a server error',
     async ({ method, seed }) => {
-      const random = randomOf(seed);
+      const random = seeded(seed);
       const own = await makeWorld(app.service.deps.db);
       for (let round = 0; round < ROUNDS; round += 1) {
         const wild = randomMessage(method.input, random);

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findTool, runTool } from '../../../../scripts/toolchains.ts';
-import { seeded } from './seeded.ts';
+import { seeded } from '../../../support/seeded.ts';
 import { type Fault, Ledger, listen } from './usage-server.ts';
 
 const ROUNDS = 30;

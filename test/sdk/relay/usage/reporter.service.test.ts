@@ -10,9 +10,9 @@ import {
 import { checkLedger } from '../../../support/check-ledger.ts';
 import { useChildService } from '../../../support/child-service.ts';
 import { useDatabase } from '../../../support/database.ts';
+import { seeded } from '../../../support/seeded.ts';
 import { ask } from '../../../support/service.ts';
 import { usage } from './reporters.ts';
-import { seeded } from './seeded.ts';
 
 const RECORDS = 10_000;
 const KILLS = 3;

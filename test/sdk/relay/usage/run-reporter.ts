@@ -7,7 +7,7 @@
 import { flushCompileCache } from 'node:module';
 import { setImmediate as turn } from 'node:timers/promises';
 import { openUsageReporter } from '../../../../sdk/typescript/src/relay/usage/index.ts';
-import { seeded } from './seeded.ts';
+import { seeded } from '../../../support/seeded.ts';
 
 const [spool, url, name, seed] = process.argv.slice(2) as [string, string, string, string];
 const random = seeded(Number(seed));

@@ -2,8 +2,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { UsageReporter } from '../../../../sdk/typescript/src/relay/usage/reporter.ts';
+import { seeded } from '../../../support/seeded.ts';
 import { store, usage, usages, useBench } from './reporters.ts';
-import { seeded } from './seeded.ts';
 import type { Fault } from './usage-server.ts';
 
 const bench = useBench();
