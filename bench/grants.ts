@@ -1,13 +1,11 @@
 /** Grants: many histories against a model, and what an answer takes beside ten million charges. */
-import pg from 'pg';
-import { newKey } from '../src/access/keys/api-key.ts';
-import { insertKey } from '../src/access/keys/keys.sql.ts';
+import type pg from 'pg';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
 import { GrantHistory, writeHistories } from './grant-histories.ts';
 import { requestBytes } from './load.ts';
 import { compareRead, READS_PER_ROUND, reader } from './read-times.ts';
-import { makeBenchTenant, openProcess, openService, openStand, type Stand } from './stand.ts';
+import { makeBenchTenant, onLongClient, openProcess, openService, openStand, type Stand } from './stand.ts';
 
 const HISTORIES = Number(process.env.BENCH_HISTORIES ?? 100_000);
 const AT_ONCE = 500;
@@ -28,14 +26,12 @@ export const grants: Benchmark = {
   async run(bench) {
     const stand = await openStand(bench);
     await checkHistories(bench, stand);
-    const { tenant } = await makeBenchTenant(stand, 'relay');
-    const backend = newKey('svc');
-    await insertKey(stand.db, tenant, { ...backend, name: 'backend', kind: 'backend' });
+    const { tenant, key: token } = await makeBenchTenant(stand, 'backend');
     bench.progress(`writing ${CHARGES} charges; this takes minutes`);
-    await onConnection(stand, (client) => fillLedger(client, tenant));
+    await onLongClient(stand, (client) => fillLedger(client, tenant));
     const service = await openService(bench, stand);
     const keyed = await openProcess(bench, stand, './keyed-route.ts');
-    const [url, token] = [service.urls[0]!, backend.plaintext];
+    const url = service.urls[0]!;
     const who = requestBytes('GET', `${keyed.url}/who`, { token });
     const list = requestBytes('GET', `${url}/v1/grants`, { token });
     const floor = reader('a route with a key', 'floor', keyed.url, who);
@@ -53,25 +49,13 @@ async function checkHistories(bench: Bench, stand: Stand): Promise<void> {
   for (; done < HISTORIES; done += AT_ONCE) {
     bench.progress(`${done} histories`);
     const few = Array.from({ length: AT_ONCE }, (_, at) => new GrantHistory(1 + done + at));
-    await onConnection(stand, (client) => writeHistories(client, few));
+    await onLongClient(stand, (client) => writeHistories(client, few));
     const lanes = Array.from({ length: LANES }, async (_, lane) => {
       for (let at = lane; at < few.length; at += LANES) await few[at]!.check(stand.db);
     });
     await Promise.all(lanes);
   }
   bench.note('histories that the model agrees with', done, 'histories');
-}
-
-async function onConnection(stand: Stand, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  // Not through the pool, which cancels a statement after some seconds.
-  const client = new pg.Client(stand.databaseUrl);
-  await client.connect();
-  try {
-    await client.query('set synchronous_commit = off');
-    await work(client);
-  } finally {
-    await client.end();
-  }
 }
 
 /** A charge costs 1 micro; every so many postings, an adjustment of 1 comes in, and at even distances a grant of a million. */

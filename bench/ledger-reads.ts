@@ -1,7 +1,6 @@
 /** Reads of a large ledger: sums of a month, and pages of its entries. */
 
-import { newKey } from '../src/access/keys/api-key.ts';
-import { insertKey } from '../src/access/keys/keys.sql.ts';
+import { makeKey } from '../test/support/tenants.ts';
 import type { Benchmark } from './benchmark.ts';
 import { DAYS, fillMonth, MONTH, PARTICIPANTS, ROOMS } from './ledger-month.ts';
 import { requestBytes } from './load.ts';
@@ -48,14 +47,12 @@ export const ledgerReads: Benchmark = {
   async run(bench) {
     const stand = await openStand(bench);
     const { tenant, key: relayKey } = await makeBenchTenant(stand, 'relay');
-    const backend = newKey('svc');
-    await insertKey(stand.db, tenant, { ...backend, name: 'backend', kind: 'backend' });
+    const { plaintext: token } = await makeKey(stand.db, tenant, 'backend');
     const service = await openService(bench, stand);
     const keyed = await openProcess(bench, stand, './keyed-route.ts');
     bench.progress(`writing ${RECORDS} records; this takes minutes`);
     await fillMonth(stand, tenant, RECORDS);
     const url = service.urls[0]!;
-    const token = backend.plaintext;
     const floor = reader(
       'a route with a key',
       'floor',

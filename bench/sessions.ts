@@ -1,6 +1,4 @@
 /** Reads of sessions beside many usage records, and how fast usage is assigned to them. */
-import { newKey } from '../src/access/keys/api-key.ts';
-import { insertKey } from '../src/access/keys/keys.sql.ts';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { assignNext } from '../src/control/sessions/assign-usage.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
@@ -25,15 +23,13 @@ export const sessions: Benchmark = {
     const stand = await openStand(bench);
     // Before a service is there that would do it.
     await measureAssigning(bench, stand);
-    const { tenant } = await makeBenchTenant(stand, 'relay');
-    const backend = newKey('svc');
-    await insertKey(stand.db, tenant, { ...backend, name: 'backend', kind: 'backend' });
+    const { tenant, key: token } = await makeBenchTenant(stand, 'backend');
     bench.progress(`writing ${RECORDS} records and their sessions; this takes minutes`);
     await fillMonth(stand, tenant, RECORDS, { participant: REGULARS });
     bench.note('sessions', await fillSessions(stand, tenant, { isAssigned: true }), '');
     const service = await openService(bench, stand);
     const keyed = await openProcess(bench, stand, './keyed-route.ts');
-    const [url, token] = [service.urls[0]!, backend.plaintext];
+    const url = service.urls[0]!;
     const request = requestBytes('GET', `${keyed.url}/who`, { token });
     const floor = reader('a route with a key', 'floor', keyed.url, request);
     for (const [title, path] of await readsOf(stand, tenant)) {

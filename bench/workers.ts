@@ -3,8 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { newKey } from '../src/access/keys/api-key.ts';
-import { insertKey } from '../src/access/keys/keys.sql.ts';
+import { makeKey } from '../test/support/tenants.ts';
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { CpuMeter } from './cpu-meter.ts';
 import { requestBytes, runLoad } from './load.ts';
@@ -110,9 +109,8 @@ function readUrl(child: ChildProcessByStdio<null, null, Readable>): Promise<stri
 
 async function makeReporter(stand: Stand): Promise<Reporter> {
   const { tenant, key: relayKey } = await makeBenchTenant(stand, 'relay');
-  const backend = newKey('svc');
-  await insertKey(stand.db, tenant, { ...backend, name: 'bench', kind: 'backend' });
-  return { relayKey, backendKey: backend.plaintext, sent: 0 };
+  const { plaintext: backendKey } = await makeKey(stand.db, tenant, 'backend');
+  return { relayKey, backendKey, sent: 0 };
 }
 
 type MakeRequest = (side: Side, connection: number) => Buffer;
