@@ -3,7 +3,9 @@
  *
  * A session keeps the sums of its usage, so it needs neither the records nor the participant, and is kept for ever.
  */
+import { isId } from '../../base/lib/ids.ts';
 import { type Role, TIERS, type Tier } from '../../money/pricing/role.ts';
+import type { Measures } from '../../money/usage/usage-summary.ts';
 import type { LeaveReason } from '../rooms/participant.ts';
 
 /** Devices that a session names. A participant may have more; they are in the sums. */
@@ -15,20 +17,14 @@ export const SESSIONS_PAGE_MAX = 1_000;
 /** Records that a session shows: the newest. */
 export const SESSION_RECORDS_MAX = 20;
 
-/** `se_` and 32 hex digits, as `newId()` makes them. */
 export function isSessionId(text: string): boolean {
-  return /^se_[0-9a-f]{32}$/.test(text);
+  return isId('se', text);
 }
 
-/** Sums of usage records. `amount` and `unbilled` are in micros: what was charged, and what an exempt tenant would have been charged. */
-export interface SessionUsage {
-  readonly records: bigint;
+/** Sums of usage records. */
+export interface SessionUsage extends Omit<Measures, 'seconds'> {
   /** By tier, in the order of TIERS. */
   readonly seconds: readonly bigint[];
-  readonly egressBytes: bigint;
-  readonly ingressBytes: bigint;
-  readonly amount: bigint;
-  readonly unbilled: bigint;
 }
 
 export interface Session {
@@ -88,6 +84,11 @@ export function addUsage(one: SessionUsage, other: SessionUsage): SessionUsage {
     amount: one.amount + other.amount,
     unbilled: one.unbilled + other.unbilled,
   };
+}
+
+/** The seconds of all tiers. */
+export function totalSeconds({ seconds }: SessionUsage): bigint {
+  return seconds.reduce((sum, each) => sum + each, 0n);
 }
 
 /** The seconds of each tier. */

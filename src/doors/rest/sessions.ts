@@ -9,10 +9,11 @@ import {
   type Session,
   type SessionUsage,
   secondsByTier,
+  totalSeconds,
 } from '../../control/sessions/session.ts';
-import { renderAmount } from '../../money/amount.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
+import { renderMeasures } from '../../money/usage/usage-summary.ts';
 import {
   parseSessionPlace,
   renderSessionPlace,
@@ -206,15 +207,9 @@ const roomCost = plain(
 );
 
 function renderUsage(sums: SessionUsage) {
-  const { records, egressBytes, ingressBytes, amount, unbilled } = sums;
   return {
-    records,
-    seconds: sums.seconds.reduce((sum, each) => sum + each, 0n),
+    ...renderMeasures({ ...sums, seconds: totalSeconds(sums) }),
     seconds_by_tier: secondsByTier(sums),
-    egress_bytes: egressBytes,
-    ingress_bytes: ingressBytes,
-    total: renderAmount(amount),
-    unbilled: renderAmount(unbilled),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type SessionFilter,
   type SessionUsage,
   secondsByTier,
+  totalSeconds,
 } from '../../../control/sessions/session.ts';
 import { RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
 import { TIERS } from '../../../money/pricing/role.ts';
@@ -117,10 +118,6 @@ function renderSessions(sessions: readonly Session[]): Html {
 function renderEnd({ leftAt, leaveReason }: Pick<Session, 'leftAt' | 'leaveReason'>): HtmlValue {
   if (!leftAt || !leaveReason) return badge('in the room', 'good');
   return html`${timeOf(leftAt)} ${badge(REASONS[leaveReason])}`;
-}
-
-function totalSeconds({ seconds }: SessionUsage): bigint {
-  return seconds.reduce((sum, each) => sum + each, 0n);
 }
 
 /** `1:02:05`: hours, minutes, seconds. */
