@@ -21,7 +21,7 @@ import {
 } from '../../../consoles/components.ts';
 import { choiceOf } from '../../../consoles/query.ts';
 import { table } from '../../../consoles/table.ts';
-import { parseTenantFilter } from '../fields.ts';
+import { parseTenantFilter, REASON_FAULT } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';
 
@@ -145,7 +145,7 @@ export async function submitDismissal(call: LoggedInCall): Promise<Answer> {
   const given = call.form.get('reason');
   const reason = parseReason(given ?? '');
   if (reason === undefined) {
-    const faults = { reason: `Give a reason of 1 to ${REASON_MAX} characters.` };
+    const faults = { reason: REASON_FAULT };
     return page(parkedPage(event, given ?? '', faults), 400);
   }
   const { dismissParked } = await import('../../../../money/provider-events/settle-parked.ts');

@@ -4,14 +4,14 @@ import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { parseReason, REASON_MAX } from '../../../../base/audit/reason.ts';
 import { Failure } from '../../../../base/failure.ts';
 import { admits, type Tenant } from '../../../../base/tenants/tenant.ts';
-import { displayMicros, parseSignedDollars } from '../../../../money/amount.ts';
+import { displayMicros } from '../../../../money/amount.ts';
 import { adjustCredit, getBalance } from '../../../../money/ledger/adjust-credit.ts';
 import { type Confirmed, mustConfirm, TYPED_ONCE_MAX } from '../../../../money/ledger/adjustment.ts';
 import { type Answer, type Page, page } from '../../../consoles/answer.ts';
 import { checkbox, dollars, exact, type Faults, field, formId, named } from '../../../consoles/components.ts';
 import { parseFormId } from '../../../consoles/fields.ts';
 import { facts } from '../../../consoles/table.ts';
-import type { Form } from '../../../http/form.ts';
+import { parseGivenDollars, REASON_FAULT } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
@@ -29,13 +29,13 @@ export async function submitCredit(call: LoggedInCall): Promise<Answer> {
   const { form } = call;
   const tenant = await tenantOf(call);
   const id = parseFormId(form);
-  const amount = dollarsIn(form, 'dollars');
+  const amount = parseGivenDollars(form.get('dollars'));
   const reason = parseReason(form.get('reason') ?? '');
   const balance = await getBalance(call.deps.db, tenant.id);
   if (amount === undefined || reason === undefined) {
     const faults: Faults = {
       ...(amount === undefined && { dollars: WRONG_DOLLARS }),
-      ...(reason === undefined && { reason: `Give a reason of 1 to ${REASON_MAX} characters.` }),
+      ...(reason === undefined && { reason: REASON_FAULT }),
     };
     const given = { dollars: form.get('dollars'), reason: form.get('reason') };
     return page(creditPage(tenant, balance, given, faults), 400);
@@ -57,7 +57,7 @@ async function postCredit(call: LoggedInCall, tenant: Tenant, draft: Draft): Pro
   const { deps, form, session } = call;
   const { amount, reason } = draft;
   const confirmed = {
-    amount: dollarsIn(form, 'confirm'),
+    amount: parseGivenDollars(form.get('confirm')),
     negative: form.get('negative') === 'on',
   };
   const adjustment = { amount, reason, id: `console-${draft.id}`, confirmed };
@@ -89,11 +89,6 @@ function faultsOf({ amount, balance }: Draft, confirmed: Confirmed): Faults {
 
 const WRONG_DOLLARS =
   'Give dollars other than 0, such as 12.50 or -3, with at most 9 digits before the point and 6 after it.';
-
-/** People may write the `$` of `-$3`. */
-function dollarsIn(form: Form, name: string): bigint | undefined {
-  return parseSignedDollars((form.get(name) ?? '').trim().replace(/^(-?)\$/, '$1'));
-}
 
 /** As it is typed: without `$`, commas and zeros at the end. */
 function plain(micros: bigint): string {

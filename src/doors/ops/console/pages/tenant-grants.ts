@@ -4,7 +4,7 @@ import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { parseReason, REASON_MAX } from '../../../../base/audit/reason.ts';
 import { Failure } from '../../../../base/failure.ts';
 import { readTime } from '../../../../base/lib/time-text.ts';
-import { displayMicros, parseSignedDollars } from '../../../../money/amount.ts';
+import { displayMicros } from '../../../../money/amount.ts';
 import { type GrantNow, isGrantId } from '../../../../money/grants/grant.ts';
 import { grantCredit, voidGrant } from '../../../../money/grants/grant-credit.ts';
 import { listGrants } from '../../../../money/grants/list-grants.ts';
@@ -24,6 +24,7 @@ import { parseFormId } from '../../../consoles/fields.ts';
 import { grantsTable } from '../../../consoles/grants-table.ts';
 import type { Form } from '../../../http/form.ts';
 import { noSuchPage } from '../../../http/no-such-page.ts';
+import { parseGivenDollars, REASON_FAULT } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
@@ -49,15 +50,15 @@ export async function submitGrant(call: LoggedInCall): Promise<Answer> {
   const { form, session, deps } = call;
   const tenant = await tenantOf(call);
   const key = `console-${parseFormId(form)}`;
-  const [amount, reason] = [dollarsIn(form, 'dollars'), parseReason(form.get('reason') ?? '')];
+  const [amount, reason] = [parseGivenDollars(form.get('dollars')), parseReason(form.get('reason') ?? '')];
   const expiresAt = dayIn(form);
   const faults: Faults = {
     ...((amount === undefined || amount < 0n) && { dollars: 'Give dollars, such as 12.50.' }),
-    ...(reason === undefined && { reason: `Give a reason of 1 to ${REASON_MAX} characters.` }),
+    ...(reason === undefined && { reason: REASON_FAULT }),
     ...(expiresAt === 'wrong' && { expires: 'Give a day, such as 2027-01-31.' }),
   };
   if (Object.keys(faults).length > 0) return render(call, { form, faults });
-  const isTyped = !mustConfirm(amount!, 0n).amount || dollarsIn(form, 'confirm') === amount;
+  const isTyped = !mustConfirm(amount!, 0n).amount || parseGivenDollars(form.get('confirm')) === amount;
   if (!isTyped) return render(call, { form, faults: { confirm: 'Type the amount again.' } });
   const given = { amount: amount!, reason: reason!, expiresAt: expiresAt as Date | undefined, key };
   return orRefused(call, form, async () => {
@@ -73,7 +74,7 @@ export async function submitVoiding(call: LoggedInCall): Promise<Answer> {
   const tenant = await tenantOf(call);
   const [id, reason] = [form.get('grant') ?? '', parseReason(form.get('why') ?? '')];
   if (reason === undefined) {
-    return render(call, { faults: { why: `Give a reason of 1 to ${REASON_MAX} characters.` } });
+    return render(call, { faults: { why: REASON_FAULT } });
   }
   return orRefused(call, undefined, async () => {
     const { grant, balance } = await voidGrant(deps.db, operatorOf(session), tenant.id, { id, reason });
@@ -92,11 +93,6 @@ async function orRefused(
     if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
     return render(call, { ...(form && { form }), wrong: error.message });
   }
-}
-
-/** People may write the `$`. */
-function dollarsIn(form: Form, name: string): bigint | undefined {
-  return parseSignedDollars((form.get(name) ?? '').trim().replace(/^\$/, ''));
 }
 
 function dayIn(form: Form): Date | undefined | 'wrong' {

@@ -17,6 +17,7 @@ import { type Answer, type Page, page, redirect } from '../../../consoles/answer
 import { type Faults, field, named } from '../../../consoles/components.ts';
 import type { Form } from '../../../http/form.ts';
 import { LIMIT_NAMES, type LimitName, TENANT_LIMITS } from '../../../tenant-limits.ts';
+import { REASON_FAULT } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
@@ -41,7 +42,7 @@ export async function submitLimits(call: LoggedInCall): Promise<Answer> {
     else faults[name] = `Give a whole number from ${LIMIT_MIN} to ${LIMIT_MAX}, or nothing.`;
   }
   const reason = parseReason(form.get('reason') ?? '');
-  if (reason === undefined) faults.reason = `Give a reason of 1 to ${REASON_MAX} characters.`;
+  if (reason === undefined) faults.reason = REASON_FAULT;
   if (Object.keys(faults).length > 0) {
     return page(limitsPage(tenant, await getLimits(call.deps.db, tenant), form, faults), 400);
   }

@@ -13,6 +13,7 @@ import { changeStatus } from '../../../../money/tenant-status/change-status.ts';
 import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
 import { type Faults, field, named, select } from '../../../consoles/components.ts';
 import { parseChoice } from '../../../consoles/fields.ts';
+import { REASON_FAULT } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
@@ -37,7 +38,7 @@ export async function submitStatus(call: LoggedInCall): Promise<Answer> {
   const told = parseReason(form.get('told') ?? '');
   const typed = (form.get('confirm') ?? '').trim();
   const faults: Faults = {
-    ...(reason === undefined && { reason: `Give a reason of 1 to ${REASON_MAX} characters.` }),
+    ...(reason === undefined && { reason: REASON_FAULT }),
     ...(told === undefined &&
       form.get('told')?.trim() && { told: `Give a text of at most ${REASON_MAX} characters, or none.` }),
     ...(status === 'deleted' &&
