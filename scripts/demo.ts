@@ -6,7 +6,6 @@
  * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
  * folder and stops it at the end. Exit code 0 means that everything worked.
  */
-
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,5 +1,4 @@
 /** Statements, grants, payments, receipts, and the erasure of people. */
-
 import { grantCredit, voidGrant } from '../../../src/money/grants/grant-credit.ts';
 import { type Month, startOf } from '../../../src/money/month.ts';
 import { monthsAgo, moveInTime } from '../../../test/support/months.ts';

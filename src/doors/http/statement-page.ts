@@ -34,7 +34,7 @@ ${renderFacts(statement)}
 ${renderSummary(statement)}
 ${renderMovements('Payments', PAYMENT_COLUMNS, statement.payments)}
 ${renderMovements('Reversals', REVERSAL_COLUMNS, statement.reversals)}
-${renderMovements('Adjustments', ADJUSTMENT_COLUMNS, statement.adjustments)}
+${renderMovements('Adjustments', REASON_COLUMNS, statement.adjustments)}
 ${hasGrants(statement) && renderGrants(statement)}
 ${renderUsage(statement)}
 ${renderFooter(statement)}
@@ -122,15 +122,8 @@ const REVERSAL_COLUMNS = [
   { name: 'Of payment', of: ({ payment }: Movement) => payment },
   AMOUNT,
 ];
-const ADJUSTMENT_COLUMNS = [
-  TIME,
-  KIND,
-  { name: 'Reason', of: ({ detail }: Movement) => detail },
-  REFERENCE,
-  AMOUNT,
-];
-
-const GRANT_COLUMNS = [
+/** For what the operator gave or took. */
+const REASON_COLUMNS = [
   TIME,
   KIND,
   { name: 'Reason', of: ({ detail }: Movement) => detail },
@@ -140,7 +133,7 @@ const GRANT_COLUMNS = [
 
 function renderGrants(statement: Statement): Html {
   const { grants, granted, soFar } = statement;
-  return html`${renderMovements('Grants', GRANT_COLUMNS, grants)}
+  return html`${renderMovements('Grants', REASON_COLUMNS, grants)}
 <p class="note">Of the balance, ${money(granted.opening)} was granted at the start of the month, and ${money(granted.closing)}
 ${soFar ? 'is now' : 'at its end'}. ${money(spentOfGrants(statement))} of granted credit was spent.</p>`;
 }

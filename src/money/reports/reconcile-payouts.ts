@@ -4,7 +4,6 @@
  * Each payment, refund and dispute that a payout consists of must be booked here with its amount. Each one that
  * is booked here must have moved money at the provider, and must have been paid out once it was available.
  */
-
 import type Stripe from 'stripe';
 import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Db } from '../../base/db/pool.ts';
