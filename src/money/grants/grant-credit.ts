@@ -11,6 +11,7 @@ import { type Account, lockAccount } from '../accounts/accounts.sql.ts';
 import { displayMicros } from '../amount.ts';
 import { mustConfirm, refuseOtherAmount } from '../ledger/adjustment.ts';
 import { appendPosting } from '../ledger/ledger.sql.ts';
+import { requestTopUpIfBelow } from '../top-ups/request-top-up.ts';
 import { endDueGrants, takeLeft } from './end-grants.ts';
 import { GRANT_MAX, GRANTS_OPEN_MAX, type Grant, LIFETIME_SECONDS_MIN } from './grant.ts';
 import { findClock, findGrant, findGrantByKey, insertGrant } from './grants.sql.ts';
@@ -75,7 +76,9 @@ export async function voidGrant(
     if (grant.endedBy === 'expired') throw invalidRequest('this grant has expired');
     const lot = open.find(({ seq }) => seq === grant.seq);
     if (!lot) return { grant, balance: account.balance, posted: false };
-    const { balance } = await takeLeft(tx, account, lot, 'voided', reason);
+    const after = await takeLeft(tx, account, lot, 'voided', reason);
+    if (!after.exempt) await requestTopUpIfBelow(tx, after);
+    const { balance } = after;
     await appendAudit(tx, tenant, actor, {
       action: 'grant_voided',
       subject: id,

@@ -30,7 +30,16 @@ export interface ReadLots {
 
 /** Read in one snapshot, or while the account is locked. It takes one range of an index without usage, since the oldest lot. */
 export async function readLots(db: Db, tenant: TenantId, asOf: AsOf): Promise<ReadLots> {
-  const grants = await findRelated(db, tenant, asOf.seq);
+  return replayGrants(db, tenant, await findRelated(db, tenant, asOf.seq), asOf);
+}
+
+/** `grants`: all of a time, the oldest first, and all that overlap with one of them. */
+export async function replayGrants(
+  db: Db,
+  tenant: TenantId,
+  grants: readonly Grant[],
+  asOf: AsOf,
+): Promise<ReadLots> {
   if (grants.length === 0) return { lots: [], granted: 0n };
   const timed: Omit<ReadLot, 'left'>[] = [];
   for (const grant of grants) timed.push(await lotOf(db, tenant, grant, asOf));

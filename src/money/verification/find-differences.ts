@@ -3,6 +3,7 @@ import type { Db, Pool } from '../../base/db/pool.ts';
 import { withSnapshot } from '../../base/db/snapshot.ts';
 import type { Provider } from '../payments/provider.ts';
 import { compareAlerts } from './compare-alerts.sql.ts';
+import { compareGrantEnds } from './compare-grant-ends.ts';
 import { compareSums } from './compare-sums.sql.ts';
 import { Recomputation } from './recompute-charges.ts';
 import { FIRST_CARRY } from './recompute-rules.ts';
@@ -23,7 +24,7 @@ import {
   readCharges,
 } from './verify.sql.ts';
 
-/** The comparisons, one statement each. */
+/** The comparisons, most of them one statement each. */
 const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> = {
   balances: compareBalances,
   chains: compareChains,
@@ -32,6 +33,7 @@ const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> =
   reversals: compareReversals,
   corrections: compareCorrections,
   grants: compareGrants,
+  'ends of grants': compareGrantEnds,
   carries: (db) => compareCarries(db, FIRST_CARRY),
   statuses: compareStatuses,
   'sums of usage': compareSums,

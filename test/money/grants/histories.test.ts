@@ -9,6 +9,7 @@ import { grantCredit, voidGrant } from '../../../src/money/grants/grant-credit.t
 import { listGrants } from '../../../src/money/grants/list-grants.ts';
 import { readLots } from '../../../src/money/grants/read-lots.ts';
 import { findPostedBalance } from '../../../src/money/ledger/posted-balance.sql.ts';
+import { compareGrantEnds } from '../../../src/money/verification/compare-grant-ends.ts';
 import { post } from '../../support/months.ts';
 import { useService } from '../../support/service.ts';
 import { makeTenant, OPERATOR } from '../../support/tenants.ts';
@@ -132,4 +133,5 @@ it('what is left, and what ends take, is what a model says, now and at the start
     }),
     { numRuns: RUNS },
   );
+  expect(await compareGrantEnds(db())).toEqual([]);
 });
