@@ -2,6 +2,7 @@
 import { BaseMetrics } from '../base/telemetry/metrics.ts';
 import { type JoinMetrics, joinMetrics } from '../control/admission/join-metrics.ts';
 import { type SightingMetrics, sightingMetrics } from '../control/rooms/sighting-metrics.ts';
+import { type SessionMetrics, sessionMetrics } from '../control/sessions/session-metrics.ts';
 import { type WatchdogMetrics, watchdogMetrics } from '../control/watchdogs/watchdog-metrics.ts';
 import { type ListenerMetrics, listenerMetrics } from '../events/listener-metrics.ts';
 import { type LedgerMetrics, ledgerMetrics } from '../money/ledger/ledger-metrics.ts';
@@ -26,6 +27,7 @@ export type Metrics = BaseMetrics &
   ListenerMetrics &
   JoinMetrics &
   SightingMetrics &
+  SessionMetrics &
   WatchdogMetrics &
   MailMetrics &
   WebhookMetrics;
@@ -45,6 +47,7 @@ export function makeMetrics(): Metrics {
     listenerMetrics(registry),
     joinMetrics(registry),
     sightingMetrics(registry),
+    sessionMetrics(registry),
     watchdogMetrics(registry),
     mailMetrics(registry),
     webhookMetrics(registry),

@@ -15,6 +15,7 @@ import { advanceErasures } from '../control/people/advance-erasures.ts';
 import { tellExpiredParticipants } from '../control/rooms/tell-expired-participants.ts';
 import { assigningUsage } from '../control/sessions/assign-usage.ts';
 import { sessionListener } from '../control/sessions/session-listener.ts';
+import { measureSessions } from '../control/sessions/session-metrics.ts';
 import { LOOK_EVERY_SECONDS, watch } from '../control/watchdogs/watch.ts';
 import { watchdogListener } from '../control/watchdogs/watchdog-listener.ts';
 import type { Deps } from '../doors/deps.ts';
@@ -120,6 +121,7 @@ function jobsOf(
     { name: 'rolling up usage', everySeconds: 300, turn: () => rollUpUsage(deps) },
     { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
+    { name: 'measuring sessions', everySeconds: 15, turn: () => measureSessions(deps) },
     { name: 'measuring webhooks', everySeconds: 15, turn: () => measureWebhooks(deps) },
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
     { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },

@@ -27,6 +27,21 @@ export async function findBehind(db: Db, look: Look, limit: number): Promise<Ten
   return rows.map(({ tenant }) => tenant);
 }
 
+/** The age of the oldest charge that is not assigned, in seconds; 0: all are. */
+export async function findOldestUnassigned(db: Db): Promise<number> {
+  const rows = await onServers<{ seconds: number }>(db, {
+    name: 'find-oldest-unassigned',
+    text: (
+      tenants,
+    ) => `select coalesce(extract(epoch from now() - min(p.at)), 0)::float8 as seconds from accounts a
+       left join session_cursors c on c.tenant_id = a.tenant_id
+       join postings p on p.tenant_id = a.tenant_id and p.seq = coalesce(c.seq, 0) + 1
+      where a.last_seq > coalesce(c.seq, 0) ${tenants.and('a.tenant_id', 1)}`,
+    values: [],
+  });
+  return Math.max(0, ...rows.map(({ seconds }) => seconds));
+}
+
 /** All charges before this time are assigned. */
 export async function findAssignedUntil(db: Db, tenant: TenantId): Promise<Date> {
   const { rows } = await db.query<{ until: Date }>({
