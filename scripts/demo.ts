@@ -1,7 +1,7 @@
 /**
  * The main job once, from outside, over HTTP: sign up, pay on the sandbox's page, create a relay key,
  * report usage, receive an alert by webhook, watch the automatic top-up, join a room with a device credential, and read
- * the ledger and the statement of the month.
+ * what the session cost, the ledger and the statement of the month.
  *
  * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
  * folder and stops it at the end. Exit code 0 means that everything worked.
@@ -15,6 +15,7 @@ import { isBoxoffice, spawnService } from './own-service.ts';
 import { say, show, step } from './story.ts';
 
 const CREDIT_WITHIN_MS = 15_000;
+const ASSIGNED_WITHIN_MS = 15_000;
 
 interface Answer {
   readonly status: number;
@@ -93,6 +94,7 @@ async function tellTheStory(api: Api): Promise<void> {
   }
   const credential = await createDeviceCredential(api, tenant.key);
   await joinRoom(api, credential);
+  await showSession(api, tenant.key, relayKey);
   const balance = await showLedger(api, tenant.key);
   await showStatement(api, tenant.key, balance);
   say('\nDone: every micro-dollar is accounted for.');
@@ -323,6 +325,24 @@ async function joinRoom(api: Api, credential: string): Promise<void> {
   if (!keys.some((each: { kid: string }) => each.kid === answer.keyId)) {
     throw new Error('the key that signed the token is not published');
   }
+}
+
+/** Usage is assigned to sessions about a second after its charge. */
+async function showSession(api: Api, key: string, relayKey: string): Promise<void> {
+  step('The relay reports what Ann used, and her session says what it cost');
+  const usage = { role: 'audience', tier: 'hd', seconds: 600, egress_bytes: 112_500_000, ingress_bytes: 0 };
+  const record = { id: 'demo.ann.2', room: 'demo-room', participant: 'Ann', ...usage };
+  const { total } = await api.call('POST', '/v1/usage', { key: relayKey, body: { records: [record] } });
+  for (const until = Date.now() + ASSIGNED_WITHIN_MS; Date.now() < until; await wait(50)) {
+    const { sessions } = await api.call('GET', '/v1/sessions?room=demo-room', { key });
+    const [session] = sessions;
+    if (!session?.records) continue;
+    show('session', `${session.id} of ${session.participant}, since ${session.entered_at}`);
+    show('cost', `${session.total.display} for ${session.seconds} seconds`);
+    if (session.total.micros !== total.micros) throw new Error(`the charge was ${total.display}`);
+    return;
+  }
+  throw new Error('the usage was not assigned to its session in time');
 }
 
 async function waitForCredit(api: Api, key: string, micros: number): Promise<void> {
