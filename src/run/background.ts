@@ -7,6 +7,7 @@
 import { USES_WRITTEN_SECONDS } from '../access/keys/last-uses.ts';
 import { tellRetiringKeys } from '../access/keys/tell-retiring-keys.ts';
 import { rotateOnSchedule } from '../access/tokens/rotate-signing-keys.ts';
+import { analyzeGrownTables } from '../base/db/grown-tables.sql.ts';
 import type { Pool } from '../base/db/pool.ts';
 import { repeat } from '../base/lib/repeat.ts';
 import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
@@ -115,6 +116,7 @@ function jobsOf(
     { name: 'looking at webhooks', everySeconds: 1, turn: () => webhooks.lookAtAll() },
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
     { name: 'rotating signing keys', everySeconds: 60, turn: () => rotateOnSchedule(db, deps.box) },
+    { name: 'analyzing grown tables', everySeconds: 5, turn: () => analyzeGrownTables(db) },
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
     { name: 'assigning usage to sessions', everySeconds: 1, turn: assigningUsage(deps, stopping) },

@@ -35,7 +35,8 @@ export async function findOldestUnassigned(db: Db): Promise<number> {
       tenants,
     ) => `select coalesce(extract(epoch from now() - min(p.at)), 0)::float8 as seconds from accounts a
        left join session_cursors c on c.tenant_id = a.tenant_id
-       join postings p on p.tenant_id = a.tenant_id and p.seq = coalesce(c.seq, 0) + 1
+       cross join lateral (select at from postings p where p.tenant_id = a.tenant_id and p.seq = coalesce(c.seq, 0) + 1
+                            limit 1) as p
       where a.last_seq > coalesce(c.seq, 0) ${tenants.and('a.tenant_id', 1)}`,
     values: [],
   });
