@@ -72,6 +72,7 @@ func fromDevice(m *controlv1.Participant_Device) *Device {
 		Thumbprint: m.GetThumbprint(),
 		KeyID:      m.GetKeyId(),
 		ExpireTime: timeOf(m.GetExpireTime()),
+		Customer:   m.GetCustomer(),
 	}
 }
 
@@ -185,6 +186,7 @@ func fromEvent(m *controlv1.Event) *Event {
 		ConflictingDuplicates: fromConflictingDuplicates(m.GetConflictingDuplicates()),
 		KeyRetirement:         fromKeyRetirement(m.GetKeyRetirement()),
 		WebhookPause:          fromWebhookPause(m.GetWebhookPause()),
+		BudgetAlert:           fromBudgetAlert(m.GetBudgetAlert()),
 		ReadyStatement:        fromReadyStatement(m.GetReadyStatement()),
 		GrantExpiry:           fromGrantExpiry(m.GetGrantExpiry()),
 		Type:                  wordOf[EventType](m.GetType()),
@@ -397,6 +399,19 @@ func fromWebhookPause(m *controlv1.WebhookPause) *WebhookPause {
 		Attempts:    m.GetAttempts(),
 		Status:      m.GetStatus(),
 		Error:       m.GetError(),
+	}
+}
+
+func fromBudgetAlert(m *controlv1.BudgetAlert) *BudgetAlert {
+	if m == nil {
+		return nil
+	}
+	return &BudgetAlert{
+		Budget:          m.GetBudget(),
+		Percent:         m.GetPercent(),
+		SpentMicros:     m.GetSpentMicros(),
+		LimitMicros:     m.GetLimitMicros(),
+		PeriodStartTime: timeOf(m.GetPeriodStartTime()),
 	}
 }
 
@@ -632,6 +647,7 @@ func (r MintClientToken) message(c *checks) *controlv1.MintClientTokenRequest {
 		Lifetime:         c.duration("lifetime", r.Lifetime),
 		AgeVerified:      r.AgeVerified,
 		ClientAddress:    r.ClientAddress,
+		Customer:         r.Customer,
 	}
 }
 

@@ -158,6 +158,8 @@ const (
 	EventKeyRetiring EventType = "key_retiring"
 	// A webhook was paused, because its deliveries failed: WebhookPause.
 	EventWebhookPaused EventType = "webhook_paused"
+	// A share of a budget is spent: BudgetAlert.
+	EventBudgetAlert EventType = "budget_alert"
 	// The statement of a month is ready: ReadyStatement.
 	EventStatementReady EventType = "statement_ready"
 	// Granted credit ends soon, and not all of it is spent: GrantExpiry.
@@ -292,6 +294,8 @@ type Device struct {
 	KeyID string `json:"key_id"`
 	// When its last token expires.
 	ExpireTime time.Time `json:"expire_time,omitzero"`
+	// The customer that the mint of its last token named; empty if it named none.
+	Customer string `json:"customer"`
 }
 
 // Ban is a ban. While it is in force, mints and joins for its subject are refused, and relays refuse its
@@ -509,6 +513,8 @@ type Event struct {
 	KeyRetirement *KeyRetirement `json:"key_retirement,omitzero"`
 	// A webhook.
 	WebhookPause *WebhookPause `json:"webhook_pause,omitzero"`
+	// A budget, and what of it is spent.
+	BudgetAlert *BudgetAlert `json:"budget_alert,omitzero"`
 	// The statement of a month.
 	ReadyStatement *ReadyStatement `json:"ready_statement,omitzero"`
 	// Credit that the operator granted.
@@ -750,6 +756,20 @@ type WebhookPause struct {
 	Status int32 `json:"status"`
 	// Why there was no answer; empty if there was one.
 	Error string `json:"error"`
+}
+
+// BudgetAlert is a share of a budget is spent.
+type BudgetAlert struct {
+	// The id of the budget.
+	Budget string `json:"budget"`
+	// The share that is spent, in percent.
+	Percent int32 `json:"percent"`
+	// Millionths of a US dollar: what was charged in this period.
+	SpentMicros int64 `json:"spent_micros"`
+	// Millionths of a US dollar: the budget.
+	LimitMicros int64 `json:"limit_micros"`
+	// When the period began.
+	PeriodStartTime time.Time `json:"period_start_time,omitzero"`
 }
 
 // ReadyStatement is the statement of a month is ready: the balance moved in it.
@@ -1102,6 +1122,9 @@ type MintClientToken struct {
 	AgeVerified bool `json:"age_verified,omitzero"`
 	// The device's address, to check against banned ranges; if empty, only relays check it.
 	ClientAddress string `json:"client_address,omitzero"`
+	// Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty: none.
+	// Choose one that names no person.
+	Customer string `json:"customer,omitzero"`
 }
 
 // MarshalJSON writes durations as numbers of seconds.

@@ -26,6 +26,7 @@ const (
 	ReasonAlreadyRevoked          = "ALREADY_REVOKED"
 	ReasonAlreadyRotated          = "ALREADY_ROTATED"
 	ReasonBanned                  = "BANNED"
+	ReasonBudgetReached           = "BUDGET_REACHED"
 	ReasonCapabilityRequired      = "CAPABILITY_REQUIRED"
 	ReasonCeilingExceeded         = "CEILING_EXCEEDED"
 	ReasonIdempotencyKeyReused    = "IDEMPOTENCY_KEY_REUSED"
@@ -63,6 +64,7 @@ func kindOfReason(reason string) (code string, kind error) {
 		ReasonAlreadyExpired,
 		ReasonAlreadyRevoked,
 		ReasonAlreadyRotated,
+		ReasonBudgetReached,
 		ReasonNoCredit,
 		ReasonQuotaExceeded,
 		ReasonRoomFull,

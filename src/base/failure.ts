@@ -11,6 +11,7 @@ export const FAILURES = {
   invalid_api_key: 'invalid api key',
   payment_required: 'payment required: add credit to activate this tenant',
   credit_spent: 'insufficient credit: top up to admit new sessions',
+  budget_reached: 'budget reached',
   permission_denied: 'permission denied',
   tenant_not_active: 'tenant is not active',
   not_found: 'not found',

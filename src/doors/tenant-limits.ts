@@ -6,6 +6,7 @@ import { INVITATIONS_LIMIT } from '../access/members/invitation-limit.ts';
 import { CALLS_LIMIT } from '../base/tenants/call-queue.ts';
 import type { TenantLimit } from '../base/tenants/limits.ts';
 import { BANS_LIMIT } from '../control/bans/ban.ts';
+import { BUDGETS_LIMIT } from '../control/budgets/budget.ts';
 import { RELAY_STREAMS_LIMIT } from '../control/revocations/follower-limit.ts';
 import { ROOMS_LIMIT } from '../control/rooms/room.ts';
 import { STREAMS_LIMIT } from '../control/streams/stream-limit.ts';
@@ -26,6 +27,7 @@ export const TENANT_LIMITS = [
   ROOM_WATCHDOGS_LIMIT,
   WATCHDOGS_LIMIT,
   BANS_LIMIT,
+  BUDGETS_LIMIT,
 ] as const satisfies readonly TenantLimit[];
 
 export const LIMIT_NAMES = TENANT_LIMITS.map(({ name }) => name);

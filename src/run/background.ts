@@ -11,10 +11,13 @@ import { analyzeGrownTables } from '../base/db/grown-tables.sql.ts';
 import type { Pool } from '../base/db/pool.ts';
 import { repeat } from '../base/lib/repeat.ts';
 import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
+import { coverTokensOfNewBudgets } from '../control/budgets/cover-tokens.ts';
+import { giveBackExpired } from '../control/budgets/give-back.ts';
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
 import { advanceErasures } from '../control/people/advance-erasures.ts';
 import { tellExpiredParticipants } from '../control/rooms/tell-expired-participants.ts';
 import { assigningUsage } from '../control/sessions/assign-usage.ts';
+import { findAssignedUntil } from '../control/sessions/session-cursors.sql.ts';
 import { sessionListener } from '../control/sessions/session-listener.ts';
 import { measureSessions } from '../control/sessions/session-metrics.ts';
 import { LOOK_EVERY_SECONDS, watch } from '../control/watchdogs/watch.ts';
@@ -132,6 +135,12 @@ function jobsOf(
     { name: 'telling of expiring cards', everySeconds: 300, turn: () => tellExpiringCards(deps) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => tellExpiredParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
+    {
+      name: 'giving back holds of budgets',
+      everySeconds: 5,
+      turn: () => giveBackExpired(deps, findAssignedUntil),
+    },
+    { name: 'covering tokens by new budgets', everySeconds: 5, turn: () => coverTokensOfNewBudgets(deps) },
     { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },
     {
       name: 'sending mails',

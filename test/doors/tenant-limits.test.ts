@@ -4,7 +4,15 @@ import type { TenantLimit } from '../../src/base/tenants/limits.ts';
 import { LIMIT_NAMES, TENANT_LIMITS } from '../../src/doors/tenant-limits.ts';
 
 test('what a tenant that never paid may create is a tenth', () => {
-  const created = ['api_keys', 'device_credentials', 'rooms', 'room_watchdogs', 'watchdogs', 'bans'];
+  const created = [
+    'api_keys',
+    'device_credentials',
+    'rooms',
+    'room_watchdogs',
+    'watchdogs',
+    'bans',
+    'budgets',
+  ];
   const limits = TENANT_LIMITS.filter(({ name }) => created.includes(name));
   expect(limits).toHaveLength(created.length);
   for (const { pending, active } of limits) expect(pending).toBe(active / 10);

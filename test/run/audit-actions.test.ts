@@ -34,6 +34,8 @@ const WEBHOOK = expect.stringMatching(/^wh_[0-9a-f]{32}$/);
 const GRANT = expect.stringMatching(/^gr_[0-9a-f]{32}$/);
 const KID = expect.stringMatching(/^[\w-]{43}$/);
 
+const BUDGET = { period: 'day', limit_micros: 5, hard: false, alert_percents: [50] };
+
 let tenant: TestTenant;
 /** A grant that is voided. */
 let granted: string;
@@ -271,6 +273,29 @@ const BY_TENANT: readonly Case[] = [
     before: { thresholds: [] },
     after: { thresholds: [{ kind: 'balance', below_micros: 5 }] },
     again: true,
+  },
+  {
+    action: 'budget_made',
+    act: () => ask('PUT', '/v1/budgets/all', BUDGET),
+    subject: 'all',
+    before: null,
+    after: { ...BUDGET, key: null, room: null, of_customer: false },
+    again: true,
+  },
+  {
+    action: 'budget_changed',
+    act: () => ask('PUT', '/v1/budgets/all', { ...BUDGET, limit_micros: 6 }),
+    subject: 'all',
+    before: { limit_micros: 5 },
+    after: { limit_micros: 6 },
+    again: true,
+  },
+  {
+    action: 'budget_deleted',
+    act: () => ask('DELETE', '/v1/budgets/all'),
+    subject: 'all',
+    before: { ...BUDGET, key: null, room: null, of_customer: false, limit_micros: 6 },
+    after: null,
   },
   {
     action: 'mail_settings_changed',

@@ -28,6 +28,16 @@ const ACCOUNT_EVENTS: readonly PublicHappening[] = [
     subject: { from: 'pending', to: 'active', exempt: false, admitted: true },
   },
   { type: 'balance_low', subject: { balance: '-5', below: '5000000' } },
+  {
+    type: 'budget_alert',
+    subject: {
+      budget: 'acme',
+      percent: 80,
+      spent: '8000001',
+      limit: '10000000',
+      periodStartedAt: new Date('2026-11-22T00:00:00.000Z'),
+    },
+  },
   { type: 'balance_recovered', subject: { balance: '5000001', below: '5000000' } },
   {
     type: 'runway_low',
@@ -292,6 +302,10 @@ export const STREAMS: readonly Step[] = [
         tenant_status: { from: 'pending', to: 'active', admitted: true },
       },
       { type: 'balance_low', balance_alert: { balance_micros: -5, below_micros: 5_000_000 } },
+      {
+        type: 'budget_alert',
+        budget_alert: { budget: 'acme', percent: 80, spent_micros: 8_000_001, limit_micros: 10_000_000 },
+      },
       { type: 'balance_recovered', balance_alert: { balance_micros: 5_000_001 } },
       {
         type: 'runway_low',

@@ -42,6 +42,8 @@ pub mod reason {
     pub const ALREADY_ROTATED: &str = "ALREADY_ROTATED";
     /// Comes with `PERMISSION_DENIED`: [`Kind::Denied`](super::Kind::Denied).
     pub const BANNED: &str = "BANNED";
+    /// Comes with `FAILED_PRECONDITION`: [`Kind::Precondition`](super::Kind::Precondition).
+    pub const BUDGET_REACHED: &str = "BUDGET_REACHED";
     /// Comes with `PERMISSION_DENIED`: [`Kind::Denied`](super::Kind::Denied).
     pub const CAPABILITY_REQUIRED: &str = "CAPABILITY_REQUIRED";
     /// Comes with `PERMISSION_DENIED`: [`Kind::Denied`](super::Kind::Denied).
@@ -107,6 +109,7 @@ pub(crate) fn kind_of_reason(reason: &str) -> Option<(&'static str, Kind)> {
         | reason::ALREADY_EXPIRED
         | reason::ALREADY_REVOKED
         | reason::ALREADY_ROTATED
+        | reason::BUDGET_REACHED
         | reason::NO_CREDIT
         | reason::QUOTA_EXCEEDED
         | reason::ROOM_FULL

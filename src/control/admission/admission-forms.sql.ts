@@ -68,7 +68,12 @@ export function enterAlone(db: Pool, admission: NewAdmission): Promise<Admitting
     : repeatOnConflict(() => upsertAdmission(db, admission));
 }
 
-/** In a transaction that has locked the room. */
+/** In a transaction. Waits for locks. */
+export function renewIn(tx: Tx, renewal: Renewal): Promise<Admission | undefined> {
+  return isDistributed() ? renewInSteps(tx, renewal) : renewAdmission(tx, renewal);
+}
+
+/** In a transaction, which may have locked the room. */
 export function enterIn(tx: Tx, admission: NewAdmission): Promise<Admitting | 'room_ended'> {
   return isDistributed() ? upsertInSteps(tx, admission) : upsertAdmission(tx, admission);
 }

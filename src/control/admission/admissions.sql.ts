@@ -23,6 +23,8 @@ export interface NewAdmission {
   readonly mayLower: boolean;
   /** The API key or device credential that requested it. */
   readonly keyId: string;
+  /** The label that the mint gave; `null`: none, as for joins. */
+  readonly customer: string | null;
   readonly lifetimeSeconds: number;
 }
 
@@ -47,7 +49,8 @@ export type Admitting = Admission | 'username_taken';
 /** The admissions of a statement, from its first parameter. */
 const WANTED = `select *, date_trunc('second', now()) + make_interval(secs => seconds) as until
      from json_to_recordset($1) as g (at integer, tenant_id bigint, room_uid text, username text, skeleton text,
-            device text, role text, rank smallint, capabilities text[], key_id text, seconds double precision)`;
+            device text, role text, rank smallint, capabilities text[], key_id text, customer text,
+            seconds double precision)`;
 
 function wanted(admissions: readonly (Renewal & { readonly skeleton?: string })[]): string {
   return JSON.stringify(
@@ -62,6 +65,7 @@ function wanted(admissions: readonly (Renewal & { readonly skeleton?: string })[
       rank: each.rank,
       capabilities: each.capabilities,
       key_id: each.keyId,
+      customer: each.customer,
       seconds: each.lifetimeSeconds,
     })),
   );
@@ -79,11 +83,11 @@ const SAME_PARTICIPANT = 'p.tenant_id = g.tenant_id and p.room_uid = g.room_uid 
 
 /** Followed by the rows. */
 export const INSERT_ADMISSIONS = `insert into admissions as a
-    (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)`;
+    (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, customer, expires_at)`;
 /** A device that has been admitted before keeps the later end. */
 export const ON_KNOWN_DEVICE = `on conflict (tenant_id, room_uid, username, device) do update
     set role = excluded.role, rank = excluded.rank, capabilities = excluded.capabilities,
-        key_id = excluded.key_id, admitted_at = excluded.admitted_at,
+        key_id = excluded.key_id, customer = excluded.customer, admitted_at = excluded.admitted_at,
         expires_at = greatest(a.expires_at, excluded.expires_at)`;
 
 /** The columns `issuedAt` and `kid` of an `Admission`. */
@@ -144,11 +148,12 @@ const upsertText = (lock: Lock) => `with g as materialized (
        select g.at, g.name, p.* from entering g join p on ${SAME_PARTICIPANT}
      ), a as (
        ${INSERT_ADMISSIONS}
-       select g.tenant_id, g.room_uid, g.username, g.device, g.role, g.rank, g.capabilities, g.key_id, g.until
+       select g.tenant_id, g.room_uid, g.username, g.device, g.role, g.rank, g.capabilities, g.key_id, g.customer, g.until
          from entering g join entered using (at)
        ${ON_KNOWN_DEVICE}
        returning a.tenant_id, a.room_uid, a.username,
-                 jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id, 'expiresAt', a.expires_at) as device
+                 jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id, 'customer', a.customer,
+                   'expiresAt', a.expires_at) as device
      ), news as (
        select p.at, case when p.entered_at = now() then 'participant_entered' else 'participant_updated' end as type
          from entered p left join before using (at)
@@ -228,7 +233,7 @@ const renewText = (lock: Lock) => `with g as materialized (
         where ${SAME_PARTICIPANT}
      ), a as (
        ${INSERT_ADMISSIONS}
-       select tenant_id, room_uid, username, device, role, rank, capabilities, key_id, until from present
+       select tenant_id, room_uid, username, device, role, rank, capabilities, key_id, customer, until from present
        ${ON_KNOWN_DEVICE}
      )
      select at, ${ISSUED}, epoch, muted, publish_revoked as "publishRevoked", false as eventful from present`;

@@ -266,6 +266,7 @@ async function upsertDevices(
     each.rank,
     each.capabilities,
     each.keyId,
+    each.customer,
     each.until,
   ]);
   const values = rows.map((row, place) => {
@@ -288,7 +289,8 @@ async function describe(
   until?: string,
 ): Promise<NewEvent> {
   const devices = until
-    ? `(select jsonb_agg(jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id, 'expiresAt', a.expires_at))
+    ? `(select jsonb_agg(jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id, 'customer', a.customer,
+            'expiresAt', a.expires_at))
           from admissions a
          where a.tenant_id = $1 and a.room_uid = $2 and a.username = $3 and a.device = $4)`
     : `case when $4::text is not null then '[]'::jsonb end`;

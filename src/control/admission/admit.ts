@@ -13,10 +13,13 @@ import { Failure } from '../../base/failure.ts';
 import type { CallQueue } from '../../base/tenants/call-queue.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
+import type { RateCards } from '../../money/pricing/rate-cards.ts';
+import { takeHold } from '../budgets/take-hold.ts';
 import { withhold } from '../rooms/participant.ts';
 import type { RoomPolicy } from '../rooms/room.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';
-import { enterAlone, enterIn, renewAlone } from './admission-forms.sql.ts';
+import { findAssignedUntil } from '../sessions/session-cursors.sql.ts';
+import { enterAlone, enterIn, renewAlone, renewIn } from './admission-forms.sql.ts';
 import { type Admission, countOthers, type NewAdmission, type upsertAdmission } from './admissions.sql.ts';
 import type { GatheredAdmissions } from './gathered-admissions.ts';
 import { refuseLookalike } from './refuse-lookalike.ts';
@@ -25,6 +28,8 @@ export interface AdmissionDeps extends EventDeps, TokenDeps {
   readonly admissions: GatheredAdmissions;
   /** For what is not gathered, because it may wait for a lock. */
   readonly calls: CallQueue;
+  /** The price of holds. */
+  readonly rates: RateCards;
   readonly config: TokenDeps['config'] & { readonly confusableUsernames: ConfusableUsernames };
 }
 
@@ -36,6 +41,8 @@ export interface Entry extends Omit<NewAdmission, 'skeleton'> {
   readonly rangeSalt: string;
   /** Whether the user was in the room when `check` read it. */
   readonly isPresent: boolean;
+  /** Whether the token has to take a hold of budgets. */
+  readonly hasBudgets: boolean;
   /** Lowest-priority check (credit of a mint): runs after all others, just before the user is admitted. */
   readonly lastCheck: () => void;
 }
@@ -50,7 +57,7 @@ export interface Admitted extends MintedToken {
  * `check` reads the entry state and throws if it refuses. It is called again if the participant changed
  * between the check and the renewal: a kick or a ban may have happened in between.
  *
- * Also fails with `room_ended`, `room_full`, `username_confusable` and, for joins, `username_taken`.
+ * Also fails with `room_ended`, `room_full`, `budget_reached`, `username_confusable` and, for joins, `username_taken`.
  */
 export async function admit(
   deps: AdmissionDeps,
@@ -94,6 +101,15 @@ async function renew(
   entry: Entry,
 ): Promise<Admission | undefined> {
   entry.lastCheck();
+  if (entry.hasBudgets) {
+    return deps.calls.run(caller, () =>
+      inTransaction(deps.db, async (tx) => {
+        const renewed = await renewIn(tx, entry);
+        if (renewed) await hold(tx, deps, entry, renewed);
+        return renewed;
+      }),
+    );
+  }
   const waiting = () => deps.calls.run(caller, () => renewAlone(deps.db, entry));
   return (await deps.admissions.renew(entry)) ?? (await waiting());
 }
@@ -102,23 +118,29 @@ async function enter(deps: AdmissionDeps, caller: LimitedCaller, entry: Entry): 
   const admission = { ...entry, skeleton: skeleton(entry.username) };
   const { maxParticipants } = entry.policy;
   const refusesLookalikes = deps.config.confusableUsernames === 'refuse';
-  if (maxParticipants === 0 && !refusesLookalikes) {
+  if (maxParticipants === 0 && !refusesLookalikes && !entry.hasBudgets) {
     entry.lastCheck();
     const waiting = () => deps.calls.run(caller, () => enterAlone(deps.db, admission));
     return orRefuse((await deps.admissions.enter(admission)) ?? (await waiting()));
   }
-  // The outcome depends on who else is present, so entries are serialized.
-  const enterLocked = async (tx: Tx) => {
-    await lockRoom(tx, admission.tenant, admission.roomUid);
-    const isLimited = maxParticipants > 0 && !entry.isPresent;
+  const isLimited = maxParticipants > 0 && !entry.isPresent;
+  const enterInTransaction = async (tx: Tx) => {
+    // The outcome depends on who else is present, so entries are serialized.
+    if (maxParticipants > 0 || refusesLookalikes) await lockRoom(tx, admission.tenant, admission.roomUid);
     if (isLimited && (await countOthers(tx, admission, maxParticipants)) >= maxParticipants) {
       throw new Failure('room_full');
     }
     if (refusesLookalikes) await refuseLookalike(tx, admission);
     entry.lastCheck();
-    return orRefuse(await enterIn(tx, admission));
+    const admitted = orRefuse(await enterIn(tx, admission));
+    if (entry.hasBudgets) await hold(tx, deps, entry, admitted);
+    return admitted;
   };
-  return deps.calls.run(caller, () => inTransaction(deps.db, enterLocked));
+  return deps.calls.run(caller, () => inTransaction(deps.db, enterInTransaction));
+}
+
+function hold(tx: Tx, { rates }: AdmissionDeps, entry: Entry, { issuedAt }: Admission): Promise<void> {
+  return takeHold(tx, { rates, findSpentUntil: findAssignedUntil }, entry, issuedAt);
 }
 
 function orRefuse(outcome: Awaited<ReturnType<typeof upsertAdmission>>): Admission {

@@ -20,6 +20,8 @@ export interface EntryState {
   readonly exempt: boolean;
   /** As an operator changed them. */
   readonly limits: LimitOverrides | null;
+  /** Whether tokens have to take holds. */
+  readonly hasBudgets: boolean;
   readonly balance: bigint;
   /** The tenant's salt for hashed ranges of addresses, for the token. */
   readonly rangeSalt: string;
@@ -47,7 +49,7 @@ export interface Entrant {
 }
 
 /** Each `where` leads to one row by primary key. */
-const STATES = `select t.status, t.exempt, t.limits, c.balance, t.range_salt as "rangeSalt",
+const STATES = `select t.status, t.exempt, t.limits, t.has_budgets and not t.exempt as "hasBudgets", c.balance, t.range_salt as "rangeSalt",
       r.uid as "roomUid", r.state as "roomState", r.policy,
       coalesce((select p.left_at is null and p.expires_at > now() from participants p
                  where p.tenant_id = g.tenant_id and p.room_uid = r.uid and p.username = g.username),

@@ -49,7 +49,7 @@ export interface Joined extends Admitted {
 /**
  * Fails with `permission_denied`, `banned`, `tenant_not_active`, `payment_required`, `credit_spent`,
  * `not_found`, `quota_exceeded`, `room_ended`, `age_verification_required`, `room_locked`, `username_taken`,
- * `room_full`, and, for a name that looks like that of a present user, `username_confusable`.
+ * `room_full`, `budget_reached` and, for a name that looks like that of a present user, `username_confusable`.
  */
 export async function joinRoom(deps: JoinDeps, device: Device, request: JoinRequest): Promise<Joined> {
   const { tenant } = device;
@@ -88,9 +88,11 @@ async function checkJoin(
     thumbprint,
     isPresent: state.isPresent,
     rangeSalt: state.rangeSalt,
+    hasBudgets: state.hasBudgets,
     ...grant,
     mayLower: false,
     keyId: device.credentialId,
+    customer: null,
     lastCheck: () => {},
   };
 }

@@ -35,14 +35,16 @@ export interface MintRequest {
   readonly lifetimeSeconds: number | undefined;
   readonly ageVerified: boolean;
   readonly address: string | undefined;
+  /** A label of the tenant's own customer, for budgets; `null`: none. */
+  readonly customer: string | null;
 }
 
 const ROLE_RANKS: Readonly<Record<Role, number>> = { host: 80, audience: 20, broadcast_audience: 10 };
 
 /**
  * Fails with `not_found`, `ceiling_exceeded`, `banned`, `tenant_not_active`, `room_ended`,
- * `age_verification_required`, `room_locked`, `room_full`, `payment_required`, `credit_spent` and
- * `username_confusable`.
+ * `age_verification_required`, `room_locked`, `room_full`, `payment_required`, `credit_spent`,
+ * `budget_reached` and `username_confusable`.
  */
 export function mintClientToken(
   deps: AdmissionDeps,
@@ -84,10 +86,12 @@ async function checkMint(
     policy,
     isPresent: state.isPresent,
     rangeSalt: state.rangeSalt,
+    hasBudgets: state.hasBudgets,
     username,
     thumbprint,
     mayLower: true,
     keyId: caller.keyId,
+    customer: request.customer,
     lastCheck: () => refuseWithoutCredit(state),
   };
 }

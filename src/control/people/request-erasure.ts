@@ -11,6 +11,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents, FIND_BY_KEY } from '../../events/append-events.sql.ts';
+import { forgetHoldsOf } from '../budgets/give-back.ts';
 import { KEPT_SECONDS } from '../revocations/revocations.ts';
 import { deleteUsers, findRoomsOfUsers, lockUsers } from '../rooms/old-participants.sql.ts';
 import { participantLeft } from '../rooms/room-events.ts';
@@ -61,6 +62,7 @@ async function removeFromRooms(tx: Tx, tenant: TenantId, usernames: readonly str
   if (found.some(({ isExpelled }) => isExpelled))
     throw new Failure('participant_present', { message: EXPELLED });
   const deleted = await deleteUsers(tx, tenant, users);
+  await forgetHoldsOf(tx, tenant, usernames);
   // Readers of the events know them as present. The erasure finds these events, as all others.
   const left = deleted.flatMap(({ isUntold, ...participant }) =>
     isUntold ? [participantLeft(participant)] : [],

@@ -24,6 +24,8 @@ export interface ParticipantDevice {
   readonly thumbprint: string;
   /** The API key or device credential that requested its last token. */
   readonly keyId: string;
+  /** As the mint of its last token named it; `null`: not at all. Events from before budgets have none. */
+  readonly customer?: string | null;
   readonly expiresAt: Date;
 }
 

@@ -25,7 +25,7 @@ export const PRESENT = 'p.left_at is null and p.expires_at > now()';
  * otherwise the planner may pick an index by time instead of the primary key.
  */
 const DEVICES = `coalesce((select json_agg(json_build_object('thumbprint', a.device, 'keyId', a.key_id,
-    'expiresAt', a.expires_at) order by a.device) filter (where a.expires_at > now())
+    'customer', a.customer, 'expiresAt', a.expires_at) order by a.device) filter (where a.expires_at > now())
     from admissions a
    where a.tenant_id = $1 and a.room_uid = p.room_uid and a.username = p.username), '[]') as devices`;
 

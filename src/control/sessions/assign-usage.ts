@@ -2,7 +2,7 @@
  * Assigns charged usage to sessions, behind the charges.
  *
  * A turn reads the next postings of a tenant, adds what their records sum up to to the sessions that they belong to, or to what
- * stays unassigned, and moves the tenant's cursor, all in one transaction. So the sums of all sessions, the unassigned usage and
+ * stays unassigned, spends them from budgets, and moves the tenant's cursor, all in one transaction. So the sums of all sessions, the unassigned usage and
  * the records behind the cursor equal the ledger at any time. Any number of processes take turns.
  */
 import type { Pool, Tx } from '../../base/db/pool.ts';
@@ -11,6 +11,7 @@ import type { BaseDeps } from '../../base/deps.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findWaitingSince } from '../../events/turns.sql.ts';
 import { findNextPostings, type NextPosting, sumByParticipant } from '../../money/usage/posted-usage.sql.ts';
+import { spendFromBudgets } from '../budgets/spend-from-budgets.ts';
 import { UsageGroups } from './group-usage.ts';
 import { findBehind, type Look, lockSessionCursor, moveSessionCursor } from './session-cursors.sql.ts';
 import { sessionListener } from './session-listener.ts';
@@ -95,4 +96,5 @@ async function assign(tx: Tx, tenant: TenantId, postings: readonly NextPosting[]
   const incarnations = await findIncarnations(tx, tenant, groups.roomsOfRest(), before);
   await addToSessions(tx, tenant, groups.sessions());
   await addToUnassigned(tx, tenant, groups.unassigned(incarnations));
+  await spendFromBudgets(tx, tenant, groups.charges());
 }

@@ -3,7 +3,7 @@ import { newId } from '../../base/lib/ids.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { Role } from '../../money/pricing/role.ts';
 import { ERASED } from '../../money/usage/usage-record.ts';
-import type { LeaveReason } from '../rooms/participant.ts';
+import type { LeaveReason, ParticipantDevice } from '../rooms/participant.ts';
 
 /** A participant as an event shows it. Times are texts, with the microseconds that a `Date` does not hold. */
 export interface SeenParticipant {
@@ -14,8 +14,7 @@ export interface SeenParticipant {
   readonly enteredAt: string;
   readonly leftAt: string | null;
   readonly leaveReason: LeaveReason | null;
-  readonly devices: readonly { readonly thumbprint: string; readonly keyId: string }[];
-  readonly customer?: string | null;
+  readonly devices: readonly Pick<ParticipantDevice, 'thumbprint' | 'keyId' | 'customer'>[];
 }
 
 /** The newest session of a participant in a room that has not ended. */
@@ -75,9 +74,9 @@ export function followSessions(
   return { opened: [...opened.values()], changed: [...changed.values()], unknown };
 
   function begin(seen: SeenParticipant): OpenSession {
-    const { room, roomUid, username, enteredAt, devices, customer = null } = seen;
+    const { room, roomUid, username, enteredAt, devices } = seen;
     const id = newId('se');
-    const keyId = devices[0]?.keyId ?? null;
+    const { keyId = null, customer = null } = devices[0] ?? {};
     opened.set(id, {
       ...changeOf(id, seen),
       room,

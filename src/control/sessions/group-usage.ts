@@ -3,6 +3,7 @@ import { prepareUsername } from '../../access/usernames/username.ts';
 import { TIERS } from '../../money/pricing/role.ts';
 import type { NextPosting, ParticipantSum } from '../../money/usage/posted-usage.sql.ts';
 import { ERASED } from '../../money/usage/usage-record.ts';
+import type { Charge } from '../budgets/spend-from-budgets.ts';
 import { keyOf } from './follow-sessions.ts';
 import { chooseStay } from './match-session.ts';
 import { addUsage, type SessionUsage } from './session.ts';
@@ -68,6 +69,16 @@ export class UsageGroups {
       );
     }
     return [...sums.values()];
+  }
+
+  /** What was charged, with the key and the customer of its session. */
+  charges(): Charge[] {
+    const billed = this.#groups.filter(({ posting }) => posting.kind === 'usage');
+    return billed.map(({ sum, posting: { at }, place, session }) => {
+      const names = place === undefined ? { room: sum.room ?? '', participant: null } : this.names[place]!;
+      const { keyId = null, customer = null } = session ?? {};
+      return { ...names, seconds: Number(sum.seconds), micros: sum.amount, at, keyId, customer };
+    });
   }
 
   /** The rooms of usage that has no session. */

@@ -129,6 +129,8 @@ export interface Candidate {
   readonly place: number;
   readonly from: Date;
   readonly to: Date | null;
+  readonly keyId: string | null;
+  readonly customer: string | null;
 }
 
 /** Newer sessions of a participant in a room than the one that a record belongs to. */
@@ -144,7 +146,8 @@ export async function findCandidates(
   if (names.length === 0) return [];
   const { rows } = await tx.query<Candidate>({
     name: 'find-session-candidates',
-    text: `select s.id, n.place::integer - 1 as place, s.entered_at as "from", s.left_at as "to"
+    text: `select s.id, n.place::integer - 1 as place, s.entered_at as "from", s.left_at as "to",
+                  s.key_id as "keyId", s.customer
              from unnest($2::text[], $3::text[]) with ordinality as n (room, participant, place), lateral (
                select * from sessions
                 where tenant_id = $1 and room = n.room and participant = n.participant and entered_at <= $4

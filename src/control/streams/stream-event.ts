@@ -31,6 +31,7 @@ import { type ReadyStatement, STATEMENT_EVENTS } from '../../money/statements/st
 import { STATUS_EVENTS, type StatusChange } from '../../money/tenant-status/status-events.ts';
 import { TOP_UP_EVENTS, type TopUp } from '../../money/top-ups/top-up-events.ts';
 import { CONFLICT_EVENTS, type ConflictingDuplicates } from '../../money/usage/conflict-events.ts';
+import { BUDGET_EVENTS, type BudgetAlert } from '../budgets/budget-events.ts';
 import { MODERATION_EVENTS, type ModerationEvent } from '../moderation/moderation-event.ts';
 import type { Participant } from '../rooms/participant.ts';
 import type { Room } from '../rooms/room.ts';
@@ -48,6 +49,7 @@ export interface Subjects {
   readonly credit: CreditChange;
   readonly balanceAlert: BalanceAlert;
   readonly runwayAlert: RunwayAlert;
+  readonly budgetAlert: BudgetAlert;
   readonly topUp: TopUp;
   readonly paymentReversal: PaymentReversal;
   readonly paymentDispute: PaymentDispute;
@@ -71,6 +73,7 @@ export const EVENTS_OF = {
   credit: CREDIT_EVENTS,
   balanceAlert: BALANCE_EVENTS,
   runwayAlert: RUNWAY_EVENTS,
+  budgetAlert: BUDGET_EVENTS,
   topUp: TOP_UP_EVENTS,
   paymentReversal: REVERSAL_EVENTS,
   paymentDispute: DISPUTE_EVENTS,

@@ -31,6 +31,7 @@ const MEANING = {
   invalid_api_key: { code: status.UNAUTHENTICATED, reason: 'INVALID_API_KEY' },
   payment_required: { code: FAILED_PRECONDITION, reason: 'NO_CREDIT' },
   credit_spent: { code: FAILED_PRECONDITION, reason: 'NO_CREDIT' },
+  budget_reached: { code: FAILED_PRECONDITION, reason: 'BUDGET_REACHED' },
   permission_denied: { code: PERMISSION_DENIED, reason: 'PERMISSION_DENIED' },
   tenant_not_active: { code: PERMISSION_DENIED, reason: 'TENANT_NOT_ACTIVE' },
   not_found: { code: NOT_FOUND, reason: 'NOT_FOUND' },

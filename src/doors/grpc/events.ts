@@ -88,6 +88,13 @@ export const SUBJECT_RENDERERS: {
     ...(runwayHours !== null && { runway: renderHours(runwayHours) }),
     ...(emptyAt && { emptyTime: timestampFromDate(emptyAt) }),
   }),
+  budgetAlert: ({ budget, percent, spent, limit, periodStartedAt }) => ({
+    budget,
+    percent,
+    spentMicros: BigInt(spent),
+    limitMicros: BigInt(limit),
+    periodStartTime: timestampFromDate(periodStartedAt),
+  }),
   topUp: ({ automatic, amount, paymentId, error }) => ({
     automatic,
     amountMicros: BigInt(amount),

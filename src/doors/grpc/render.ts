@@ -74,6 +74,7 @@ export function renderParticipant(participant: Participant): MessageInitShape<ty
     devices: participant.devices.map((device) => ({
       thumbprint: device.thumbprint,
       keyId: device.keyId,
+      customer: device.customer ?? '',
       expireTime: timestampFromDate(device.expiresAt),
     })),
   };

@@ -6,6 +6,7 @@ export const STATUS = {
   invalid_api_key: 401,
   payment_required: 402,
   credit_spent: 402,
+  budget_reached: 402,
   permission_denied: 403,
   tenant_not_active: 403,
   not_found: 404,

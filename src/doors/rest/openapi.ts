@@ -24,6 +24,7 @@ export function openApi(publicUrl: string): FastifyDynamicSwaggerOptions {
         { name: 'Rates', description: 'Prices, for everyone' },
         { name: 'Signup', description: 'How a customer becomes a tenant' },
         { name: 'Billing', description: 'Balance, ledger, payments' },
+        { name: 'Budgets', description: 'What may be spent at most' },
         { name: 'Keys', description: 'API keys of back ends and relays' },
         { name: 'Device credentials', description: 'What devices without a back end join rooms with' },
         { name: 'Webhooks', description: 'Being told of events, or asking for them' },

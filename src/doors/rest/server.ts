@@ -8,6 +8,7 @@ import { revocationsRoute } from '../http/revocations.ts';
 import { alertRoutes } from './alerts.ts';
 import { auditRoute } from './audit.ts';
 import { billingRoutes } from './billing.ts';
+import { budgetRoutes } from './budgets.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { eventsRoute } from './events.ts';
@@ -49,6 +50,7 @@ export const ROUTES: readonly Route[] = [
   ...billingRoutes,
   runwayRoute,
   ...alertRoutes,
+  ...budgetRoutes,
   ...paymentRoutes,
   grantsRoute,
   ...keyRoutes,

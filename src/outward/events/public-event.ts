@@ -21,6 +21,8 @@ export const AMOUNTS: ReadonlySet<string> = new Set([
   'left',
   'opening',
   'closing',
+  'limit',
+  'spent',
 ]);
 const MICROS = /^-?\d+$/;
 const TIME = /^(at|deadline|.+At)$/;

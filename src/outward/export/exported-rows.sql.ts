@@ -23,7 +23,11 @@ const OF_PAYMENTS = 'payment_id in (select id from payments where tenant_id = $1
 
 /** Tables in the order of the export. Columns with amounts are in micros. */
 export const EXPORTED: Readonly<Record<string, Exported>> = {
-  tenants: { columns: 'name, email, status, exempt, limits, created_at', where: 'id = $1', order: 'id' },
+  tenants: {
+    columns: 'name, email, status, exempt, limits, has_budgets, created_at',
+    where: 'id = $1',
+    order: 'id',
+  },
   tenant_status_changes: { columns: 'at, old_status, new_status, reason, told', order: 'at' },
   tenant_limit_changes: { columns: 'limit_name, at, old_value, new_value, reason', order: 'limit_name, at' },
   audit_entries: {
@@ -111,7 +115,8 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'room_uid, username',
   },
   admissions: {
-    columns: 'room_uid, username, device, role, rank, capabilities, key_id, admitted_at, expires_at',
+    columns:
+      'room_uid, username, device, role, rank, capabilities, key_id, customer, admitted_at, expires_at',
     order: 'room_uid, username, device',
   },
   sessions: {
@@ -130,6 +135,15 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   bans: {
     columns: `id, room, room_uid, kind, value, network, reason, actor, rank, created_at, set_at, expires_at, lifted_at`,
     order: 'id',
+  },
+  budgets: {
+    columns: `id, uid, key_id, room, customer, period, max, hard, shares, spent, held, free, period_start, told,
+      created_at`,
+    order: 'id',
+  },
+  budget_holds: {
+    columns: 'room, username, device, key_id, customer, rate, seconds, until, budgets',
+    order: 'room, username, device',
   },
   watchdogs: {
     columns: `id, room_uid, condition, duration_ms, action, warn_before_ms, state, check_at, looked_at, held_since,

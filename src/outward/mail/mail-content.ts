@@ -66,6 +66,18 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
     facts: runwayFacts(facts),
     next: TO_ALERTS,
   }),
+  budget_alert: (facts) => ({
+    title: `${facts.number('percent') ?? 'A share of'} percent of the budget ${facts.text('budget') ?? ''} is spent`,
+    paragraphs: [
+      'A hard budget refuses new sessions that could cost more than is left. Sessions that run are within it.',
+    ],
+    facts: [
+      ['Spent', facts.exactDollars('spent')],
+      ['Budget', facts.dollars('limit')],
+      ['Since', facts.time('periodStartedAt')],
+    ],
+    next: TO_ALERTS,
+  }),
   credit_spent: (facts) => ({
     title: 'Your credit is spent',
     paragraphs: [

@@ -7,6 +7,7 @@ export const ALERT_TYPES = [
   'balance_recovered',
   'runway_low',
   'runway_recovered',
+  'budget_alert',
   'credit_spent',
   'top_up_failed',
   'card_expiring',

@@ -36,6 +36,8 @@ const DISTRIBUTED = [
   'unassigned_usage',
   'session_cursors',
   'bans',
+  'budgets',
+  'budget_holds',
   'moderation_events',
   'watchdogs',
   'idempotency_keys',

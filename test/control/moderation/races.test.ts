@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { ROLE_CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import { enterIn } from '../../../src/control/admission/admission-forms.sql.ts';
+import { enterIn, renewIn } from '../../../src/control/admission/admission-forms.sql.ts';
 import { banSubject as ban } from '../../../src/control/moderation/ban-subject.ts';
-import { newAdmission, renewIn } from '../../support/admissions.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf } from '../../support/tenants.ts';
@@ -149,6 +149,7 @@ test('a ban of a device waits for another device of the user to renew, and the u
       rank: 20,
       capabilities: [...ROLE_CAPABILITIES.audience].sort(),
       keyId: stage.tenant.keyId,
+      customer: null,
       lifetimeSeconds: 600,
     });
     expect(renewed).toBeDefined();

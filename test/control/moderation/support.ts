@@ -42,6 +42,7 @@ export interface Mint {
   readonly rank?: number;
   readonly capabilities?: string[];
   readonly address?: string;
+  readonly customer?: string;
 }
 
 /** Mint a token. Hosts have every moderating capability, and rank 80 unless another one is given. */
@@ -54,6 +55,7 @@ export function mint({ control }: Pick<Stage, 'control'>, username: string, opti
     role,
     capabilities,
     clientAddress: options.address ?? '',
+    customer: options.customer ?? '',
     ...(options.rank !== undefined && { rank: options.rank }),
   });
 }

@@ -3,11 +3,16 @@ import { beforeEach, describe, expect, inject, test } from 'vitest';
 import type { Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { enterAlone, enterIn, renewAlone } from '../../../src/control/admission/admission-forms.sql.ts';
+import {
+  enterAlone,
+  enterIn,
+  renewAlone,
+  renewIn,
+} from '../../../src/control/admission/admission-forms.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { findDueRooms, markExpired, postponeLapses } from '../../../src/control/rooms/lapses.sql.ts';
 import { removeDevice } from '../../../src/control/rooms/remove-device.sql.ts';
-import { newAdmission, renewIn } from '../../support/admissions.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { noteEarlierLapses } from '../../support/lapses.ts';
 import { makeTenant } from '../../support/tenants.ts';

@@ -27,6 +27,7 @@ export type WorldName =
   | 'archived'
   | 'pending'
   | 'spent'
+  | 'budgeted'
   | 'crowded'
   | 'watched'
   | 'full'
@@ -480,6 +481,7 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
     { what: 'never paid', world: 'pending' },
     { what: 'spent', world: 'spent' },
   ],
+  budget_reached: [{ what: 'reached', world: 'budgeted' }],
   room_exists: values('room', { live: 'live' }),
   too_many_streams: [{ what: "a tenant's 101st", world: 'watched' }],
   rooms_quota: [{ what: 'full', world: 'full' }],

@@ -50,6 +50,7 @@ const OPTIONS: Readonly<Record<WorldName, WorldOptions>> = {
   archived: { status: 'archived' },
   pending: { status: 'pending', credit: false },
   spent: { credit: false },
+  budgeted: { budget: 0n },
   crowded: { addressBans: 999 },
   watched: {},
   // As many as each world has.

@@ -6,12 +6,16 @@ import { CAPABILITIES } from '../../../src/access/rights/capabilities.ts';
 import type { KeyCeiling } from '../../../src/access/rights/key-ceiling.ts';
 import { skeleton } from '../../../src/access/usernames/skeleton.ts';
 import type { Pool } from '../../../src/base/db/pool.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { LimitOverrides } from '../../../src/base/tenants/limits.ts';
 import { renderTenantId, type TenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
+import { putBudget } from '../../../src/control/budgets/put-budget.ts';
 import { DEFAULT_POLICY } from '../../../src/control/rooms/room.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
+import { RateCards } from '../../../src/money/pricing/rate-cards.ts';
+import { wanted } from '../../control/budgets/support.ts';
 import { changeReferenceTable } from '../../support/reference-tables.ts';
-import { makeKey, makeTenant, OPERATOR } from '../../support/tenants.ts';
+import { callerOf, makeKey, makeTenant, OPERATOR } from '../../support/tenants.ts';
 
 export interface World {
   readonly tenant: TenantId;
@@ -79,6 +83,8 @@ const PEOPLE: Readonly<Record<string, { rank: number; capabilities: readonly str
 export interface WorldOptions {
   readonly status?: TenantStatus;
   readonly credit?: boolean;
+  /** A hard one of the tenant. */
+  readonly budget?: bigint;
   readonly isForeign?: boolean;
   readonly addressBans?: number;
   readonly limits?: LimitOverrides;
@@ -103,6 +109,11 @@ export async function makeWorld(db: Pool, options: WorldOptions = {}): Promise<W
     limits,
   ]);
 
+  const { budget } = options;
+  if (budget !== undefined)
+    await inTransaction(db, (tx) =>
+      putBudget(tx, { rates: new RateCards() }, callerOf(tenant), wanted({ max: budget })),
+    );
   await makeRooms(db, tenant, isForeign);
   for (const [name, person] of Object.entries(PEOPLE)) await makePerson(db, tenant, 'live', name, person);
   await makePerson(db, tenant, 'live-full', 'someone', PEOPLE.ann!);

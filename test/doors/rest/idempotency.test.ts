@@ -194,6 +194,27 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     effects: 'select count(*) from alert_thresholds where tenant_id = $1 and below = 1',
   },
+  'PUT /v1/budgets/{id}': {
+    status: 200,
+    requests: async () => [
+      { method: 'PUT', path: '/v1/budgets/all', body: { period: 'day', limit_micros: 1, hard: false } },
+      { method: 'PUT', path: '/v1/budgets/all', body: { period: 'day', limit_micros: 2, hard: false } },
+    ],
+    effects: 'select count(*) from budgets where tenant_id = $1 and max = 1',
+  },
+  'DELETE /v1/budgets/{id}': {
+    status: 204,
+    requests: async (tenant) => {
+      const body = { period: 'day', limit_micros: 1, hard: false };
+      for (const id of ['one', 'two'])
+        await app.request('PUT', `/v1/budgets/${id}`, { key: tenant.key, body });
+      return [
+        { method: 'DELETE', path: '/v1/budgets/one' },
+        { method: 'DELETE', path: '/v1/budgets/two' },
+      ];
+    },
+    effects: `select count(*) from audit_entries where tenant_id = $1 and action = 'budget_deleted'`,
+  },
   'POST /v1/participants/erase': {
     status: 202,
     requests: async () => [

@@ -69,6 +69,10 @@ const OPERATIONS: Record<string, string | undefined> = {
   'get /v1/billing/runway': 'backend_key',
   'get /v1/alerts': 'backend_key',
   'put /v1/alerts': 'backend_key',
+  'get /v1/budgets': 'backend_key',
+  'get /v1/budgets/{id}': 'backend_key',
+  'put /v1/budgets/{id}': 'backend_key',
+  'delete /v1/budgets/{id}': 'backend_key',
   'get /v1/mail': 'backend_key',
   'put /v1/mail': 'backend_key',
   'get /v1/grants': 'backend_key',
@@ -323,6 +327,14 @@ describe('real answers are as documented', () => {
     await note(call('put /v1/alerts', '/v1/alerts', { key, body: {} }));
     await note(call('get /v1/alerts', '/v1/alerts', { key }));
     await note(call('get /v1/alerts', '/v1/alerts'));
+    const budget = { period: 'day', limit_micros: 2 ** 40, hard: true };
+    await note(call('put /v1/budgets/{id}', '/v1/budgets/all', { key, body: budget }));
+    await note(call('put /v1/budgets/{id}', '/v1/budgets/all', { key, body: {} }));
+    await note(call('get /v1/budgets', '/v1/budgets', { key }));
+    await note(call('get /v1/budgets/{id}', '/v1/budgets/all', { key }));
+    await note(call('get /v1/budgets/{id}', '/v1/budgets/none', { key }));
+    await note(call('delete /v1/budgets/{id}', '/v1/budgets/all', { key }));
+    await note(call('delete /v1/budgets/{id}', '/v1/budgets/all', { key }));
     await note(call('get /v1/grants', '/v1/grants', { key }));
     await note(call('get /v1/grants', '/v1/grants?cursor=x', { key }));
     const payments = await call('get /v1/payments', '/v1/payments', { key });
@@ -399,6 +411,7 @@ describe('real answers are as documented', () => {
       ...[200, 200, 400, 401],
       ...[201, 400, 200, 400, 401, 200, 401, 200, 400, 200, 400, 200, 400],
       ...[200, 400, 200, 400, 200, 401],
+      ...[200, 400, 200, 200, 404, 204, 404],
       ...[200, 400],
       ...[200, 400, 401],
       ...[400, 200, 404],
@@ -488,6 +501,16 @@ describe('generated requests', () => {
         { maxLength: 11 },
       ),
     }),
+    'put /v1/budgets/{id}': fields({
+      key: text,
+      room: fc.oneof(text, fc.constantFrom('*', 'demo-*')),
+      customer: text,
+      period: fc.constantFrom('day', 'month', 'total'),
+      limit_micros: fc.oneof(fc.maxSafeNat(), fc.constantFrom(2 ** 53, 2 ** 63)),
+      hard: fc.boolean(),
+      alert_percents: fc.array(fc.integer({ min: 0, max: 101 }), { maxLength: 11 }),
+    }),
+    'delete /v1/budgets/{id}': junk,
     'post /v1/keys': fields({ name: text, kind: fc.constantFrom('backend', 'relay') }),
     'delete /v1/keys/{id}': junk,
     'post /v1/keys/{id}/rotate': fields({ overlap_seconds: fc.integer({ min: 0, max: 700_000 }) }),

@@ -86,6 +86,18 @@ test.each<[MailType, object, string, string]>([
     'Lasts for hours: 2\nEmpty at: 2026-11-22 20:02 UTC',
   ],
   [
+    'budget_alert',
+    {
+      budget: 'acme',
+      percent: 80,
+      spent: '8000001',
+      limit: '10000000',
+      periodStartedAt: '2026-11-22T00:00:00.000Z',
+    },
+    '80 percent of the budget acme is spent',
+    'Spent: $8.00 (exactly $8.000001)\nBudget: $10.00\nSince: 2026-11-22 00:00 UTC',
+  ],
+  [
     'top_up_failed',
     { automatic: true, amount: '10000000', paymentId: 'pi_1', error: 'card declined' },
     'An automatic top-up failed',

@@ -257,6 +257,36 @@ impl From<wire::Bookmark> for Bookmark {
     }
 }
 
+/// A share of a budget is spent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct BudgetAlert {
+    /// The id of the budget.
+    pub budget: String,
+    /// The share that is spent, in percent.
+    pub percent: i32,
+    /// Millionths of a US dollar: what was charged in this period.
+    pub spent_micros: Micros,
+    /// Millionths of a US dollar: the budget.
+    pub limit_micros: Micros,
+    /// When the period began.
+    #[serde(skip_serializing_if = "Option::is_none", with = "plain::optional_time")]
+    pub period_start_time: Option<SystemTime>,
+}
+
+impl From<wire::BudgetAlert> for BudgetAlert {
+    fn from(message: wire::BudgetAlert) -> Self {
+        Self {
+            budget: message.budget,
+            percent: message.percent,
+            spent_micros: Micros(message.spent_micros),
+            limit_micros: Micros(message.limit_micros),
+            period_start_time: plain::read_time(message.period_start_time),
+        }
+    }
+}
+
 /// The saved card, which automatic top-ups charge, expires soon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default)]
@@ -599,6 +629,8 @@ pub struct Device {
     /// When its last token expires.
     #[serde(skip_serializing_if = "Option::is_none", with = "plain::optional_time")]
     pub expire_time: Option<SystemTime>,
+    /// The customer that the mint of its last token named; empty if it named none.
+    pub customer: String,
 }
 
 impl From<wire::participant::Device> for Device {
@@ -607,6 +639,7 @@ impl From<wire::participant::Device> for Device {
             thumbprint: message.thumbprint,
             key_id: message.key_id,
             expire_time: plain::read_time(message.expire_time),
+            customer: message.customer,
         }
     }
 }
@@ -803,6 +836,8 @@ pub enum EventKind {
     KeyRetirement(KeyRetirement),
     /// A webhook.
     WebhookPause(WebhookPause),
+    /// A budget, and what of it is spent.
+    BudgetAlert(BudgetAlert),
     /// The statement of a month.
     ReadyStatement(ReadyStatement),
     /// Credit that the operator granted.
@@ -834,6 +869,7 @@ impl From<wire::event::Kind> for EventKind {
             }
             wire::event::Kind::KeyRetirement(value) => Self::KeyRetirement(value.into()),
             wire::event::Kind::WebhookPause(value) => Self::WebhookPause(value.into()),
+            wire::event::Kind::BudgetAlert(value) => Self::BudgetAlert(value.into()),
             wire::event::Kind::ReadyStatement(value) => Self::ReadyStatement(value.into()),
             wire::event::Kind::GrantExpiry(value) => Self::GrantExpiry(value.into()),
         }
@@ -915,6 +951,8 @@ pub enum EventType {
     KeyRetiring,
     /// A webhook was paused, because its deliveries failed: `webhook_pause`.
     WebhookPaused,
+    /// A share of a budget is spent: `budget_alert`.
+    BudgetAlert,
     /// The statement of a month is ready: `ready_statement`.
     StatementReady,
     /// Granted credit ends soon, and not all of it is spent: `grant_expiry`.
@@ -959,6 +997,7 @@ CardExpiring = 32 => "card_expiring",
 ConflictingDuplicates = 33 => "conflicting_duplicates",
 KeyRetiring = 34 => "key_retiring",
 WebhookPaused = 35 => "webhook_paused",
+BudgetAlert = 36 => "budget_alert",
 StatementReady = 40 => "statement_ready",
 GrantExpiring = 45 => "grant_expiring",
 });
@@ -1748,6 +1787,9 @@ pub struct MintClientToken {
     pub age_verified: bool,
     /// The device's address, to check against banned ranges; if empty, only relays check it.
     pub client_address: String,
+    /// Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty:
+    /// none. Choose one that names no person.
+    pub customer: String,
 }
 
 impl MintClientToken {
@@ -1804,6 +1846,13 @@ impl MintClientToken {
         self.client_address = client_address.into();
         self
     }
+
+    /// Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty:
+    /// none. Choose one that names no person.
+    pub fn customer(mut self, customer: impl Into<String>) -> Self {
+        self.customer = customer.into();
+        self
+    }
 }
 
 impl From<MintClientToken> for wire::MintClientTokenRequest {
@@ -1818,6 +1867,7 @@ impl From<MintClientToken> for wire::MintClientTokenRequest {
             lifetime: given.lifetime.map(plain::write_duration),
             age_verified: given.age_verified,
             client_address: given.client_address,
+            customer: given.customer,
             ..Self::default()
         }
     }

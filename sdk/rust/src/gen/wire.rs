@@ -151,6 +151,19 @@ pub struct RunwayAlert {
     pub empty_time: ::core::option::Option<::prost_types::Timestamp>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BudgetAlert {
+    #[prost(string, tag = "1")]
+    pub budget: ::prost::alloc::string::String,
+    #[prost(int32, tag = "2")]
+    pub percent: i32,
+    #[prost(int64, tag = "3")]
+    pub spent_micros: i64,
+    #[prost(int64, tag = "4")]
+    pub limit_micros: i64,
+    #[prost(message, optional, tag = "5")]
+    pub period_start_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PaymentDispute {
     #[prost(string, tag = "1")]
     pub payment_id: ::prost::alloc::string::String,
@@ -413,6 +426,8 @@ pub mod participant {
         pub key_id: ::prost::alloc::string::String,
         #[prost(message, optional, tag = "3")]
         pub expire_time: ::core::option::Option<::prost_types::Timestamp>,
+        #[prost(string, tag = "4")]
+        pub customer: ::prost::alloc::string::String,
     }
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
     #[repr(i32)]
@@ -675,7 +690,7 @@ pub struct Event {
     pub r#type: i32,
     #[prost(
         oneof = "event::Kind",
-        tags = "4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 30, 35"
+        tags = "4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 30, 35"
     )]
     pub kind: ::core::option::Option<event::Kind>,
 }
@@ -720,6 +735,7 @@ pub mod event {
         ConflictingDuplicates = 33,
         KeyRetiring = 34,
         WebhookPaused = 35,
+        BudgetAlert = 36,
         StatementReady = 40,
         GrantExpiring = 45,
     }
@@ -766,6 +782,7 @@ pub mod event {
                 Self::ConflictingDuplicates => "TYPE_CONFLICTING_DUPLICATES",
                 Self::KeyRetiring => "TYPE_KEY_RETIRING",
                 Self::WebhookPaused => "TYPE_WEBHOOK_PAUSED",
+                Self::BudgetAlert => "TYPE_BUDGET_ALERT",
                 Self::StatementReady => "TYPE_STATEMENT_READY",
                 Self::GrantExpiring => "TYPE_GRANT_EXPIRING",
             }
@@ -809,6 +826,7 @@ pub mod event {
                 "TYPE_CONFLICTING_DUPLICATES" => Some(Self::ConflictingDuplicates),
                 "TYPE_KEY_RETIRING" => Some(Self::KeyRetiring),
                 "TYPE_WEBHOOK_PAUSED" => Some(Self::WebhookPaused),
+                "TYPE_BUDGET_ALERT" => Some(Self::BudgetAlert),
                 "TYPE_STATEMENT_READY" => Some(Self::StatementReady),
                 "TYPE_GRANT_EXPIRING" => Some(Self::GrantExpiring),
                 _ => None,
@@ -857,6 +875,8 @@ pub mod event {
         KeyRetirement(super::KeyRetirement),
         #[prost(message, tag = "24")]
         WebhookPause(super::WebhookPause),
+        #[prost(message, tag = "25")]
+        BudgetAlert(super::BudgetAlert),
         #[prost(message, tag = "30")]
         ReadyStatement(super::ReadyStatement),
         #[prost(message, tag = "35")]
@@ -1335,6 +1355,8 @@ pub struct MintClientTokenRequest {
     pub age_verified: bool,
     #[prost(string, tag = "10")]
     pub client_address: ::prost::alloc::string::String,
+    #[prost(string, tag = "11")]
+    pub customer: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct MintClientTokenResponse {

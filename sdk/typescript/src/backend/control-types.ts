@@ -112,6 +112,8 @@ export interface Device {
   keyId: string;
   /** When its last token expires. */
   expireTime?: Date;
+  /** The customer that the mint of its last token named; empty if it named none. */
+  customer: string;
 }
 
 /**
@@ -312,6 +314,8 @@ export interface Event {
   keyRetirement?: KeyRetirement;
   /** A webhook. */
   webhookPause?: WebhookPause;
+  /** A budget, and what of it is spent. */
+  budgetAlert?: BudgetAlert;
   /** The statement of a month. */
   readyStatement?: ReadyStatement;
   /** Credit that the operator granted. */
@@ -353,6 +357,7 @@ export interface Event {
     | 'conflicting_duplicates'
     | 'key_retiring'
     | 'webhook_paused'
+    | 'budget_alert'
     | 'statement_ready'
     | 'grant_expiring'
     | 'unknown';
@@ -548,6 +553,20 @@ export interface WebhookPause {
   status: number;
   /** Why there was no answer; empty if there was one. */
   error: string;
+}
+
+/** A share of a budget is spent. */
+export interface BudgetAlert {
+  /** The id of the budget. */
+  budget: string;
+  /** The share that is spent, in percent. */
+  percent: number;
+  /** Millionths of a US dollar: what was charged in this period. */
+  spentMicros: bigint;
+  /** Millionths of a US dollar: the budget. */
+  limitMicros: bigint;
+  /** When the period began. */
+  periodStartTime?: Date;
 }
 
 /** The statement of a month is ready: the balance moved in it. */
@@ -989,6 +1008,11 @@ export interface MintClientTokenRequest {
   readonly ageVerified?: boolean | undefined;
   /** The device's address, to check against banned ranges; if empty, only relays check it. */
   readonly clientAddress?: string | undefined;
+  /**
+   * Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty: none.
+   * Choose one that names no person.
+   */
+  readonly customer?: string | undefined;
 }
 
 /** The device credential to create. */

@@ -61,6 +61,7 @@ export const REASONS = {
   ALREADY_REVOKED: { code: 'FAILED_PRECONDITION', kind: 'Precondition' },
   ALREADY_ROTATED: { code: 'FAILED_PRECONDITION', kind: 'Precondition' },
   BANNED: { code: 'PERMISSION_DENIED', kind: 'Denied' },
+  BUDGET_REACHED: { code: 'FAILED_PRECONDITION', kind: 'Precondition' },
   CAPABILITY_REQUIRED: { code: 'PERMISSION_DENIED', kind: 'Denied' },
   CEILING_EXCEEDED: { code: 'PERMISSION_DENIED', kind: 'Denied' },
   IDEMPOTENCY_KEY_REUSED: { code: 'INVALID_ARGUMENT', kind: 'Invalid' },

@@ -407,6 +407,7 @@ export type WebhookEventType =
   | 'balance_recovered'
   | 'runway_low'
   | 'runway_recovered'
+  | 'budget_alert'
   | 'top_up_succeeded'
   | 'top_up_failed'
   | 'payment_reversed'

@@ -361,6 +361,54 @@ export declare type RunwayAlert = Message<"boxoffice.control.v1.RunwayAlert"> & 
 export declare const RunwayAlertSchema: GenMessage<RunwayAlert>;
 
 /**
+ * A share of a budget is spent.
+ *
+ * @generated from message boxoffice.control.v1.BudgetAlert
+ */
+export declare type BudgetAlert = Message<"boxoffice.control.v1.BudgetAlert"> & {
+  /**
+   * The id of the budget.
+   *
+   * @generated from field: string budget = 1;
+   */
+  budget: string;
+
+  /**
+   * The share that is spent, in percent.
+   *
+   * @generated from field: int32 percent = 2;
+   */
+  percent: number;
+
+  /**
+   * Millionths of a US dollar: what was charged in this period.
+   *
+   * @generated from field: int64 spent_micros = 3;
+   */
+  spentMicros: bigint;
+
+  /**
+   * Millionths of a US dollar: the budget.
+   *
+   * @generated from field: int64 limit_micros = 4;
+   */
+  limitMicros: bigint;
+
+  /**
+   * When the period began.
+   *
+   * @generated from field: google.protobuf.Timestamp period_start_time = 5;
+   */
+  periodStartTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message boxoffice.control.v1.BudgetAlert.
+ * Use `create(BudgetAlertSchema)` to create a new message.
+ */
+export declare const BudgetAlertSchema: GenMessage<BudgetAlert>;
+
+/**
  * A dispute of a payment, an inquiry about it, or a warning that it is fraud.
  *
  * @generated from message boxoffice.control.v1.PaymentDispute

@@ -9,7 +9,7 @@ import type { Room } from "./room_pb.js";
 import type { Participant } from "./participant_pb.js";
 import type { ModerationEvent } from "./moderation_pb.js";
 import type { Watchdog } from "./watchdog_pb.js";
-import type { ApiKeyChange, BalanceAlert, CardExpiry, ConflictingDuplicates, CreditChange, DeviceCredentialChange, GrantExpiry, KeyRetirement, PaymentDispute, PaymentDisputeEnd, PaymentReversal, ReadyStatement, RunwayAlert, TenantStatusChange, TopUp, WebhookPause } from "./account_pb.js";
+import type { ApiKeyChange, BalanceAlert, BudgetAlert, CardExpiry, ConflictingDuplicates, CreditChange, DeviceCredentialChange, GrantExpiry, KeyRetirement, PaymentDispute, PaymentDisputeEnd, PaymentReversal, ReadyStatement, RunwayAlert, TenantStatusChange, TopUp, WebhookPause } from "./account_pb.js";
 
 /**
  * Describes the file boxoffice/control/v1/event.proto.
@@ -209,6 +209,14 @@ export declare type Event = Message<"boxoffice.control.v1.Event"> & {
      */
     value: WebhookPause;
     case: "webhookPause";
+  } | {
+    /**
+     * A budget, and what of it is spent.
+     *
+     * @generated from field: boxoffice.control.v1.BudgetAlert budget_alert = 25;
+     */
+    value: BudgetAlert;
+    case: "budgetAlert";
   } | {
     /**
      * The statement of a month.
@@ -499,6 +507,13 @@ export declare const Event_Type: {
    * @generated from enum value: TYPE_WEBHOOK_PAUSED = 35;
    */
   readonly WEBHOOK_PAUSED: 35,
+
+  /**
+   * A share of a budget is spent: `budget_alert`.
+   *
+   * @generated from enum value: TYPE_BUDGET_ALERT = 36;
+   */
+  readonly BUDGET_ALERT: 36,
 
   /**
    * The statement of a month is ready: `ready_statement`.

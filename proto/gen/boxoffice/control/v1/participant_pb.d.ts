@@ -170,6 +170,13 @@ export declare type Participant_Device = Message<"boxoffice.control.v1.Participa
    * @generated from field: google.protobuf.Timestamp expire_time = 3;
    */
   expireTime?: Timestamp | undefined;
+
+  /**
+   * The customer that the mint of its last token named; empty if it named none.
+   *
+   * @generated from field: string customer = 4;
+   */
+  customer: string;
 };
 
 /**

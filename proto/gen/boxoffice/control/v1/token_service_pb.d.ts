@@ -90,6 +90,14 @@ export declare type MintClientTokenRequest = Message<"boxoffice.control.v1.MintC
    * @generated from field: string client_address = 10;
    */
   clientAddress: string;
+
+  /**
+   * Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty:
+   * none. Choose one that names no person.
+   *
+   * @generated from field: string customer = 11;
+   */
+  customer: string;
 };
 
 /**
@@ -462,7 +470,8 @@ export declare const TokenService: GenService<{
    * Mint a token for one user, on one device, in one live room. It takes no idempotency key: a retry
    * mints another token, which does no harm. PERMISSION_DENIED if the token exceeds the API key's
    * ceiling, the user is banned, or the tenant is not active. FAILED_PRECONDITION if the room has ended,
-   * is locked or full, or requires age verification; and, checked last, if the tenant has no credit.
+   * is locked or full, or requires age verification; and, checked last, if the tenant has no
+   * credit, or a budget has too little left for the token.
    *
    * @generated from rpc boxoffice.control.v1.TokenService.MintClientToken
    */

@@ -653,6 +653,88 @@ func (x *RunwayAlert) GetEmptyTime() *timestamppb.Timestamp {
 	return nil
 }
 
+// A share of a budget is spent.
+type BudgetAlert struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the budget.
+	Budget string `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
+	// The share that is spent, in percent.
+	Percent int32 `protobuf:"varint,2,opt,name=percent,proto3" json:"percent,omitempty"`
+	// Millionths of a US dollar: what was charged in this period.
+	SpentMicros int64 `protobuf:"varint,3,opt,name=spent_micros,json=spentMicros,proto3" json:"spent_micros,omitempty"`
+	// Millionths of a US dollar: the budget.
+	LimitMicros int64 `protobuf:"varint,4,opt,name=limit_micros,json=limitMicros,proto3" json:"limit_micros,omitempty"`
+	// When the period began.
+	PeriodStartTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=period_start_time,json=periodStartTime,proto3" json:"period_start_time,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *BudgetAlert) Reset() {
+	*x = BudgetAlert{}
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BudgetAlert) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BudgetAlert) ProtoMessage() {}
+
+func (x *BudgetAlert) ProtoReflect() protoreflect.Message {
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BudgetAlert.ProtoReflect.Descriptor instead.
+func (*BudgetAlert) Descriptor() ([]byte, []int) {
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *BudgetAlert) GetBudget() string {
+	if x != nil {
+		return x.Budget
+	}
+	return ""
+}
+
+func (x *BudgetAlert) GetPercent() int32 {
+	if x != nil {
+		return x.Percent
+	}
+	return 0
+}
+
+func (x *BudgetAlert) GetSpentMicros() int64 {
+	if x != nil {
+		return x.SpentMicros
+	}
+	return 0
+}
+
+func (x *BudgetAlert) GetLimitMicros() int64 {
+	if x != nil {
+		return x.LimitMicros
+	}
+	return 0
+}
+
+func (x *BudgetAlert) GetPeriodStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PeriodStartTime
+	}
+	return nil
+}
+
 // A dispute of a payment, an inquiry about it, or a warning that it is fraud.
 type PaymentDispute struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -672,7 +754,7 @@ type PaymentDispute struct {
 
 func (x *PaymentDispute) Reset() {
 	*x = PaymentDispute{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[9]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -684,7 +766,7 @@ func (x *PaymentDispute) String() string {
 func (*PaymentDispute) ProtoMessage() {}
 
 func (x *PaymentDispute) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[9]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -697,7 +779,7 @@ func (x *PaymentDispute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PaymentDispute.ProtoReflect.Descriptor instead.
 func (*PaymentDispute) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{9}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PaymentDispute) GetPaymentId() string {
@@ -751,7 +833,7 @@ type PaymentDisputeEnd struct {
 
 func (x *PaymentDisputeEnd) Reset() {
 	*x = PaymentDisputeEnd{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[10]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -763,7 +845,7 @@ func (x *PaymentDisputeEnd) String() string {
 func (*PaymentDisputeEnd) ProtoMessage() {}
 
 func (x *PaymentDisputeEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[10]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -776,7 +858,7 @@ func (x *PaymentDisputeEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PaymentDisputeEnd.ProtoReflect.Descriptor instead.
 func (*PaymentDisputeEnd) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{10}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PaymentDisputeEnd) GetPaymentId() string {
@@ -815,7 +897,7 @@ type ReadyStatement struct {
 
 func (x *ReadyStatement) Reset() {
 	*x = ReadyStatement{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -827,7 +909,7 @@ func (x *ReadyStatement) String() string {
 func (*ReadyStatement) ProtoMessage() {}
 
 func (x *ReadyStatement) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[11]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -840,7 +922,7 @@ func (x *ReadyStatement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadyStatement.ProtoReflect.Descriptor instead.
 func (*ReadyStatement) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{11}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReadyStatement) GetMonth() string {
@@ -879,7 +961,7 @@ type CardExpiry struct {
 
 func (x *CardExpiry) Reset() {
 	*x = CardExpiry{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +973,7 @@ func (x *CardExpiry) String() string {
 func (*CardExpiry) ProtoMessage() {}
 
 func (x *CardExpiry) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[12]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +986,7 @@ func (x *CardExpiry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CardExpiry.ProtoReflect.Descriptor instead.
 func (*CardExpiry) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{12}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CardExpiry) GetBrand() string {
@@ -947,7 +1029,7 @@ type GrantExpiry struct {
 
 func (x *GrantExpiry) Reset() {
 	*x = GrantExpiry{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -959,7 +1041,7 @@ func (x *GrantExpiry) String() string {
 func (*GrantExpiry) ProtoMessage() {}
 
 func (x *GrantExpiry) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[13]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -972,7 +1054,7 @@ func (x *GrantExpiry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantExpiry.ProtoReflect.Descriptor instead.
 func (*GrantExpiry) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{13}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GrantExpiry) GetGrantId() string {
@@ -1025,7 +1107,7 @@ type ConflictingDuplicates struct {
 
 func (x *ConflictingDuplicates) Reset() {
 	*x = ConflictingDuplicates{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1037,7 +1119,7 @@ func (x *ConflictingDuplicates) String() string {
 func (*ConflictingDuplicates) ProtoMessage() {}
 
 func (x *ConflictingDuplicates) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[14]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1050,7 +1132,7 @@ func (x *ConflictingDuplicates) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConflictingDuplicates.ProtoReflect.Descriptor instead.
 func (*ConflictingDuplicates) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ConflictingDuplicates) GetCount() uint64 {
@@ -1091,7 +1173,7 @@ type KeyRetirement struct {
 
 func (x *KeyRetirement) Reset() {
 	*x = KeyRetirement{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[15]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1103,7 +1185,7 @@ func (x *KeyRetirement) String() string {
 func (*KeyRetirement) ProtoMessage() {}
 
 func (x *KeyRetirement) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[15]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1116,7 +1198,7 @@ func (x *KeyRetirement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyRetirement.ProtoReflect.Descriptor instead.
 func (*KeyRetirement) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{15}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *KeyRetirement) GetKeyId() string {
@@ -1172,7 +1254,7 @@ type WebhookPause struct {
 
 func (x *WebhookPause) Reset() {
 	*x = WebhookPause{}
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[16]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1184,7 +1266,7 @@ func (x *WebhookPause) String() string {
 func (*WebhookPause) ProtoMessage() {}
 
 func (x *WebhookPause) ProtoReflect() protoreflect.Message {
-	mi := &file_boxoffice_control_v1_account_proto_msgTypes[16]
+	mi := &file_boxoffice_control_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1197,7 +1279,7 @@ func (x *WebhookPause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WebhookPause.ProtoReflect.Descriptor instead.
 func (*WebhookPause) Descriptor() ([]byte, []int) {
-	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_boxoffice_control_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WebhookPause) GetWebhookId() string {
@@ -1312,7 +1394,13 @@ const file_boxoffice_control_v1_account_proto_rawDesc = "" +
 	"\x14burn_per_hour_micros\x18\x03 \x01(\x03R\x11burnPerHourMicros\x121\n" +
 	"\x06runway\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06runway\x129\n" +
 	"\n" +
-	"empty_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\temptyTime\"\x9e\x01\n" +
+	"empty_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\temptyTime\"\xcd\x01\n" +
+	"\vBudgetAlert\x12\x16\n" +
+	"\x06budget\x18\x01 \x01(\tR\x06budget\x12\x18\n" +
+	"\apercent\x18\x02 \x01(\x05R\apercent\x12!\n" +
+	"\fspent_micros\x18\x03 \x01(\x03R\vspentMicros\x12!\n" +
+	"\flimit_micros\x18\x04 \x01(\x03R\vlimitMicros\x12F\n" +
+	"\x11period_start_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x0fperiodStartTime\"\x9e\x01\n" +
 	"\x0ePaymentDispute\x12\x1d\n" +
 	"\n" +
 	"payment_id\x18\x01 \x01(\tR\tpaymentId\x12\x12\n" +
@@ -1377,7 +1465,7 @@ func file_boxoffice_control_v1_account_proto_rawDescGZIP() []byte {
 	return file_boxoffice_control_v1_account_proto_rawDescData
 }
 
-var file_boxoffice_control_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_boxoffice_control_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_boxoffice_control_v1_account_proto_goTypes = []any{
 	(*CreditChange)(nil),           // 0: boxoffice.control.v1.CreditChange
 	(*TopUp)(nil),                  // 1: boxoffice.control.v1.TopUp
@@ -1388,37 +1476,39 @@ var file_boxoffice_control_v1_account_proto_goTypes = []any{
 	(*DeviceCredentialChange)(nil), // 6: boxoffice.control.v1.DeviceCredentialChange
 	(*BalanceAlert)(nil),           // 7: boxoffice.control.v1.BalanceAlert
 	(*RunwayAlert)(nil),            // 8: boxoffice.control.v1.RunwayAlert
-	(*PaymentDispute)(nil),         // 9: boxoffice.control.v1.PaymentDispute
-	(*PaymentDisputeEnd)(nil),      // 10: boxoffice.control.v1.PaymentDisputeEnd
-	(*ReadyStatement)(nil),         // 11: boxoffice.control.v1.ReadyStatement
-	(*CardExpiry)(nil),             // 12: boxoffice.control.v1.CardExpiry
-	(*GrantExpiry)(nil),            // 13: boxoffice.control.v1.GrantExpiry
-	(*ConflictingDuplicates)(nil),  // 14: boxoffice.control.v1.ConflictingDuplicates
-	(*KeyRetirement)(nil),          // 15: boxoffice.control.v1.KeyRetirement
-	(*WebhookPause)(nil),           // 16: boxoffice.control.v1.WebhookPause
-	(*timestamppb.Timestamp)(nil),  // 17: google.protobuf.Timestamp
-	(*DeviceCredential)(nil),       // 18: boxoffice.control.v1.DeviceCredential
-	(*durationpb.Duration)(nil),    // 19: google.protobuf.Duration
+	(*BudgetAlert)(nil),            // 9: boxoffice.control.v1.BudgetAlert
+	(*PaymentDispute)(nil),         // 10: boxoffice.control.v1.PaymentDispute
+	(*PaymentDisputeEnd)(nil),      // 11: boxoffice.control.v1.PaymentDisputeEnd
+	(*ReadyStatement)(nil),         // 12: boxoffice.control.v1.ReadyStatement
+	(*CardExpiry)(nil),             // 13: boxoffice.control.v1.CardExpiry
+	(*GrantExpiry)(nil),            // 14: boxoffice.control.v1.GrantExpiry
+	(*ConflictingDuplicates)(nil),  // 15: boxoffice.control.v1.ConflictingDuplicates
+	(*KeyRetirement)(nil),          // 16: boxoffice.control.v1.KeyRetirement
+	(*WebhookPause)(nil),           // 17: boxoffice.control.v1.WebhookPause
+	(*timestamppb.Timestamp)(nil),  // 18: google.protobuf.Timestamp
+	(*DeviceCredential)(nil),       // 19: boxoffice.control.v1.DeviceCredential
+	(*durationpb.Duration)(nil),    // 20: google.protobuf.Duration
 }
 var file_boxoffice_control_v1_account_proto_depIdxs = []int32{
-	17, // 0: boxoffice.control.v1.ApiKey.create_time:type_name -> google.protobuf.Timestamp
-	17, // 1: boxoffice.control.v1.ApiKey.retire_time:type_name -> google.protobuf.Timestamp
-	17, // 2: boxoffice.control.v1.ApiKey.revoke_time:type_name -> google.protobuf.Timestamp
+	18, // 0: boxoffice.control.v1.ApiKey.create_time:type_name -> google.protobuf.Timestamp
+	18, // 1: boxoffice.control.v1.ApiKey.retire_time:type_name -> google.protobuf.Timestamp
+	18, // 2: boxoffice.control.v1.ApiKey.revoke_time:type_name -> google.protobuf.Timestamp
 	4,  // 3: boxoffice.control.v1.ApiKeyChange.key:type_name -> boxoffice.control.v1.ApiKey
-	17, // 4: boxoffice.control.v1.ApiKeyChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
-	18, // 5: boxoffice.control.v1.DeviceCredentialChange.credential:type_name -> boxoffice.control.v1.DeviceCredential
-	17, // 6: boxoffice.control.v1.DeviceCredentialChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
-	19, // 7: boxoffice.control.v1.RunwayAlert.below:type_name -> google.protobuf.Duration
-	19, // 8: boxoffice.control.v1.RunwayAlert.runway:type_name -> google.protobuf.Duration
-	17, // 9: boxoffice.control.v1.RunwayAlert.empty_time:type_name -> google.protobuf.Timestamp
-	17, // 10: boxoffice.control.v1.GrantExpiry.expire_time:type_name -> google.protobuf.Timestamp
-	17, // 11: boxoffice.control.v1.ConflictingDuplicates.first_time:type_name -> google.protobuf.Timestamp
-	17, // 12: boxoffice.control.v1.KeyRetirement.retire_time:type_name -> google.protobuf.Timestamp
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	18, // 4: boxoffice.control.v1.ApiKeyChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
+	19, // 5: boxoffice.control.v1.DeviceCredentialChange.credential:type_name -> boxoffice.control.v1.DeviceCredential
+	18, // 6: boxoffice.control.v1.DeviceCredentialChange.replaced_retire_time:type_name -> google.protobuf.Timestamp
+	20, // 7: boxoffice.control.v1.RunwayAlert.below:type_name -> google.protobuf.Duration
+	20, // 8: boxoffice.control.v1.RunwayAlert.runway:type_name -> google.protobuf.Duration
+	18, // 9: boxoffice.control.v1.RunwayAlert.empty_time:type_name -> google.protobuf.Timestamp
+	18, // 10: boxoffice.control.v1.BudgetAlert.period_start_time:type_name -> google.protobuf.Timestamp
+	18, // 11: boxoffice.control.v1.GrantExpiry.expire_time:type_name -> google.protobuf.Timestamp
+	18, // 12: boxoffice.control.v1.ConflictingDuplicates.first_time:type_name -> google.protobuf.Timestamp
+	18, // 13: boxoffice.control.v1.KeyRetirement.retire_time:type_name -> google.protobuf.Timestamp
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_boxoffice_control_v1_account_proto_init() }
@@ -1433,7 +1523,7 @@ func file_boxoffice_control_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_boxoffice_control_v1_account_proto_rawDesc), len(file_boxoffice_control_v1_account_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -99,6 +99,8 @@ const (
 	Event_TYPE_KEY_RETIRING Event_Type = 34
 	// A webhook was paused, because its deliveries failed: `webhook_pause`.
 	Event_TYPE_WEBHOOK_PAUSED Event_Type = 35
+	// A share of a budget is spent: `budget_alert`.
+	Event_TYPE_BUDGET_ALERT Event_Type = 36
 	// The statement of a month is ready: `ready_statement`.
 	Event_TYPE_STATEMENT_READY Event_Type = 40
 	// Granted credit ends soon, and not all of it is spent: `grant_expiry`.
@@ -144,6 +146,7 @@ var (
 		33: "TYPE_CONFLICTING_DUPLICATES",
 		34: "TYPE_KEY_RETIRING",
 		35: "TYPE_WEBHOOK_PAUSED",
+		36: "TYPE_BUDGET_ALERT",
 		40: "TYPE_STATEMENT_READY",
 		45: "TYPE_GRANT_EXPIRING",
 	}
@@ -184,6 +187,7 @@ var (
 		"TYPE_CONFLICTING_DUPLICATES":    33,
 		"TYPE_KEY_RETIRING":              34,
 		"TYPE_WEBHOOK_PAUSED":            35,
+		"TYPE_BUDGET_ALERT":              36,
 		"TYPE_STATEMENT_READY":           40,
 		"TYPE_GRANT_EXPIRING":            45,
 	}
@@ -250,6 +254,7 @@ type Event struct {
 	//	*Event_ConflictingDuplicates
 	//	*Event_KeyRetirement
 	//	*Event_WebhookPause
+	//	*Event_BudgetAlert
 	//	*Event_ReadyStatement
 	//	*Event_GrantExpiry
 	Kind isEvent_Kind `protobuf_oneof:"kind"`
@@ -497,6 +502,15 @@ func (x *Event) GetWebhookPause() *WebhookPause {
 	return nil
 }
 
+func (x *Event) GetBudgetAlert() *BudgetAlert {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_BudgetAlert); ok {
+			return x.BudgetAlert
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetReadyStatement() *ReadyStatement {
 	if x != nil {
 		if x, ok := x.Kind.(*Event_ReadyStatement); ok {
@@ -626,6 +640,11 @@ type Event_WebhookPause struct {
 	WebhookPause *WebhookPause `protobuf:"bytes,24,opt,name=webhook_pause,json=webhookPause,proto3,oneof"`
 }
 
+type Event_BudgetAlert struct {
+	// A budget, and what of it is spent.
+	BudgetAlert *BudgetAlert `protobuf:"bytes,25,opt,name=budget_alert,json=budgetAlert,proto3,oneof"`
+}
+
 type Event_ReadyStatement struct {
 	// The statement of a month.
 	ReadyStatement *ReadyStatement `protobuf:"bytes,30,opt,name=ready_statement,json=readyStatement,proto3,oneof"`
@@ -675,6 +694,8 @@ func (*Event_ConflictingDuplicates) isEvent_Kind() {}
 func (*Event_KeyRetirement) isEvent_Kind() {}
 
 func (*Event_WebhookPause) isEvent_Kind() {}
+
+func (*Event_BudgetAlert) isEvent_Kind() {}
 
 func (*Event_ReadyStatement) isEvent_Kind() {}
 
@@ -759,7 +780,7 @@ var File_boxoffice_control_v1_event_proto protoreflect.FileDescriptor
 
 const file_boxoffice_control_v1_event_proto_rawDesc = "" +
 	"\n" +
-	" boxoffice/control/v1/event.proto\x12\x14boxoffice.control.v1\x1a\"boxoffice/control/v1/account.proto\x1a%boxoffice/control/v1/moderation.proto\x1a&boxoffice/control/v1/participant.proto\x1a\x1fboxoffice/control/v1/room.proto\x1a#boxoffice/control/v1/watchdog.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbf\x15\n" +
+	" boxoffice/control/v1/event.proto\x12\x14boxoffice.control.v1\x1a\"boxoffice/control/v1/account.proto\x1a%boxoffice/control/v1/moderation.proto\x1a&boxoffice/control/v1/participant.proto\x1a\x1fboxoffice/control/v1/room.proto\x1a#boxoffice/control/v1/watchdog.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9e\x16\n" +
 	"\x05Event\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x19\n" +
@@ -786,11 +807,12 @@ const file_boxoffice_control_v1_event_proto_rawDesc = "" +
 	"cardExpiry\x12d\n" +
 	"\x16conflicting_duplicates\x18\x16 \x01(\v2+.boxoffice.control.v1.ConflictingDuplicatesH\x00R\x15conflictingDuplicates\x12L\n" +
 	"\x0ekey_retirement\x18\x17 \x01(\v2#.boxoffice.control.v1.KeyRetirementH\x00R\rkeyRetirement\x12I\n" +
-	"\rwebhook_pause\x18\x18 \x01(\v2\".boxoffice.control.v1.WebhookPauseH\x00R\fwebhookPause\x12O\n" +
+	"\rwebhook_pause\x18\x18 \x01(\v2\".boxoffice.control.v1.WebhookPauseH\x00R\fwebhookPause\x12F\n" +
+	"\fbudget_alert\x18\x19 \x01(\v2!.boxoffice.control.v1.BudgetAlertH\x00R\vbudgetAlert\x12O\n" +
 	"\x0fready_statement\x18\x1e \x01(\v2$.boxoffice.control.v1.ReadyStatementH\x00R\x0ereadyStatement\x12F\n" +
 	"\fgrant_expiry\x18# \x01(\v2!.boxoffice.control.v1.GrantExpiryH\x00R\vgrantExpiry\x124\n" +
 	"\x04type\x18\n" +
-	" \x01(\x0e2 .boxoffice.control.v1.Event.TypeR\x04type\"\xd6\a\n" +
+	" \x01(\x0e2 .boxoffice.control.v1.Event.TypeR\x04type\"\xed\a\n" +
 	"\x04Type\x12\x14\n" +
 	"\x10TYPE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11TYPE_ROOM_CREATED\x10\x01\x12\x15\n" +
@@ -829,7 +851,8 @@ const file_boxoffice_control_v1_event_proto_rawDesc = "" +
 	"\x12TYPE_CARD_EXPIRING\x10 \x12\x1f\n" +
 	"\x1bTYPE_CONFLICTING_DUPLICATES\x10!\x12\x15\n" +
 	"\x11TYPE_KEY_RETIRING\x10\"\x12\x17\n" +
-	"\x13TYPE_WEBHOOK_PAUSED\x10#\x12\x18\n" +
+	"\x13TYPE_WEBHOOK_PAUSED\x10#\x12\x15\n" +
+	"\x11TYPE_BUDGET_ALERT\x10$\x12\x18\n" +
 	"\x14TYPE_STATEMENT_READY\x10(\x12\x17\n" +
 	"\x13TYPE_GRANT_EXPIRING\x10-B\x06\n" +
 	"\x04kind\"\n" +
@@ -877,8 +900,9 @@ var file_boxoffice_control_v1_event_proto_goTypes = []any{
 	(*ConflictingDuplicates)(nil),  // 20: boxoffice.control.v1.ConflictingDuplicates
 	(*KeyRetirement)(nil),          // 21: boxoffice.control.v1.KeyRetirement
 	(*WebhookPause)(nil),           // 22: boxoffice.control.v1.WebhookPause
-	(*ReadyStatement)(nil),         // 23: boxoffice.control.v1.ReadyStatement
-	(*GrantExpiry)(nil),            // 24: boxoffice.control.v1.GrantExpiry
+	(*BudgetAlert)(nil),            // 23: boxoffice.control.v1.BudgetAlert
+	(*ReadyStatement)(nil),         // 24: boxoffice.control.v1.ReadyStatement
+	(*GrantExpiry)(nil),            // 25: boxoffice.control.v1.GrantExpiry
 }
 var file_boxoffice_control_v1_event_proto_depIdxs = []int32{
 	4,  // 0: boxoffice.control.v1.Event.time:type_name -> google.protobuf.Timestamp
@@ -902,14 +926,15 @@ var file_boxoffice_control_v1_event_proto_depIdxs = []int32{
 	20, // 18: boxoffice.control.v1.Event.conflicting_duplicates:type_name -> boxoffice.control.v1.ConflictingDuplicates
 	21, // 19: boxoffice.control.v1.Event.key_retirement:type_name -> boxoffice.control.v1.KeyRetirement
 	22, // 20: boxoffice.control.v1.Event.webhook_pause:type_name -> boxoffice.control.v1.WebhookPause
-	23, // 21: boxoffice.control.v1.Event.ready_statement:type_name -> boxoffice.control.v1.ReadyStatement
-	24, // 22: boxoffice.control.v1.Event.grant_expiry:type_name -> boxoffice.control.v1.GrantExpiry
-	0,  // 23: boxoffice.control.v1.Event.type:type_name -> boxoffice.control.v1.Event.Type
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	23, // 21: boxoffice.control.v1.Event.budget_alert:type_name -> boxoffice.control.v1.BudgetAlert
+	24, // 22: boxoffice.control.v1.Event.ready_statement:type_name -> boxoffice.control.v1.ReadyStatement
+	25, // 23: boxoffice.control.v1.Event.grant_expiry:type_name -> boxoffice.control.v1.GrantExpiry
+	0,  // 24: boxoffice.control.v1.Event.type:type_name -> boxoffice.control.v1.Event.Type
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_boxoffice_control_v1_event_proto_init() }
@@ -943,6 +968,7 @@ func file_boxoffice_control_v1_event_proto_init() {
 		(*Event_ConflictingDuplicates)(nil),
 		(*Event_KeyRetirement)(nil),
 		(*Event_WebhookPause)(nil),
+		(*Event_BudgetAlert)(nil),
 		(*Event_ReadyStatement)(nil),
 		(*Event_GrantExpiry)(nil),
 	}

@@ -271,7 +271,9 @@ type Participant_Device struct {
 	// The API key or device credential that asked for its last token.
 	KeyId string `protobuf:"bytes,2,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
 	// When its last token expires.
-	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// The customer that the mint of its last token named; empty if it named none.
+	Customer      string `protobuf:"bytes,4,opt,name=customer,proto3" json:"customer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -327,11 +329,18 @@ func (x *Participant_Device) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Participant_Device) GetCustomer() string {
+	if x != nil {
+		return x.Customer
+	}
+	return ""
+}
+
 var File_boxoffice_control_v1_participant_proto protoreflect.FileDescriptor
 
 const file_boxoffice_control_v1_participant_proto_rawDesc = "" +
 	"\n" +
-	"&boxoffice/control/v1/participant.proto\x12\x14boxoffice.control.v1\x1a%boxoffice/control/v1/track_kind.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x95\a\n" +
+	"&boxoffice/control/v1/participant.proto\x12\x14boxoffice.control.v1\x1a%boxoffice/control/v1/track_kind.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb2\a\n" +
 	"\vParticipant\x12\x12\n" +
 	"\x04room\x18\x01 \x01(\tR\x04room\x12\x19\n" +
 	"\broom_uid\x18\x02 \x01(\tR\aroomUid\x12\x1a\n" +
@@ -352,14 +361,15 @@ const file_boxoffice_control_v1_participant_proto_rawDesc = "" +
 	"\n" +
 	"leave_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\tleaveTime\x12!\n" +
 	"\fleave_reason\x18\x0f \x01(\tR\vleaveReason\x12B\n" +
-	"\adevices\x18\x10 \x03(\v2(.boxoffice.control.v1.Participant.DeviceR\adevices\x1a|\n" +
+	"\adevices\x18\x10 \x03(\v2(.boxoffice.control.v1.Participant.DeviceR\adevices\x1a\x98\x01\n" +
 	"\x06Device\x12\x1e\n" +
 	"\n" +
 	"thumbprint\x18\x01 \x01(\tR\n" +
 	"thumbprint\x12\x15\n" +
 	"\x06key_id\x18\x02 \x01(\tR\x05keyId\x12;\n" +
 	"\vexpire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"A\n" +
+	"expireTime\x12\x1a\n" +
+	"\bcustomer\x18\x04 \x01(\tR\bcustomer\"A\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSTATE_PRESENT\x10\x01\x12\x0e\n" +

@@ -48,6 +48,9 @@ type MintClientTokenRequest struct {
 	AgeVerified bool `protobuf:"varint,9,opt,name=age_verified,json=ageVerified,proto3" json:"age_verified,omitempty"`
 	// The device's address, to check against banned ranges; if empty, only relays check it.
 	ClientAddress string `protobuf:"bytes,10,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
+	// Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty:
+	// none. Choose one that names no person.
+	Customer      string `protobuf:"bytes,11,opt,name=customer,proto3" json:"customer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -148,6 +151,13 @@ func (x *MintClientTokenRequest) GetAgeVerified() bool {
 func (x *MintClientTokenRequest) GetClientAddress() string {
 	if x != nil {
 		return x.ClientAddress
+	}
+	return ""
+}
+
+func (x *MintClientTokenRequest) GetCustomer() string {
+	if x != nil {
+		return x.Customer
 	}
 	return ""
 }
@@ -792,7 +802,7 @@ var File_boxoffice_control_v1_token_service_proto protoreflect.FileDescriptor
 
 const file_boxoffice_control_v1_token_service_proto_rawDesc = "" +
 	"\n" +
-	"(boxoffice/control/v1/token_service.proto\x12\x14boxoffice.control.v1\x1a,boxoffice/control/v1/device_credential.proto\x1a%boxoffice/control/v1/track_kind.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe8\x02\n" +
+	"(boxoffice/control/v1/token_service.proto\x12\x14boxoffice.control.v1\x1a,boxoffice/control/v1/device_credential.proto\x1a%boxoffice/control/v1/track_kind.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x84\x03\n" +
 	"\x16MintClientTokenRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x12\n" +
 	"\x04room\x18\x02 \x01(\tR\x04room\x12\x1a\n" +
@@ -804,7 +814,8 @@ const file_boxoffice_control_v1_token_service_proto_rawDesc = "" +
 	"\blifetime\x18\b \x01(\v2\x19.google.protobuf.DurationR\blifetime\x12!\n" +
 	"\fage_verified\x18\t \x01(\bR\vageVerified\x12%\n" +
 	"\x0eclient_address\x18\n" +
-	" \x01(\tR\rclientAddressB\a\n" +
+	" \x01(\tR\rclientAddress\x12\x1a\n" +
+	"\bcustomer\x18\v \x01(\tR\bcustomerB\a\n" +
 	"\x05_rank\"\xb0\x02\n" +
 	"\x17MintClientTokenResponse\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12;\n" +

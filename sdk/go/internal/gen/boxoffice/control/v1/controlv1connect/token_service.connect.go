@@ -55,7 +55,8 @@ type TokenServiceClient interface {
 	// Mint a token for one user, on one device, in one live room. It takes no idempotency key: a retry
 	// mints another token, which does no harm. PERMISSION_DENIED if the token exceeds the API key's
 	// ceiling, the user is banned, or the tenant is not active. FAILED_PRECONDITION if the room has ended,
-	// is locked or full, or requires age verification; and, checked last, if the tenant has no credit.
+	// is locked or full, or requires age verification; and, checked last, if the tenant has no
+	// credit, or a budget has too little left for the token.
 	MintClientToken(context.Context, *v1.MintClientTokenRequest) (*v1.MintClientTokenResponse, error)
 	// Create a device credential. PERMISSION_DENIED if joins with it would get more than the API key's
 	// ceiling allows. FAILED_PRECONDITION if the tenant has as many as it may.
@@ -172,7 +173,8 @@ type TokenServiceHandler interface {
 	// Mint a token for one user, on one device, in one live room. It takes no idempotency key: a retry
 	// mints another token, which does no harm. PERMISSION_DENIED if the token exceeds the API key's
 	// ceiling, the user is banned, or the tenant is not active. FAILED_PRECONDITION if the room has ended,
-	// is locked or full, or requires age verification; and, checked last, if the tenant has no credit.
+	// is locked or full, or requires age verification; and, checked last, if the tenant has no
+	// credit, or a budget has too little left for the token.
 	MintClientToken(context.Context, *v1.MintClientTokenRequest) (*v1.MintClientTokenResponse, error)
 	// Create a device credential. PERMISSION_DENIED if joins with it would get more than the API key's
 	// ceiling allows. FAILED_PRECONDITION if the tenant has as many as it may.

@@ -1,0 +1,19 @@
+/** The budgets of a tenant, as they are now. */
+import type { Db } from '../../base/db/pool.ts';
+import { notFound } from '../../base/failure.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { atTime, type Budget } from './budget.ts';
+import { findBudget, listBudgets, readTime } from './budgets.sql.ts';
+
+/** In the order of their ids. */
+export async function getBudgets(db: Db, tenant: TenantId): Promise<Budget[]> {
+  const now = await readTime(db);
+  return (await listBudgets(db, tenant)).map((each) => atTime(each, now));
+}
+
+/** Fails with `not_found`. */
+export async function getBudget(db: Db, tenant: TenantId, id: string): Promise<Budget> {
+  const budget = await findBudget(db, tenant, id);
+  if (!budget) throw notFound('budget');
+  return atTime(budget, await readTime(db));
+}

@@ -1,0 +1,75 @@
+/** Take holds out of the budgets that they are part of. */
+import type { Tx } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
+import type { BaseDeps } from '../../base/deps.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { lockBudgets, readTime, settleBudgets } from './budgets.sql.ts';
+import { amountOf, GRACE_SECONDS } from './hold.ts';
+import {
+  deleteHolds,
+  listTenantsWithHoldsOver,
+  lockHolds,
+  lockHoldsOver,
+  type StoredHold,
+} from './holds.sql.ts';
+import type { HoldDeps } from './take-hold.ts';
+
+const TENANTS_AT_ONCE = 1_000;
+const HOLDS_AT_ONCE = 500;
+
+type GiveBackDeps = Pick<BaseDeps, 'db' | 'log'>;
+type FindSpentUntil = HoldDeps['findSpentUntil'];
+
+/**
+ * Give back what expired without usage, when relays had time to report and what they reported was spent. Each tenant gets a turn,
+ * then again those that have more. One tenant that fails does not keep others from it.
+ */
+export async function giveBackExpired(deps: GiveBackDeps, findSpentUntil: FindSpentUntil): Promise<void> {
+  const over = beforeGrace(await readTime(deps.db));
+  let waiting = await listTenantsWithHoldsOver(deps.db, over, TENANTS_AT_ONCE);
+  while (waiting.length > 0) {
+    const again: TenantId[] = [];
+    for (const tenant of waiting) if (await takeTurn(deps, findSpentUntil, tenant)) again.push(tenant);
+    waiting = again;
+  }
+}
+
+/** Returns whether there may be more. */
+async function takeTurn(
+  deps: GiveBackDeps,
+  findSpentUntil: FindSpentUntil,
+  tenant: TenantId,
+): Promise<boolean> {
+  try {
+    return await inTransaction(deps.db, async (tx) => {
+      const over = beforeGrace(await findSpentUntil(tx, tenant));
+      const holds = await lockHoldsOver(tx, tenant, over, HOLDS_AT_ONCE);
+      await giveBack(tx, tenant, holds);
+      return holds.length === HOLDS_AT_ONCE;
+    });
+  } catch (err) {
+    deps.log.error({ err, tenant: renderTenantId(tenant) }, 'giving back holds of budgets failed');
+    return false;
+  }
+}
+
+function beforeGrace(time: Date): Date {
+  return new Date(time.getTime() - GRACE_SECONDS * 1000);
+}
+
+/** Give back the holds of users who are erased, and have left. */
+export async function forgetHoldsOf(tx: Tx, tenant: TenantId, usernames: readonly string[]): Promise<void> {
+  await giveBack(tx, tenant, await lockHolds(tx, tenant, usernames));
+}
+
+/** The holds must be locked. */
+async function giveBack(tx: Tx, tenant: TenantId, holds: readonly StoredHold[]): Promise<void> {
+  if (holds.length === 0) return;
+  const budgets = await lockBudgets(tx, tenant, [...new Set(holds.flatMap((each) => each.budgets))]);
+  const released = budgets.map((budget) => {
+    const own = holds.filter((hold) => hold.budgets.includes(budget.uid));
+    return { ...budget, held: own.reduce((held, hold) => held - amountOf(hold), budget.held) };
+  });
+  await deleteHolds(tx, tenant, holds);
+  await settleBudgets(tx, tenant, released);
+}

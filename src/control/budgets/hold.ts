@@ -1,0 +1,94 @@
+/**
+ * Holds: what the tokens of a device can cost at most until they expire.
+ *
+ * A hold is time at a rate, the ceiling of the token's role. Usage that is charged takes its seconds away, and what has expired
+ * without usage leaves after GRACE_SECONDS.
+ */
+import type { RateCard } from '../../money/pricing/rate-card.ts';
+import type { Role, Tier } from '../../money/pricing/role.ts';
+
+/** How long after the use of a token relays may report it before the budget stops waiting for it. */
+export const GRACE_SECONDS = 900;
+
+/** A rate is for a thousand participant-minutes. */
+const RATE_SECONDS = 60_000n;
+
+export interface Hold {
+  /** Micros for a thousand participant-minutes. */
+  readonly rate: bigint;
+  /** Time for which no usage has been charged yet. */
+  readonly seconds: number;
+  /** When the last token expires, in seconds since 1970. */
+  readonly until: number;
+}
+
+/** The rate of a token: the ceiling of its role at the highest tier that its capabilities allow. */
+export function rateOf(rates: RateCard, role: Role, capabilities: readonly string[]): bigint {
+  const tier: Tier = capabilities.includes('subscribe.video') ? '2k_plus' : 'audio';
+  return rates.ceilingPer1000Minutes[role][tier];
+}
+
+/** Whole micros, rounded up. */
+export function amountOf({ rate, seconds }: Pick<Hold, 'rate' | 'seconds'>): bigint {
+  return (rate * BigInt(seconds) + RATE_SECONDS - 1n) / RATE_SECONDS;
+}
+
+export interface NewToken {
+  readonly rate: bigint;
+  /** Its start and its end, in seconds since 1970. */
+  readonly now: number;
+  readonly until: number;
+  /** All charges before this time were taken from holds. In seconds since 1970. */
+  readonly spentUntil: number;
+}
+
+/**
+ * The hold after a token: it adds the time that no earlier token covers. A lower rate begins when nothing is left of a higher one.
+ */
+export function extendHold(before: Hold | undefined, { rate, now, until, spentUntil }: NewToken): Hold {
+  if (!before) return { rate, seconds: until - now, until };
+  const left = Math.min(before.seconds, Math.max(0, Math.ceil(before.until + GRACE_SECONDS - spentUntil)));
+  const added = Math.max(0, until - Math.max(before.until, now));
+  const isOver = left === 0 && before.until <= now;
+  return {
+    rate: isOver || rate > before.rate ? rate : before.rate,
+    seconds: left + added,
+    until: Math.max(before.until, until),
+  };
+}
+
+/** What a hold pays of a charge. `released` micros leave it, which are at least as many. */
+export interface PaidByHold {
+  readonly micros: bigint;
+  readonly released: bigint;
+}
+
+/**
+ * Pay a charge from the holds of its participant, the earliest end first. Each loses the time that was used, and as much more as the
+ * charge was dearer. `rest`: what no hold covers.
+ */
+export function payFromHolds<Each extends Hold>(
+  holds: readonly Each[],
+  { seconds, micros }: { readonly seconds: number; readonly micros: bigint },
+): { readonly after: Each[]; readonly paid: PaidByHold[]; readonly rest: bigint } {
+  let secondsLeft = seconds;
+  let rest = micros;
+  const paid: PaidByHold[] = [];
+  const after = holds.map((hold) => {
+    const left = Math.min(Math.max(0, hold.seconds - secondsLeft), secondsWorth(hold, amountOf(hold) - rest));
+    const released = amountOf(hold) - amountOf({ ...hold, seconds: left });
+    const own = rest < released ? rest : released;
+    secondsLeft = Math.max(0, secondsLeft - (hold.seconds - left));
+    rest -= own;
+    paid.push({ micros: own, released });
+    return { ...hold, seconds: left };
+  });
+  return { after, paid, rest };
+}
+
+/** The longest time of a hold that costs no more than `most` micros. */
+function secondsWorth({ rate, seconds }: Hold, most: bigint): number {
+  if (most <= 0n) return rate === 0n && most === 0n ? seconds : 0;
+  const worth = rate === 0n ? BigInt(seconds) : (most * RATE_SECONDS) / rate;
+  return worth < BigInt(seconds) ? Number(worth) : seconds;
+}

@@ -1,0 +1,104 @@
+/** Usage that was charged replaces the holds of its participants, and is spent from their budgets. */
+import type { Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { appendEvents } from '../../events/append-events.sql.ts';
+import { atTime, type Budget, coversUsage, sharesToTell } from './budget.ts';
+import { budgetAlert } from './budget-events.ts';
+import { listBudgets, lockBudgets, settleBudgets } from './budgets.sql.ts';
+import { payFromHolds } from './hold.ts';
+import { lockHoldsOf, type StoredHold, updateSeconds } from './holds.sql.ts';
+
+/** Charged usage of one participant. */
+export interface Charge {
+  /** Name of the room. */
+  readonly room: string;
+  /** As the token names it; `null`: not known. */
+  readonly participant: string | null;
+  readonly seconds: number;
+  readonly micros: bigint;
+  /** When it was charged. */
+  readonly at: Date;
+  /** Those of the session, for usage whose hold is gone. */
+  readonly keyId: string | null;
+  readonly customer: string | null;
+}
+
+/** A part of a charge, which these budgets pay. */
+interface Payment {
+  readonly budgets: readonly string[];
+  readonly at: Date;
+  readonly micros: bigint;
+  /** What leaves the hold: at least what it pays. 0 without a hold. */
+  readonly released: bigint;
+}
+
+/**
+ * Call it in the transaction that remembers that these charges were spent. A hold pays from the budgets that it is part of; what no
+ * hold covers is spent all the same, if need be beyond the budget. Appends one event for each share of a budget that is reached.
+ */
+export async function spendFromBudgets(tx: Tx, tenant: TenantId, charges: readonly Charge[]): Promise<void> {
+  if (charges.length === 0) return;
+  const all = await listBudgets(tx, tenant);
+  if (all.length === 0) return;
+  const payments = await payCharges(tx, tenant, charges, all);
+  const budgets = await lockBudgets(tx, tenant, [...new Set(payments.flatMap((each) => each.budgets))]);
+  const payers = Map.groupBy(
+    payments.flatMap((payment) => payment.budgets.map((uid) => ({ uid, payment }))),
+    ({ uid }) => uid,
+  );
+  const spent = budgets.map((each) =>
+    (payers.get(each.uid) ?? []).reduce((budget, { payment }) => spend(budget, payment), each),
+  );
+  const tellings = spent.map((budget) => ({ budget, shares: sharesToTell(budget) }));
+  await settleBudgets(
+    tx,
+    tenant,
+    tellings.map(({ budget, shares }) => ({ ...budget, told: shares.at(-1) ?? budget.told })),
+  );
+  const events = tellings.flatMap(({ budget, shares }) => shares.map((share) => budgetAlert(budget, share)));
+  await appendEvents(tx, tenant, events);
+}
+
+/** The charges of a participant take turns at its holds, the earliest end first. */
+async function payCharges(
+  tx: Tx,
+  tenant: TenantId,
+  charges: readonly Charge[],
+  all: readonly Budget[],
+): Promise<Payment[]> {
+  const holds = Map.groupBy(await lockHoldsOf(tx, tenant, namesOf(charges)), keyOf);
+  for (const own of holds.values()) own.sort((a, b) => a.until - b.until);
+  const payments = charges.flatMap((charge) => {
+    const key = keyOf({ room: charge.room, username: charge.participant ?? '' });
+    const own = holds.get(key) ?? [];
+    const { after, paid, rest } = payFromHolds(own, charge);
+    holds.set(key, after);
+    const { at } = charge;
+    const uncovered = own.at(-1)?.budgets ?? uidsOf(all.filter((each) => coversUsage(each, charge)));
+    return [
+      ...paid.map(({ micros, released }, place) => ({ budgets: own[place]!.budgets, at, micros, released })),
+      ...(rest > 0n ? [{ budgets: uncovered, at, micros: rest, released: 0n }] : []),
+    ];
+  });
+  await updateSeconds(tx, tenant, [...holds.values()].flat());
+  return payments;
+}
+
+function keyOf({ room, username }: Pick<StoredHold, 'room' | 'username'>): string {
+  return `${room}\0${username}`;
+}
+
+function namesOf(charges: readonly Charge[]) {
+  return charges.flatMap(({ room, participant }) => (participant === null ? [] : [{ room, participant }]));
+}
+
+function uidsOf(budgets: readonly Budget[]): string[] {
+  return budgets.map(({ uid }) => uid);
+}
+
+/** What was charged in an earlier period, or before the budget was made, is not part of what is spent. */
+function spend(before: Budget, { at, micros, released }: Payment): Budget {
+  const budget = atTime(before, at);
+  const counts = at >= budget.periodStart && at >= budget.createdAt;
+  return { ...budget, held: budget.held - released, spent: budget.spent + (counts ? micros : 0n) };
+}

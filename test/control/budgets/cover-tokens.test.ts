@@ -1,0 +1,48 @@
+/** Budgets that are made while sessions run. */
+import { expect, test } from 'vitest';
+import { coverTokensOfNewBudgets } from '../../../src/control/budgets/cover-tokens.ts';
+import { failureOf, useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
+import { mint, newStage } from '../moderation/support.ts';
+import { AUDIO_TOKEN, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+
+test('the first budget holds what tokens from before may still cost', async () => {
+  const stage = await newStage(app, controlOf);
+  await mint(stage, 'ann');
+  await mint(stage, 'bob', { capabilities: ['subscribe.audio'], customer: 'acme' });
+  const all = await put(app, stage.tenant, wanted({ max: 2n * VIDEO_TOKEN }));
+  const acme = await put(app, stage.tenant, wanted({ id: 'acme', customer: 'acme', max: 0n }));
+  // Some of their time may have passed.
+  expect(Number(all.held)).toBeCloseTo(Number(VIDEO_TOKEN + AUDIO_TOKEN), -3);
+  expect(acme).toMatchObject({ held: all.held - VIDEO_TOKEN });
+  expect(await failureOf(mint(stage, 'cid'))).toMatchObject({ metadata: { budget: 'all' } });
+  await spend(app, stage.tenant, { participant: 'bob', seconds: 600, micros: AUDIO_TOKEN });
+  expect(await read(app, stage.tenant, 'acme')).toMatchObject({ spent: AUDIO_TOKEN, held: 0n });
+});
+
+test('usage that was charged before the budget was made is not spent from it', async () => {
+  const stage = await newStage(app, controlOf);
+  await mint(stage, 'ann');
+  await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN, period: 'month' }));
+  const at = new Date(Date.now() - 60_000);
+  await spend(app, stage.tenant, { participant: 'ann', seconds: 60, micros: 100n, at });
+  expect(await read(app, stage.tenant)).toMatchObject({ spent: 0n, held: (VIDEO_TOKEN * 9n) / 10n });
+});
+
+test('a token that was admitted while the budget was made is covered soon after', async () => {
+  const stage = await newStage(app, controlOf);
+  await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
+  // As the token's transaction left it, which saw no budget.
+  await mint(stage, 'ann');
+  await app.service.deps.db.query('delete from budget_holds where tenant_id = $1', [idOf(stage.tenant)]);
+  await app.service.deps.db.query('update budgets set held = 0, free = max where tenant_id = $1', [
+    idOf(stage.tenant),
+  ]);
+  await coverTokensOfNewBudgets(app.service.deps);
+  expect(await read(app, stage.tenant)).toMatchObject({ held: VIDEO_TOKEN });
+  expect(await failureOf(mint(stage, 'bob'))).toMatchObject({ reason: 'BUDGET_REACHED' });
+});

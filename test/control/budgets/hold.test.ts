@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { amountOf, extendHold, GRACE_SECONDS, payFromHolds } from '../../../src/control/budgets/hold.ts';
+
+const RATE = 300_000n;
+
+describe('extendHold', () => {
+  const before = { rate: RATE, seconds: 600, until: 1_600 };
+
+  test('adds the time that no earlier token covers', () => {
+    const token = { rate: RATE, now: 1_300, until: 1_900, spentUntil: 1_300 };
+    expect(extendHold(undefined, token)).toEqual({ rate: RATE, seconds: 600, until: 1_900 });
+    expect(extendHold(before, token)).toEqual({ rate: RATE, seconds: 900, until: 1_900 });
+    expect(extendHold(before, { ...token, until: 1_500 })).toEqual(before);
+  });
+
+  test('lets go of time that is older than the grace time, once all charges until then are spent', () => {
+    const now = before.until + GRACE_SECONDS + 100;
+    const token = { rate: RATE / 2n, now, until: now + 60 };
+    expect(extendHold(before, { ...token, spentUntil: now })).toEqual({
+      ...{ rate: RATE / 2n, seconds: 60, until: now + 60 },
+    });
+    expect(extendHold(before, { ...token, spentUntil: before.until })).toMatchObject({
+      ...{ rate: RATE, seconds: 660 },
+    });
+  });
+});
+
+test('holds pay all that tokens can cost, and what leaves them is never less than what they pay', () => {
+  const hold = fc.record({
+    rate: fc.bigInt(0n, 10n ** 7n),
+    seconds: fc.nat(3_600),
+    until: fc.constant(0),
+  });
+  const charge = fc.record({ seconds: fc.nat(900), micros: fc.bigInt(0n, 10n ** 6n) });
+  const sum = (holds: readonly { rate: bigint; seconds: number }[]) =>
+    holds.reduce((all, each) => all + amountOf(each), 0n);
+  fc.assert(
+    fc.property(fc.array(hold, { maxLength: 3 }), charge, (holds, { seconds, micros }) => {
+      const { after, paid, rest } = payFromHolds(holds, { seconds, micros });
+      expect(paid.reduce((all, each) => all + each.micros, 0n) + rest).toBe(micros);
+      expect(paid.every((each) => each.released >= each.micros)).toBe(true);
+      expect(sum(after)).toBe(sum(holds) - paid.reduce((all, each) => all + each.released, 0n));
+      expect(after.every((each, at) => each.seconds >= 0 && each.seconds <= holds[at]!.seconds)).toBe(true);
+      // Something is left over only where nothing is held any more.
+      if (rest > 0n) expect(sum(after)).toBe(0n);
+    }),
+  );
+});

@@ -1,0 +1,73 @@
+/** Many minters on several services at once: exactly as many tokens as fit, whatever ends in the middle. */
+import { RoomService } from '@boxoffice/contract/room_service';
+import { expect, test } from 'vitest';
+import { Failure } from '../../../src/base/failure.ts';
+import { mintClientToken } from '../../../src/control/admission/mint-client-token.ts';
+import { giveBackExpired } from '../../../src/control/budgets/give-back.ts';
+import { findAssignedUntil } from '../../../src/control/sessions/session-cursors.sql.ts';
+import { useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+import { callerOf, idOf } from '../../support/tenants.ts';
+import { deviceOf, newStage } from '../moderation/support.ts';
+import { AUDIO_TOKEN, put, read, spend, wanted } from './support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+
+const MINTERS = 64;
+const ROUNDS = 5;
+
+test('64 minters at two services, with two rooms and three budgets, while relays report', async () => {
+  const stage = await newStage(app, controlOf);
+  const tenant = idOf(stage.tenant);
+  await stage.control.call(RoomService.method.createRoom, { room: 'lounge' });
+  const other = await app.another();
+  const fits = 100n;
+  const fitInLobby = 30n;
+  await put(app, stage.tenant, wanted({ max: fits * AUDIO_TOKEN }));
+  await put(app, stage.tenant, wanted({ id: 'lobbies', room: 'lobby', max: fitInLobby * AUDIO_TOKEN }));
+  await put(app, stage.tenant, wanted({ id: 'patterns', room: 'lo*', max: fits * AUDIO_TOKEN }));
+
+  const services = [app.service, other.service];
+  const admitted: { readonly room: string; readonly participant: string }[] = [];
+  const mintOne = async (at: number, round: number) => {
+    const username = `user-${round}-${at}`;
+    const room = at % 2 === 0 ? 'lobby' : 'lounge';
+    try {
+      await mintClientToken(services[(at >> 1) % 2]!.deps, callerOf(tenant), {
+        ...{ room, username, thumbprint: deviceOf(username), role: 'audience' },
+        capabilities: ['subscribe.audio'],
+        ...{
+          rank: undefined,
+          lifetimeSeconds: undefined,
+          ageVerified: false,
+          address: undefined,
+          customer: null,
+        },
+      });
+      admitted.push({ room, participant: username });
+    } catch (error) {
+      expect(error).toBeInstanceOf(Failure);
+      expect((error as Failure).kind).toBe('budget_reached');
+    }
+  };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    // Relays report what those of the rounds before used for a minute, at the ceiling: it frees nothing.
+    const usage = { seconds: 60, micros: AUDIO_TOKEN / 10n };
+    const reports = admitted.slice(-8).map((each) => spend(app, stage.tenant, { ...each, ...usage }));
+    const mints = Array.from({ length: MINTERS }, (_, at) => mintOne(at, round));
+    await Promise.all([...mints, ...reports]);
+  }
+
+  expect(admitted.filter(({ room }) => room === 'lobby')).toHaveLength(Number(fitInLobby));
+  expect(admitted).toHaveLength(Number(fits));
+  for (const id of ['all', 'lobbies', 'patterns']) {
+    const { max, spent, held } = await read(app, stage.tenant, id);
+    expect(spent + held).toBe(max);
+  }
+  await app.service.deps.db.query(`update budget_holds set until = now() - interval '901 s'`);
+  await giveBackExpired(app.service.deps, findAssignedUntil);
+  for (const id of ['all', 'lobbies', 'patterns']) {
+    expect(await read(app, stage.tenant, id)).toMatchObject({ held: 0n });
+  }
+});

@@ -1,0 +1,98 @@
+/** Usage replaces holds, and is spent from budgets, from the report of a relay on. */
+import { beforeEach, expect, test } from 'vitest';
+import { giveBackExpired } from '../../../src/control/budgets/give-back.ts';
+import { findAssignedUntil } from '../../../src/control/sessions/session-cursors.sql.ts';
+import { report } from '../../doors/rest/ledger-routes.ts';
+import { failureOf, useControl } from '../../support/grpc.ts';
+import { usageRecord, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
+import { mint, newStage, type Stage } from '../moderation/support.ts';
+import { assignAll } from '../sessions/support.ts';
+import { AUDIO_TOKEN, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await newStage(app, controlOf);
+});
+
+const sound = { capabilities: ['publish.audio', 'subscribe.audio'] };
+/** Five minutes at the ceiling of sound. */
+const audioRecord = (participant: string) =>
+  usageRecord({
+    room: 'lobby',
+    participant,
+    tier: 'audio',
+    role: 'audience',
+    seconds: 300,
+    egress_bytes: 1e9,
+  });
+
+test('what a relay reports replaces the hold of its token, in all budgets that cover it', async () => {
+  await put(app, stage.tenant, wanted({ max: 2n * AUDIO_TOKEN }));
+  await put(app, stage.tenant, wanted({ id: 'acme', customer: 'acme', max: AUDIO_TOKEN }));
+  await put(app, stage.tenant, wanted({ id: 'other', customer: 'other', max: 0n }));
+  await mint(stage, 'ann', { ...sound, customer: 'acme' });
+  expect(await failureOf(mint(stage, 'bob', { ...sound, customer: 'other' }))).toMatchObject({
+    metadata: { budget: 'other' },
+  });
+  await report(app, stage.tenant, [audioRecord('ann')]);
+  await assignAll(app.service.deps.db, idOf(stage.tenant));
+  const half = AUDIO_TOKEN / 2n;
+  expect(await read(app, stage.tenant)).toMatchObject({ spent: half, held: half });
+  expect(await read(app, stage.tenant, 'acme')).toMatchObject({ spent: half, held: half });
+  expect(await read(app, stage.tenant, 'other')).toMatchObject({ spent: 0n, held: 0n });
+});
+
+test('the newest token of a device decides which budgets pay', async () => {
+  await put(app, stage.tenant, wanted({ id: 'acme', customer: 'acme', max: AUDIO_TOKEN }));
+  await put(app, stage.tenant, wanted({ id: 'zeta', customer: 'zeta', max: 2n * AUDIO_TOKEN }));
+  await mint(stage, 'ann', { ...sound, customer: 'acme' });
+  await mint(stage, 'ann', { ...sound, customer: 'zeta' });
+  await spend(app, stage.tenant, { participant: 'ann', seconds: 300, micros: 100n, customer: 'acme' });
+  expect(await read(app, stage.tenant, 'acme')).toMatchObject({ spent: 0n, held: 0n });
+  expect(await read(app, stage.tenant, 'zeta')).toMatchObject({ spent: 100n });
+});
+
+test('what no hold covers is spent beyond the budget of its session', async () => {
+  await put(app, stage.tenant, wanted({ max: 100n }));
+  await put(app, stage.tenant, wanted({ id: 'acme', customer: 'acme', max: 100n }));
+  await spend(app, stage.tenant, { participant: 'bob', seconds: 10, micros: 250n, customer: 'acme' });
+  for (const id of ['all', 'acme']) {
+    expect(await read(app, stage.tenant, id)).toMatchObject({ spent: 250n, held: 0n });
+  }
+  expect(await failureOf(mint(stage, 'ann', sound))).toMatchObject({ reason: 'BUDGET_REACHED' });
+});
+
+test('what expired without usage is given back after the grace time, once all charges are spent', async () => {
+  const { deps } = app.service;
+  await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
+  await mint(stage, 'ann');
+  const expireBefore = (seconds: number) =>
+    deps.db.query('update budget_holds set until = now() - make_interval(secs => $1)', [seconds]);
+  await expireBefore(899);
+  await giveBackExpired(deps, findAssignedUntil);
+  expect(await read(app, stage.tenant)).toMatchObject({ held: VIDEO_TOKEN });
+  await expireBefore(901);
+  await giveBackExpired(deps, async () => new Date(Date.now() - 60_000));
+  // The job of the service may have come first.
+  await giveBackExpired(deps, findAssignedUntil);
+  expect(await read(app, stage.tenant)).toMatchObject({ spent: 0n, held: 0n });
+  await mint(stage, 'bob');
+});
+
+test('more holds than a turn takes are given back', async () => {
+  await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
+  await app.service.deps.db.query(
+    `insert into budget_holds (tenant_id, room, username, device, key_id, rate, seconds, until, budgets)
+     select $1, 'lobby', 'user-' || n, 'device', $2, 5, 0, now() - interval '1 hour', '{}' from generate_series(1, 1200) n`,
+    [idOf(stage.tenant), stage.tenant.keyId],
+  );
+  await giveBackExpired(app.service.deps, findAssignedUntil);
+  const { rowCount } = await app.service.deps.db.query('select from budget_holds where tenant_id = $1', [
+    idOf(stage.tenant),
+  ]);
+  expect(rowCount).toBe(0);
+});

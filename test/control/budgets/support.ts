@@ -1,0 +1,45 @@
+/** Budgets of tests, and tokens that take holds of them. */
+
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import type { Budget, WantedBudget } from '../../../src/control/budgets/budget.ts';
+import { getBudget } from '../../../src/control/budgets/get-budgets.ts';
+import { putBudget } from '../../../src/control/budgets/put-budget.ts';
+import { type Charge, spendFromBudgets } from '../../../src/control/budgets/spend-from-budgets.ts';
+import type { TestService, TestTenant } from '../../support/service.ts';
+import { callerOf, idOf } from '../../support/tenants.ts';
+
+/** A hard budget of the whole tenant, in all, unless `given` differs. */
+export function wanted(given: Partial<WantedBudget> & Pick<WantedBudget, 'max'>): WantedBudget {
+  return {
+    id: 'all',
+    ...{ keyId: null, room: null, customer: null },
+    period: 'total',
+    hard: true,
+    shares: [],
+    ...given,
+  };
+}
+
+export function put(app: TestService, tenant: TestTenant, budget: WantedBudget): Promise<Budget> {
+  return inTransaction(app.service.deps.db, (tx) =>
+    putBudget(tx, app.service.deps, callerOf(idOf(tenant)), budget),
+  );
+}
+
+export function read(app: TestService, tenant: TestTenant, id = 'all'): Promise<Budget> {
+  return getBudget(app.service.deps.db, idOf(tenant), id);
+}
+
+/** Usage that was charged, in room `lobby` and now, unless it differs. */
+export function spend(
+  app: TestService,
+  tenant: TestTenant,
+  ...sums: (Partial<Charge> & Pick<Charge, 'participant' | 'seconds' | 'micros'>)[]
+): Promise<void> {
+  const whole = sums.map((sum) => ({ room: 'lobby', at: new Date(), keyId: null, customer: null, ...sum }));
+  return inTransaction(app.service.deps.db, (tx) => spendFromBudgets(tx, idOf(tenant), whole));
+}
+
+/** What a token for ten minutes as audience may cost at most, at the built-in rates: with video, and without. */
+export const VIDEO_TOKEN = 64_000n;
+export const AUDIO_TOKEN = 3_000n;

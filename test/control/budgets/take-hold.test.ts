@@ -1,0 +1,82 @@
+/** Tokens take holds of budgets, and are refused where they do not fit. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { deleteBudget } from '../../../src/control/budgets/delete-budget.ts';
+import { createCredential, deviceKey, expectJoined, expectText, join } from '../../support/devices.ts';
+import { failureOf, useControl } from '../../support/grpc.ts';
+import { useService } from '../../support/service.ts';
+import { callerOf, idOf } from '../../support/tenants.ts';
+import { mint, newStage, type Stage } from '../moderation/support.ts';
+import { AUDIO_TOKEN, put, read, VIDEO_TOKEN, wanted } from './support.ts';
+
+const app = useService();
+const controlOf = useControl(app);
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await newStage(app, controlOf);
+});
+
+const sound = { capabilities: ['publish.audio', 'subscribe.audio'] };
+
+describe('a hard budget', () => {
+  test('admits exactly as many as fit', async () => {
+    await put(app, stage.tenant, wanted({ max: 2n * VIDEO_TOKEN + AUDIO_TOKEN }));
+    await mint(stage, 'ann');
+    await mint(stage, 'bob');
+    expect(await failureOf(mint(stage, 'cid'))).toMatchObject({
+      reason: 'BUDGET_REACHED',
+      metadata: { budget: 'all' },
+    });
+    await mint(stage, 'dan', sound);
+    expect(await failureOf(mint(stage, 'eve', sound))).toMatchObject({ reason: 'BUDGET_REACHED' });
+    expect(await read(app, stage.tenant)).toMatchObject({ spent: 0n, held: 2n * VIDEO_TOKEN + AUDIO_TOKEN });
+  });
+
+  test('of 0 admits nobody, and says so to joins in plain text', async () => {
+    await put(app, stage.tenant, wanted({ max: 0n }));
+    expect(await failureOf(mint(stage, 'ann'))).toMatchObject({ reason: 'BUDGET_REACHED' });
+    const { credential } = await createCredential(app, stage.tenant);
+    const refused = await join(app, credential, { room: 'lobby', key: deviceKey() });
+    expectText(refused, 402, 'budget reached: all has too little left for this session');
+    await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
+    expectJoined(await join(app, credential, { room: 'lobby', key: deviceKey() }));
+  });
+
+  test('counts a renewal for the time that is new', async () => {
+    await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN + 1_000n }));
+    await mint(stage, 'ann');
+    const { held } = await read(app, stage.tenant);
+    await mint(stage, 'ann');
+    const renewed = (await read(app, stage.tenant)).held;
+    expect(renewed - held).toBeLessThan(1_000n);
+    expect(renewed).toBeGreaterThanOrEqual(held);
+  });
+
+  test('is told by the one with the least that is left', async () => {
+    const half = VIDEO_TOKEN / 2n;
+    await put(app, stage.tenant, wanted({ max: half }));
+    await put(app, stage.tenant, wanted({ id: 'lobbies', room: 'lob*', max: half - 1n }));
+    await put(app, stage.tenant, wanted({ id: 'other', room: 'other*', max: 0n }));
+    expect(await failureOf(mint(stage, 'ann'))).toMatchObject({ metadata: { budget: 'lobbies' } });
+  });
+
+  test('a refusal takes nothing from other budgets', async () => {
+    await put(app, stage.tenant, wanted({ max: 10n * VIDEO_TOKEN }));
+    await put(app, stage.tenant, wanted({ id: 'key', keyId: stage.tenant.keyId, max: 1n }));
+    expect(await failureOf(mint(stage, 'ann'))).toMatchObject({ metadata: { budget: 'key' } });
+    expect(await read(app, stage.tenant)).toMatchObject({ held: 0n });
+  });
+});
+
+test('a budget that is deleted while holds are open, and made again, has them', async () => {
+  await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
+  await put(app, stage.tenant, wanted({ id: 'other', max: 10n * VIDEO_TOKEN, hard: false }));
+  await mint(stage, 'ann');
+  await inTransaction(app.service.deps.db, (tx) => deleteBudget(tx, callerOf(idOf(stage.tenant)), 'all'));
+  await mint(stage, 'bob');
+  const made = await put(app, stage.tenant, wanted({ max: 3n * VIDEO_TOKEN }));
+  expect(made.held).toBe(2n * VIDEO_TOKEN);
+  await mint(stage, 'cid');
+  expect(await failureOf(mint(stage, 'dan'))).toMatchObject({ reason: 'BUDGET_REACHED' });
+});
