@@ -32,7 +32,7 @@ const TYPES_URL = new URL('../sdk/typescript/src/backend/rest-types.ts', import.
 const LINE_WIDTH = 110;
 
 /** Device credentials are managed over the control plane, where a call can be repeated safely. */
-const TAGS = ['Signup', 'Keys', 'Billing', 'Usage', 'Rates', 'Participants', 'Webhooks', 'Audit'];
+const TAGS = ['Signup', 'Keys', 'Billing', 'Budgets', 'Usage', 'Rates', 'Participants', 'Webhooks', 'Audit'];
 
 /** Schemas that get a name of their own wherever they stand. */
 const NAMED = {

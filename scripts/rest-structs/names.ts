@@ -50,6 +50,7 @@ export const ANSWERS: Readonly<Record<string, AnswerName>> = {
     go: 'ThresholdStatus',
     doc: 'A threshold that was set, and whether the balance is below it',
   },
+  Budget: { at: 'GET /v1/budgets/{id}' },
   ListedStatement: {
     at: 'GET /v1/statements statements',
     doc: 'The balance of a month that has a statement',
@@ -223,6 +224,16 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
     doc: 'When to charge the saved card automatically',
   },
   SetAlertThreshold: { at: 'PUT /v1/alerts thresholds', go: 'Threshold', doc: 'A threshold to set' },
+  SetBudget: {
+    at: 'PUT /v1/budgets/{id}',
+    method: 'Budgets.Set',
+    doc: 'A budget to make or change',
+    new: [
+      'A budget of the whole tenant, which refuses what does not fit if it is `hard`',
+      ...['id', 'period', 'limit_micros', 'hard'],
+    ],
+    default: 'none',
+  },
   SetMail: {
     at: 'PUT /v1/mail',
     method: 'Mail.Set',
@@ -313,6 +324,8 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
   GetStatement: goOnly('GET /v1/statements/{month}', 'Billing.Statement', 'Which month'),
   GetReceipt: goOnly('GET /v1/payments/{id}/receipt', 'Billing.Receipt', 'Which payment'),
   SetAlerts: goOnly('PUT /v1/alerts', 'Alerts.Set', 'All thresholds'),
+  GetBudget: goOnly('GET /v1/budgets/{id}', 'Budgets.Get', 'Which budget'),
+  DeleteBudget: goOnly('DELETE /v1/budgets/{id}', 'Budgets.Delete', 'Which budget'),
   ReportUsage: goOnly('POST /v1/usage', 'Usage.Report', 'A batch of records'),
   GetSession: goOnly('GET /v1/sessions/{id}', 'Usage.Session', 'Which session'),
   GetRoomCost: goOnly('GET /v1/rooms/{uid}/cost', 'Usage.RoomCost', 'Which room'),
@@ -457,6 +470,11 @@ export const WORDS: Readonly<Record<string, WordsName>> = {
     doc: 'What a threshold is about',
     prefix: 'Threshold',
     words: { balance: 'An amount of credit', runway: 'Hours that the credit lasts' },
+  },
+  BudgetPeriod: {
+    doc: 'What a budget is for',
+    prefix: 'BudgetFor',
+    words: { day: 'Each day, UTC', month: 'Each month, UTC', total: 'Everything' },
   },
   RunwayWindow: {
     doc: 'Hours or days up to now',

@@ -207,6 +207,11 @@ function attribute(
   return parts.length > 0 ? `#[serde(${parts.join(', ')})]\n` : '';
 }
 
+function emptyOf({ type, isOption }: Member): string {
+  if (isOption) return 'None';
+  return type.startsWith('Vec<') ? 'Vec::new()' : '0';
+}
+
 function writeBuilder(name: string, members: readonly Member[]): string {
   const [doc, ...taken] = REQUESTS[name]!.new!;
   const first = taken.map((each) => members.find((member) => member.name === each)!);
@@ -216,7 +221,7 @@ function writeBuilder(name: string, members: readonly Member[]): string {
   );
   const rest =
     REQUESTS[name]!.default === 'none'
-      ? others.map((each) => `${each.name}: ${each.isOption ? 'None' : '0'},\n`).join('')
+      ? others.map((each) => `${each.name}: ${emptyOf(each)},\n`).join('')
       : others.length > 0
         ? '..Self::default()\n'
         : '';

@@ -26,6 +26,8 @@ type Client struct {
 	Rates *Rates
 	// Alerts are thresholds of credit.
 	Alerts *Alerts
+	// Budgets are what may be spent at most.
+	Budgets *Budgets
 	// Webhooks tell about events.
 	Webhooks *Webhooks
 	// Mail is who gets mail about the account.
@@ -64,6 +66,7 @@ func New(options Options) (*Client, error) {
 		Usage:             &Usage{rest},
 		Rates:             &Rates{rest},
 		Alerts:            &Alerts{rest},
+		Budgets:           &Budgets{rest},
 		Webhooks:          &Webhooks{rest},
 		Mail:              &Mail{rest},
 		Audit:             &Audit{rest},

@@ -186,6 +186,18 @@ func TestRequestsOfREST(t *testing.T) {
 			return err
 		}, true},
 		{"PUT /v1/alerts", `{"thresholds":[]}`, func(c *Client) error { _, err := c.Alerts.Set(t.Context(), SetAlerts{}); return err }, true},
+		{"GET /v1/budgets", "", func(c *Client) error { _, err := c.Budgets.List(t.Context()); return err }, true},
+		{"GET /v1/budgets/a%2Fb", "", func(c *Client) error {
+			_, err := c.Budgets.Get(t.Context(), GetBudget{ID: "a/b"})
+			return err
+		}, true},
+		{"PUT /v1/budgets/acme", `{"room":"class-*","period":"month","limit_micros":5,"hard":true}`, func(c *Client) error {
+			_, err := c.Budgets.Set(t.Context(), SetBudget{ID: "acme", Room: "class-*", Period: BudgetForMonth, LimitMicros: 5, Hard: true})
+			return err
+		}, true},
+		{"DELETE /v1/budgets/acme", "", func(c *Client) error {
+			return c.Budgets.Delete(t.Context(), DeleteBudget{ID: "acme"})
+		}, true},
 		{"GET /v1/mail", "", func(c *Client) error { _, err := c.Mail.Get(t.Context()); return err }, true},
 		{"PUT /v1/mail", `{"addresses":["ops@example.com"],"alerts":true,"receipts":false,"signup_address":false}`, func(c *Client) error {
 			request := SetMailSettings{Addresses: []string{"ops@example.com"}, Alerts: true, SignupAddress: Ptr(false)}
@@ -339,6 +351,13 @@ func TestIdempotencyKeysOfREST(t *testing.T) {
 		"Alerts.Set": func(c *Client, options ...CallOption) error {
 			_, err := c.Alerts.Set(t.Context(), SetAlerts{}, options...)
 			return err
+		},
+		"Budgets.Set": func(c *Client, options ...CallOption) error {
+			_, err := c.Budgets.Set(t.Context(), SetBudget{ID: "x"}, options...)
+			return err
+		},
+		"Budgets.Delete": func(c *Client, options ...CallOption) error {
+			return c.Budgets.Delete(t.Context(), DeleteBudget{ID: "x"}, options...)
 		},
 		"Mail.Set": func(c *Client, options ...CallOption) error {
 			_, err := c.Mail.Set(t.Context(), SetMailSettings{}, options...)

@@ -199,6 +199,19 @@ const (
 	ThresholdRunway ThresholdKind = "runway"
 )
 
+// BudgetPeriod is what a budget is for. Expect words that are not listed here.
+type BudgetPeriod string
+
+// Values of BudgetPeriod.
+const (
+	// Each day, UTC.
+	BudgetForDay BudgetPeriod = "day"
+	// Each month, UTC.
+	BudgetForMonth BudgetPeriod = "month"
+	// Everything.
+	BudgetForTotal BudgetPeriod = "total"
+)
+
 // RunwayWindow is hours or days up to now. Expect words that are not listed here.
 type RunwayWindow string
 
@@ -396,6 +409,39 @@ type ThresholdStatus struct {
 	Threshold
 	// Since when the balance is below it. Zero: it is not.
 	RaisedAt time.Time `json:"raised_at,omitzero"`
+}
+
+// Budget is a budget. spent was charged in this period, held is what tokens that run may still cost, free
+// is what further tokens may cost, and beyond is what was charged although the budget was spent.
+type Budget struct {
+	// As you chose it.
+	ID string `json:"id"`
+	// Id of an API key or a device credential: tokens that it asked for.
+	Key string `json:"key,omitzero"`
+	// A name, in which * stands for any characters: tokens of these rooms.
+	Room string `json:"room,omitzero"`
+	// Tokens that were minted with this Customer.
+	Customer string `json:"customer,omitzero"`
+	// What it is for: each day or month, in UTC, or everything.
+	Period BudgetPeriod `json:"period"`
+	// An amount of money.
+	Limit Amount `json:"limit"`
+	// Tokens that do not fit are refused. Otherwise events tell, and nothing is refused.
+	Hard bool `json:"hard"`
+	// An event tells of each that is spent, once a period. Ascending.
+	AlertPercents []int64 `json:"alert_percents"`
+	// An amount of money.
+	Spent Amount `json:"spent"`
+	// An amount of money.
+	Held Amount `json:"held"`
+	// An amount of money.
+	Free Amount `json:"free"`
+	// An amount of money.
+	Beyond Amount `json:"beyond"`
+	// Since when Spent counts: the start of the period, or of the budget.
+	PeriodStartedAt time.Time `json:"period_started_at,omitzero"`
+	// When it was made.
+	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
 // ListedStatement is the balance of a month that has a statement.
@@ -1209,6 +1255,26 @@ type Threshold struct {
 	BelowHours int64 `json:"below_hours,omitzero"`
 }
 
+// SetBudget is the request of [Budgets.Set]: a budget to make or change.
+type SetBudget struct {
+	// The id of the budget, which you choose.
+	ID string `json:"id"`
+	// Id of an API key or a device credential: tokens that it asked for.
+	Key string `json:"key,omitzero"`
+	// A name, in which * stands for any characters: tokens of these rooms.
+	Room string `json:"room,omitzero"`
+	// Tokens that were minted with this Customer. 1 to 128 characters.
+	Customer string `json:"customer,omitzero"`
+	// What it is for: each day or month, in UTC, or everything.
+	Period BudgetPeriod `json:"period"`
+	// Millionths of a US dollar. 0 and Hard admits nothing that could cost anything.
+	LimitMicros Micros `json:"limit_micros"`
+	// Refuse tokens that could cost more than is left.
+	Hard bool `json:"hard"`
+	// Percentages of the limit of which an event tells. None: none. At most 10.
+	AlertPercents []int64 `json:"alert_percents,omitzero"`
+}
+
 // SetMailSettings is the request of [Mail.Set]: settings of the mail about the account, in place of all
 // earlier ones.
 type SetMailSettings struct {
@@ -1420,6 +1486,18 @@ type GetReceipt struct {
 type SetAlerts struct {
 	// All of them, each once; none turns alerts off. At most 10.
 	Thresholds []Threshold `json:"thresholds"`
+}
+
+// GetBudget is the request of [Budgets.Get]: which budget.
+type GetBudget struct {
+	// The id of the budget, which you choose.
+	ID string `json:"id"`
+}
+
+// DeleteBudget is the request of [Budgets.Delete]: which budget.
+type DeleteBudget struct {
+	// The id of the budget, which you choose.
+	ID string `json:"id"`
 }
 
 // ReportUsage is the request of [Usage.Report]: a batch of records.

@@ -2,6 +2,7 @@
 import type { Step } from '../step.ts';
 import { ACCOUNTS } from './accounts.ts';
 import { ALERTS } from './alerts.ts';
+import { BUDGETS } from './budgets.ts';
 import { CHARGES } from './charges.ts';
 import { KILLS } from './kills.ts';
 import { LEAKS } from './leaks.ts';
@@ -21,6 +22,7 @@ export const STEPS: readonly Step[] = [
   ...CHARGES,
   ...ACCOUNTS,
   ...ALERTS,
+  ...BUDGETS,
   ...WEBHOOKS,
   ...REFUSALS,
   ...MISTAKES,

@@ -15,8 +15,8 @@ use crate::http::{Http, read_url, tls};
 use crate::inner::Inner;
 use crate::rest::Rest;
 use crate::services::{
-    Alerts, Audit, Billing, DeviceCredentials, Keys, Mail, Moderation, Participants, Rates, Rooms,
-    Tokens, Usage, Watchdogs, Webhooks,
+    Alerts, Audit, Billing, Budgets, DeviceCredentials, Keys, Mail, Moderation, Participants,
+    Rates, Rooms, Tokens, Usage, Watchdogs, Webhooks,
 };
 
 /// The client of one API key. It connects on the first call. Clones share the connections, which are closed
@@ -90,6 +90,12 @@ impl Client {
     #[must_use]
     pub fn rates(&self) -> Rates {
         Rates::new(self.inner.clone())
+    }
+
+    /// What may be spent at most.
+    #[must_use]
+    pub fn budgets(&self) -> Budgets {
+        Budgets::new(self.inner.clone())
     }
 
     /// Alerts of low credit.

@@ -80,6 +80,16 @@ const WRITES: [string, Writing, () => Response][] = [
   ],
   ['alerts.set', ({ alerts }, options) => alerts.set([], options), () => Response.json({ thresholds: [] })],
   [
+    'budgets.set',
+    ({ budgets }, options) => budgets.set({ id: 'x', period: 'day', limitMicros: 0n, hard: true }, options),
+    () => Response.json({}),
+  ],
+  [
+    'budgets.delete',
+    ({ budgets }, options) => budgets.delete('x', options),
+    () => new Response(null, { status: 204 }),
+  ],
+  [
     'mail.set',
     ({ mail }, options) => mail.set({ addresses: [], alerts: true, receipts: true }, options),
     () => Response.json({}),

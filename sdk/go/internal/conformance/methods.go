@@ -108,6 +108,10 @@ func calls() map[string]call {
 		"mail.set": with(func(c *boxoffice.Client) method[boxoffice.SetMailSettings, *boxoffice.MailSettings] {
 			return c.Mail.Set
 		}),
+		"budgets.list":   plain(func(c *boxoffice.Client) query[[]*boxoffice.Budget] { return c.Budgets.List }),
+		"budgets.get":    with(func(c *boxoffice.Client) method[boxoffice.GetBudget, *boxoffice.Budget] { return c.Budgets.Get }),
+		"budgets.set":    with(func(c *boxoffice.Client) method[boxoffice.SetBudget, *boxoffice.Budget] { return c.Budgets.Set }),
+		"budgets.delete": without(func(c *boxoffice.Client) procedure[boxoffice.DeleteBudget] { return c.Budgets.Delete }),
 		"webhooks.create": with(func(c *boxoffice.Client) method[boxoffice.CreateWebhook, *boxoffice.CreatedWebhook] {
 			return c.Webhooks.Create
 		}),

@@ -207,6 +207,13 @@ async fn rest(
                 serde_json::from_value(request["thresholds"].clone())?;
             changed(client.alerts().set(thresholds), options).await
         }
+        "budgets.list" => sent(client.budgets().list(), options).await,
+        "budgets.get" => sent(client.budgets().get(text(&request, "id")), options).await,
+        "budgets.set" => {
+            let request = serde_json::from_value(request)?;
+            changed(client.budgets().set(request), options).await
+        }
+        "budgets.delete" => changed(client.budgets().delete(text(&request, "id")), options).await,
         "mail.get" => sent(client.mail().get(), options).await,
         "mail.set" => changed(client.mail().set(read(&request)?), options).await,
         "billing.get" => sent(billing.get(), options).await,

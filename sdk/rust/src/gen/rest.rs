@@ -263,6 +263,24 @@ impl Default for ThresholdKind {
 }
 
 text_words! {
+    /// What a budget is for.
+    pub enum BudgetPeriod {
+        /// Each day, UTC.
+        Day => "day",
+        /// Each month, UTC.
+        Month => "month",
+        /// Everything.
+        Total => "total",
+    }
+}
+
+impl Default for BudgetPeriod {
+    fn default() -> Self {
+        Self::Unknown(String::new())
+    }
+}
+
+text_words! {
     /// Hours or days up to now.
     pub enum RunwayWindow {
         /// The last hour.
@@ -537,6 +555,47 @@ pub struct AlertThreshold {
     /// Since when the balance is below it. Absent: it is not.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub raised_at: Option<SystemTime>,
+}
+
+/// A budget. `spent` was charged in this period, `held` is what tokens that run may still cost, `free` is
+/// what further tokens may cost, and `beyond` is what was charged although the budget was spent.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Budget {
+    /// As you chose it.
+    pub id: String,
+    /// Id of an API key or a device credential: tokens that it asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// A name, in which `*` stands for any characters: tokens of these rooms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<String>,
+    /// Tokens that were minted with this `customer`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub customer: Option<String>,
+    /// What it is for: each day or month, in UTC, or everything.
+    pub period: BudgetPeriod,
+    /// An amount of money.
+    pub limit: Amount,
+    /// Tokens that do not fit are refused. Otherwise events tell, and nothing is refused.
+    pub hard: bool,
+    /// An event tells of each that is spent, once a period. Ascending.
+    pub alert_percents: Vec<i64>,
+    /// An amount of money.
+    pub spent: Amount,
+    /// An amount of money.
+    pub held: Amount,
+    /// An amount of money.
+    pub free: Amount,
+    /// An amount of money.
+    pub beyond: Amount,
+    /// Since when `spent` counts: the start of the period, or of the budget.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub period_started_at: Option<SystemTime>,
+    /// When it was made.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<SystemTime>,
 }
 
 /// The balance of a month that has a statement.
@@ -1876,6 +1935,79 @@ pub struct SetAlertThreshold {
     /// For `runway`: hours. 1 to 8760.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below_hours: Option<i64>,
+}
+
+/// A budget to make or change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[must_use]
+pub struct SetBudget {
+    /// The id of the budget, which you choose.
+    #[serde(skip_serializing)]
+    pub id: String,
+    /// Id of an API key or a device credential: tokens that it asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// A name, in which `*` stands for any characters: tokens of these rooms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<String>,
+    /// Tokens that were minted with this `customer`. 1 to 128 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub customer: Option<String>,
+    /// What it is for: each day or month, in UTC, or everything.
+    pub period: BudgetPeriod,
+    /// Millionths of a US dollar. 0 and `hard` admits nothing that could cost anything.
+    pub limit_micros: Micros,
+    /// Refuse tokens that could cost more than is left.
+    pub hard: bool,
+    /// Percentages of the limit of which an event tells. Absent: none. At most 10.
+    #[serde(default)]
+    pub alert_percents: Vec<i64>,
+}
+
+impl SetBudget {
+    /// A budget of the whole tenant, which refuses what does not fit if it is `hard`.
+    pub fn new(
+        id: impl Into<String>,
+        period: BudgetPeriod,
+        limit_micros: Micros,
+        hard: bool,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            period,
+            limit_micros,
+            hard,
+            key: None,
+            room: None,
+            customer: None,
+            alert_percents: Vec::new(),
+        }
+    }
+
+    /// Id of an API key or a device credential: tokens that it asked for.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// A name, in which `*` stands for any characters: tokens of these rooms.
+    pub fn room(mut self, room: impl Into<String>) -> Self {
+        self.room = Some(room.into());
+        self
+    }
+
+    /// Tokens that were minted with this `customer`. 1 to 128 characters.
+    pub fn customer(mut self, customer: impl Into<String>) -> Self {
+        self.customer = Some(customer.into());
+        self
+    }
+
+    /// Percentages of the limit of which an event tells.
+    pub fn alert_percents(mut self, alert_percents: impl IntoIterator<Item = i64>) -> Self {
+        self.alert_percents = alert_percents.into_iter().collect();
+        self
+    }
 }
 
 /// Settings of the mail about the account, in place of all earlier ones.

@@ -3,6 +3,7 @@
 mod alerts;
 mod audit;
 mod billing;
+mod budgets;
 mod device_credentials;
 mod keys;
 mod mail;
@@ -18,6 +19,7 @@ mod webhooks;
 pub use alerts::Alerts;
 pub use audit::Audit;
 pub use billing::Billing;
+pub use budgets::Budgets;
 pub use device_credentials::{CreatedCredential, DeviceCredentials, RotatedCredential};
 pub use keys::Keys;
 pub use mail::Mail;

@@ -2,6 +2,7 @@
 import { Alerts } from './alerts.ts';
 import { Audit } from './audit.ts';
 import { Billing } from './billing.ts';
+import { Budgets } from './budgets.ts';
 import { DEFAULT_LIMITS, type Limits } from './calls.ts';
 import { checkUrl } from './check-url.ts';
 import { Control } from './control.ts';
@@ -73,6 +74,8 @@ export class Boxoffice {
   readonly rates: Rates;
   /** Thresholds below which you are alerted. */
   readonly alerts: Alerts;
+  /** What may be spent at most. */
+  readonly budgets: Budgets;
   /** Endpoints that get events, and the events. */
   readonly webhooks: Webhooks;
   /** Who gets mail. */
@@ -112,6 +115,7 @@ export class Boxoffice {
     this.usage = new Usage(rest);
     this.rates = new Rates(rest);
     this.alerts = new Alerts(rest);
+    this.budgets = new Budgets(rest);
     this.webhooks = new Webhooks(rest);
     this.mail = new Mail(rest);
     this.audit = new Audit(rest);

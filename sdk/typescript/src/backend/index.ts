@@ -17,6 +17,7 @@ export type {
   StatementOptions,
 } from './billing.ts';
 export { Boxoffice, type BoxofficeOptions } from './boxoffice.ts';
+export type { Budget, Budgets, WantedBudget } from './budgets.ts';
 export type { CallOptions, MutationOptions } from './calls.ts';
 export type { WatchedEvent, WatchOptions } from './control.ts';
 export type * from './control-types.ts';

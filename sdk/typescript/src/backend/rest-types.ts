@@ -669,6 +669,148 @@ export interface Operations {
       }[];
     };
   };
+  /** All budgets. */
+  'GET /v1/budgets': {
+    /** The answer. */
+    answer: {
+      /** The budgets. */
+      budgets: {
+        /** As you chose it. */
+        id: string;
+        /** Id of an API key or a device credential: tokens that it asked for. */
+        key?: string | undefined;
+        /** A name, in which `*` stands for any characters: tokens of these rooms. */
+        room?: string | undefined;
+        /** Tokens that were minted with this `customer`. */
+        customer?: string | undefined;
+        /** What it is for: each day or month, in UTC, or everything. */
+        period: 'day' | 'month' | 'total';
+        /** An amount of money. */
+        limit: Amount;
+        /** Tokens that do not fit are refused. Otherwise events tell, and nothing is refused. */
+        hard: boolean;
+        /** An event tells of each that is spent, once a period. Ascending. */
+        alertPercents: number[];
+        /** An amount of money. */
+        spent: Amount;
+        /** An amount of money. */
+        held: Amount;
+        /** An amount of money. */
+        free: Amount;
+        /** An amount of money. */
+        beyond: Amount;
+        /** Since when `spent` counts: the start of the period, or of the budget. */
+        periodStartedAt: Date;
+        /** When it was made. */
+        createdAt: Date;
+      }[];
+    };
+  };
+  /** One budget. */
+  'GET /v1/budgets/{id}': {
+    /** In the path. */
+    path: {
+      /** The id of the budget, which you choose. */
+      id: string;
+    };
+    /** The answer. */
+    answer: {
+      /** As you chose it. */
+      id: string;
+      /** Id of an API key or a device credential: tokens that it asked for. */
+      key?: string | undefined;
+      /** A name, in which `*` stands for any characters: tokens of these rooms. */
+      room?: string | undefined;
+      /** Tokens that were minted with this `customer`. */
+      customer?: string | undefined;
+      /** What it is for: each day or month, in UTC, or everything. */
+      period: 'day' | 'month' | 'total';
+      /** An amount of money. */
+      limit: Amount;
+      /** Tokens that do not fit are refused. Otherwise events tell, and nothing is refused. */
+      hard: boolean;
+      /** An event tells of each that is spent, once a period. Ascending. */
+      alertPercents: number[];
+      /** An amount of money. */
+      spent: Amount;
+      /** An amount of money. */
+      held: Amount;
+      /** An amount of money. */
+      free: Amount;
+      /** An amount of money. */
+      beyond: Amount;
+      /** Since when `spent` counts: the start of the period, or of the budget. */
+      periodStartedAt: Date;
+      /** When it was made. */
+      createdAt: Date;
+    };
+  };
+  /** Make or change a budget. */
+  'PUT /v1/budgets/{id}': {
+    /** In the path. */
+    path: {
+      /** The id of the budget, which you choose. */
+      id: string;
+    };
+    /** The body. */
+    body: {
+      /** Id of an API key or a device credential: tokens that it asked for. */
+      key?: string | undefined;
+      /** A name, in which `*` stands for any characters: tokens of these rooms. */
+      room?: string | undefined;
+      /** Tokens that were minted with this `customer`. */
+      customer?: string | undefined;
+      /** What it is for: each day or month, in UTC, or everything. */
+      period: 'day' | 'month' | 'total';
+      /** Millionths of a US dollar. 0 and `hard` admits nothing that could cost anything. */
+      limitMicros: bigint;
+      /** Refuse tokens that could cost more than is left. */
+      hard: boolean;
+      /** Percentages of the limit of which an event tells. Left out: none. */
+      alertPercents?: number[] | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** As you chose it. */
+      id: string;
+      /** Id of an API key or a device credential: tokens that it asked for. */
+      key?: string | undefined;
+      /** A name, in which `*` stands for any characters: tokens of these rooms. */
+      room?: string | undefined;
+      /** Tokens that were minted with this `customer`. */
+      customer?: string | undefined;
+      /** What it is for: each day or month, in UTC, or everything. */
+      period: 'day' | 'month' | 'total';
+      /** An amount of money. */
+      limit: Amount;
+      /** Tokens that do not fit are refused. Otherwise events tell, and nothing is refused. */
+      hard: boolean;
+      /** An event tells of each that is spent, once a period. Ascending. */
+      alertPercents: number[];
+      /** An amount of money. */
+      spent: Amount;
+      /** An amount of money. */
+      held: Amount;
+      /** An amount of money. */
+      free: Amount;
+      /** An amount of money. */
+      beyond: Amount;
+      /** Since when `spent` counts: the start of the period, or of the budget. */
+      periodStartedAt: Date;
+      /** When it was made. */
+      createdAt: Date;
+    };
+  };
+  /** Delete a budget. */
+  'DELETE /v1/budgets/{id}': {
+    /** In the path. */
+    path: {
+      /** The id of the budget, which you choose. */
+      id: string;
+    };
+    /** The answer. */
+    answer: undefined;
+  };
   /** All payments that were credited. */
   'GET /v1/payments': {
     /** In the query. */
@@ -1825,6 +1967,7 @@ export interface Operations {
 
 /** Names on the wire, and here. */
 export const NAMES = {
+  alert_percents: 'alertPercents',
   amount_cents: 'amountCents',
   api_key: 'apiKey',
   assigned_until: 'assignedUntil',
@@ -1862,6 +2005,7 @@ export const NAMES = {
   latency_ms: 'latencyMs',
   leave_reason: 'leaveReason',
   left_at: 'leftAt',
+  limit_micros: 'limitMicros',
   limited_by: 'limitedBy',
   markup_basis_points: 'markupBasisPoints',
   next_cursor: 'nextCursor',
@@ -1871,6 +2015,7 @@ export const NAMES = {
   paused_at: 'pausedAt',
   paused_by: 'pausedBy',
   per_hour: 'perHour',
+  period_started_at: 'periodStartedAt',
   platform_fee_per_gib: 'platformFeePerGib',
   portal_url: 'portalUrl',
   posting_seq: 'postingSeq',
@@ -1910,6 +2055,7 @@ export const TIMES: ReadonlySet<string> = new Set([
   'old_key_retires',
   'old_secret_retires',
   'paused_at',
+  'period_started_at',
   'raised_at',
   'retires_at',
   'retry_at',
@@ -1925,6 +2071,7 @@ export const INTEGERS: ReadonlySet<string> = new Set([
   'delivered_seq',
   'egress_bytes',
   'ingress_bytes',
+  'limit_micros',
   'micros',
   'posting_seq',
   'seq',
