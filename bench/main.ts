@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
+import { budgets } from './budgets.ts';
 import { consolePages } from './console-pages.ts';
 import { costs } from './costs.ts';
 import { distributed, distributedCosts } from './distributed.ts';
@@ -47,6 +48,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   sessions,
   consolePages,
   budget,
+  budgets,
   keysRoute,
   keysGarbage,
   keysVerify,

@@ -85,13 +85,13 @@ export const BUDGETS: readonly Step[] = [
     expect: {
       covered: {
         error: {
-          kind: 'BudgetReached',
+          kind: 'Precondition',
           code: 'FAILED_PRECONDITION',
           reason: 'BUDGET_REACHED',
           metadata: { budget: 'acme' },
         },
       },
-      other: undefined,
+      other: { ok: { username: 'newcomer' } },
     },
   },
 ];

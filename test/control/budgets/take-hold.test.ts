@@ -61,6 +61,23 @@ describe('a hard budget', () => {
     expect(await failureOf(mint(stage, 'ann'))).toMatchObject({ metadata: { budget: 'lobbies' } });
   });
 
+  test('whose hold cannot be written admits nothing', async () => {
+    const { db } = app.service.deps;
+    await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
+    const tenant = idOf(stage.tenant);
+    await app.database.pool.query(
+      `alter table budget_holds add constraint no_holds check (tenant_id <> ${tenant}) not valid`,
+    );
+    expect(await failureOf(mint(stage, 'ann'))).toMatchObject({ code: 'INTERNAL' });
+    for (const table of ['participants', 'admissions', 'budget_holds']) {
+      const { rowCount } = await db.query(`select from ${table} where tenant_id = $1`, [tenant]);
+      expect(rowCount).toBe(0);
+    }
+    expect(await read(app, stage.tenant)).toMatchObject({ held: 0n });
+    await app.database.pool.query('alter table budget_holds drop constraint no_holds');
+    await mint(stage, 'ann');
+  });
+
   test('a refusal takes nothing from other budgets', async () => {
     await put(app, stage.tenant, wanted({ max: 10n * VIDEO_TOKEN }));
     await put(app, stage.tenant, wanted({ id: 'key', keyId: stage.tenant.keyId, max: 1n }));
