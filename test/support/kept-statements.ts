@@ -12,7 +12,7 @@ export interface KeptStatement {
 }
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Of functions whose arguments become a part of the text. */
+/** The first arguments of functions that make them a part of the text. */
 const ARGUMENTS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   ...Object.fromEntries(
     ['countInUse', 'countRetiring', 'markRevoked', 'markRetiring', 'takeRetiringKeys'].map((each) => [
