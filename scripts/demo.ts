@@ -1,7 +1,7 @@
 /**
  * The main job once, from outside, over HTTP: sign up, pay on the sandbox's page, create a relay key,
  * report usage, receive an alert by webhook, watch the automatic top-up, join a room with a device credential, and read
- * what the session cost, the ledger and the statement of the month.
+ * what the session cost, reach a budget, and read the ledger and the statement of the month.
  *
  * It uses the service that listens on HOST and PORT; when none does, it starts one in a temporary
  * folder and stops it at the end. Exit code 0 means that everything worked.
@@ -21,6 +21,15 @@ interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the demo reads answers of every shape
   readonly json: any;
+}
+
+/** JSON, or the text of a refusal. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 class UnexpectedAnswer extends Error {
@@ -48,7 +57,7 @@ class Api {
       },
       ...(options.body ? { body: JSON.stringify(options.body) } : {}),
     });
-    const result: Answer = { status: answer.status, json: await answer.json().catch(() => undefined) };
+    const result: Answer = { status: answer.status, json: parsed(await answer.text()) };
     const expected = options.expect ?? 200;
     if (answer.status !== expected) {
       const said = `${method} ${path} answered ${answer.status}: ${JSON.stringify(result.json)}`;
@@ -95,6 +104,7 @@ async function tellTheStory(api: Api): Promise<void> {
   const credential = await createDeviceCredential(api, tenant.key);
   await joinRoom(api, credential);
   await showSession(api, tenant.key, relayKey);
+  await reachBudget(api, tenant.key, credential);
   const balance = await showLedger(api, tenant.key);
   await showStatement(api, tenant.key, balance);
   say('\nDone: every micro-dollar is accounted for.');
@@ -306,14 +316,16 @@ async function createDeviceCredential(api: Api, key: string): Promise<string> {
   return credential;
 }
 
+function join(api: Api, credential: string, username: string, expected = 200) {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const body = { username, key: publicKey.export({ format: 'jwk' }) };
+  return api.call('POST', '/join', { key: credential, body, expect: expected });
+}
+
 /** What a device does: make a key that never leaves it, and join with the public half. */
 async function joinRoom(api: Api, credential: string): Promise<void> {
   step('The device makes a key of its own and joins; the token works with that key alone');
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const answer = await api.call('POST', '/join', {
-    key: credential,
-    body: { username: 'Ann', key: publicKey.export({ format: 'jwk' }) },
-  });
+  const answer = await join(api, credential, 'Ann');
   const [header, claims] = answer.token
     .split('.', 2)
     .map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()));
@@ -325,6 +337,15 @@ async function joinRoom(api: Api, credential: string): Promise<void> {
   if (!keys.some((each: { kid: string }) => each.kid === answer.keyId)) {
     throw new Error('the key that signed the token is not published');
   }
+}
+
+async function reachBudget(api: Api, key: string, credential: string): Promise<void> {
+  step('A hard budget of ten cents a day for those rooms: what a token may cost is held until it expires');
+  const body = { room: 'demo-*', period: 'day', limit_micros: 100_000, hard: true, alert_percents: [] };
+  const budget = await api.call('PUT', '/v1/budgets/demo-rooms', { key, body });
+  show('held', `${budget.held.display} for Ann, ${budget.free.display} left`);
+  show('Bob', `402 ${(await join(api, credential, 'Bob', 402)).trim()}`);
+  await api.call('DELETE', '/v1/budgets/demo-rooms', { key, expect: 204 });
 }
 
 /** Usage is assigned to sessions about a second after its charge. */
