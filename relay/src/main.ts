@@ -1,7 +1,6 @@
 import { Relay } from './relay.ts';
 import { openServer } from './server.ts';
 import { readSettings } from './settings.ts';
-import { watchForSpin } from './spin-watch.ts';
 
 async function open() {
   const settings = readSettings(process.env);
@@ -15,13 +14,6 @@ async function open() {
 const { relay, server } = await open().catch((error: Error) => {
   console.error(`the relay did not start: ${error.message}`);
   process.exit(1);
-});
-
-watchForSpin(async () => {
-  console.error('the media library hangs: the relay ends, and is to be started again');
-  await relay.end();
-  // An orderly end would wait for the library.
-  process.kill(process.pid, 'SIGKILL');
 });
 
 let isStopping = false;

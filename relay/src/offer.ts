@@ -1,6 +1,6 @@
 /**
  * What a browser's offer asks for, and the part of it that this relay answers: Opus, VP8 and H.264, one layer of each
- * stream, without header extensions. Everything else is left out before the library sees it.
+ * stream, without header extensions. The library only learns how to connect.
  */
 import { isIP } from 'node:net';
 import { parse, write } from 'sdp-transform';
@@ -19,6 +19,15 @@ export interface Section {
   readonly kind: Kind;
   /** Those of the offer that this relay forwards, the sender's favourite first. */
   readonly codecs: readonly Codec[];
+  /** The numbers of its senders, as far as the offer has them. */
+  readonly ssrcs: readonly number[];
+}
+
+/** How a section is answered. */
+export interface Chosen {
+  readonly codec: Codec;
+  /** The sender of what the relay sends, if it sends. */
+  readonly ssrc?: number;
 }
 
 export interface Offer {
@@ -26,11 +35,20 @@ export interface Offer {
   readonly fingerprint: string;
   readonly sections: readonly Section[];
   readonly candidates: number;
-  /** The offer as the library gets it: with one codec in each section, by the section's `mid`. */
-  narrowTo(codecs: ReadonlyMap<string, Codec>): string;
+  /**
+   * The offer as the library gets it: with one section, in place of all, which share a connection (RFC 8843). With several,
+   * libdatachannel 0.24 reads reports (RTCP) itself, and loops for ever over a malformed one.
+   */
+  readonly transport: string;
+  /** The answer to all sections, from the library's to the one; `chosen` by their `mid`. */
+  answer(transport: string, chosen: ReadonlyMap<string, Chosen>): string;
 }
 
-type Media = ReturnType<typeof parse>['media'][number];
+type Sdp = ReturnType<typeof parse>;
+type Media = Sdp['media'][number];
+
+/** The name of the library's only section. */
+export const TRANSPORT_MID = '0';
 
 /** `direction`: of the browser. Fails with 400 for what is no offer, and 406 for what this relay does not carry. */
 export function readOffer(text: string, direction: 'sendonly' | 'recvonly'): Offer {
@@ -45,11 +63,21 @@ export function readOffer(text: string, direction: 'sendonly' | 'recvonly'): Off
     const isTwice = sections.findIndex((other) => other.kind === kind) !== at;
     if (isTwice) throw new Refused(406, 'OFFER_TOO_MUCH', `the offer has more than one ${kind}`);
   }
-  const { candidates: _candidates, invalid: _invalid, ...head } = sdp as typeof sdp & Partial<Media>;
-  const narrowTo: Offer['narrowTo'] = (codecs) =>
-    write({ ...head, media: media.map((each, at) => narrow(each, codecs.get(sections[at]!.mid)!)) });
-  const candidates = readCandidates(text).length;
-  return { fingerprint, sections, candidates, narrowTo };
+  return {
+    fingerprint,
+    sections,
+    candidates: readCandidates(text).length,
+    transport: transportOf(sdp, media),
+    answer: (transport, chosen) => {
+      const { media: ours, ...head } = parse(transport);
+      const answered = media.map((each, at) => {
+        const { mid } = sections[at]!;
+        return { ...answerTo(each, ours[0]!, chosen.get(mid)!), mid };
+      });
+      const groups = [{ type: 'BUNDLE', mids: sections.map(({ mid }) => mid).join(' ') }];
+      return write({ ...head, groups, media: answered });
+    },
+  };
 }
 
 /** Port 0 refuses a section, unless it shares the port of the first one (RFC 8843, 6). */
@@ -57,7 +85,7 @@ function isOffered(media: Media): boolean {
   return media.port !== 0 || (media as { bundleOnly?: string }).bundleOnly !== undefined;
 }
 
-function parseSdp(text: string): ReturnType<typeof parse> {
+function parseSdp(text: string): Sdp {
   const invalid = () => new Refused(400, 'OFFER_INVALID', 'the body is no SDP offer');
   if (!text.startsWith('v=0')) throw invalid();
   try {
@@ -94,7 +122,7 @@ function sectionOf(media: Media, direction: string): Section {
   });
   if (codecs.length === 0)
     throw new Refused(406, 'CODEC_NOT_SUPPORTED', `no codec of the ${kind} is carried here`);
-  return { mid, kind, codecs };
+  return { mid, kind, codecs, ssrcs: (media.ssrcs ?? []).map(({ id }) => Number(id)) };
 }
 
 /** Takes of H.264 what every browser decodes: the constrained baseline, in fragments. */
@@ -104,28 +132,44 @@ function isSimple({ rtp, fmtp }: Media, payload: number): boolean {
   return config.includes('packetization-mode=1') && /profile-level-id=42[ce]0/i.test(config);
 }
 
-/** The section with one codec, and the feedback that this relay gives. */
-function narrow(media: Media, { payloadType }: Codec): Media {
-  const {
-    simulcast: _simulcast,
-    rids: _rids,
-    ext: _ext,
-    ssrcGroups: _groups,
-    invalid: _invalid,
-    ...rest
-  } = media;
-  const { fmtp, candidates = [] } = media;
-  return {
-    ...rest,
-    port: 9,
-    candidates: candidates.filter(({ ip }) => isIP(ip) !== 0),
-    payloads: String(payloadType),
-    rtp: media.rtp.filter(({ payload }) => payload === payloadType),
-    fmtp: fmtp.filter(({ payload }) => payload === payloadType),
-    rtcpFb: (media.rtcpFb ?? []).filter(
-      ({ payload, type }) => payload === payloadType && ['nack', 'goog-remb'].includes(type),
-    ),
+/** The codec means nothing: the library only carries packets. */
+function transportOf({ version, origin, name, timing, ...session }: Sdp, media: readonly Media[]): string {
+  const { iceUfrag, icePwd, fingerprint, setup } = { ...session, ...media[0]! };
+  const candidates = media.flatMap((each) => each.candidates ?? []).filter(({ ip }) => isIP(ip) !== 0);
+  const only = {
+    ...{ type: 'video', port: 9, protocol: 'UDP/TLS/RTP/SAVPF', payloads: '96' },
+    ...{ mid: TRANSPORT_MID, direction: 'sendrecv' as const, rtcpMux: 'rtcp-mux' },
+    ...{
+      connection: { version: 4, ip: '0.0.0.0' },
+      rtp: [{ payload: 96, codec: 'VP8', rate: 90_000 }],
+      fmtp: [],
+    },
+    ...{ iceUfrag, icePwd, fingerprint: fingerprint ?? session.fingerprint, setup, candidates },
   };
+  return write({ version, origin, name, timing, media: [only as Media] } as Sdp);
+}
+
+/** With one codec, and the feedback that this relay gives. */
+function answerTo(offered: Media, ours: Media, { codec: { payloadType }, ssrc }: Chosen): Media {
+  const { type, protocol, rtp, fmtp, rtcpFb = [] } = offered;
+  const ofCodec = ({ payload }: { readonly payload: number | string }) => payload === payloadType;
+  const stream = String(ssrc);
+  return {
+    ...ours,
+    ...{
+      type,
+      protocol,
+      payloads: String(payloadType),
+      rtp: rtp.filter(ofCodec),
+      fmtp: fmtp.filter(ofCodec),
+    },
+    rtcpFb: rtcpFb.filter((each) => ofCodec(each) && ['nack', 'goog-remb'].includes(each.type)),
+    direction: ssrc === undefined ? 'recvonly' : 'sendonly',
+    ...(ssrc !== undefined && {
+      msid: [{ id: stream, appdata: type }],
+      ssrcs: [{ id: ssrc, attribute: 'cname', value: stream }],
+    }),
+  } as Media;
 }
 
 /**
@@ -137,11 +181,7 @@ export function isAddressed(candidate: string): boolean {
   return host === undefined || isIP(host) !== 0;
 }
 
-/** The candidates of a trickled fragment (RFC 8840), or of an offer. */
-export function readCandidates(fragment: string): { readonly mid: string; readonly candidate: string }[] {
-  let mid = '';
-  return fragment.split(/\r?\n/).flatMap((line) => {
-    if (line.startsWith('a=mid:')) mid = line.slice(6);
-    return line.startsWith('a=candidate:') ? [{ mid, candidate: line.slice(2) }] : [];
-  });
+/** The candidates of a trickled fragment (RFC 8840), or of an offer. All sections share them. */
+export function readCandidates(fragment: string): string[] {
+  return fragment.split(/\r?\n/).flatMap((line) => (line.startsWith('a=candidate:') ? line.slice(2) : []));
 }

@@ -1,5 +1,9 @@
-/** A connection to a browser: the answer to its offer, its candidates, and the certificate that it really has. */
-import ndc, { type PeerConnection } from 'node-datachannel';
+/**
+ * A connection to a browser: the answer to its offer, its candidates, the certificate that it really has, and its packets. The
+ * library has one track, whatever the browser sends or gets: it encrypts and decrypts packets, and does not look into them.
+ */
+import ndc, { type PeerConnection, type Track } from 'node-datachannel';
+import { TRANSPORT_MID } from './offer.ts';
 
 export interface PeerOptions {
   readonly bindAddress: string | undefined;
@@ -13,6 +17,8 @@ export interface PeerEvents {
   impostor(): void;
   /** The connection is lost. */
   lost(): void;
+  /** A packet of RTP or RTCP, of a certificate that is trusted. */
+  heard(packet: Buffer): void;
 }
 
 const GATHERING_MS_MAX = 2_000;
@@ -20,7 +26,8 @@ const GATHERING_MS_MAX = 2_000;
 const CONNECTING_MS_MAX = 15_000;
 
 export class Peer {
-  readonly connection: PeerConnection;
+  readonly #connection: PeerConnection;
+  readonly #track: Track;
   readonly #fingerprint: string;
   readonly #events: PeerEvents;
   #isTrusted = false;
@@ -29,43 +36,65 @@ export class Peer {
   constructor(name: string, fingerprint: string, { bindAddress, udpPorts }: PeerOptions, events: PeerEvents) {
     this.#fingerprint = fingerprint;
     this.#events = events;
-    this.connection = new ndc.PeerConnection(name, {
+    this.#connection = new ndc.PeerConnection(name, {
       iceServers: [],
       ...(bindAddress !== undefined && { bindAddress }),
       ...(udpPorts && { portRangeBegin: udpPorts[0], portRangeEnd: udpPorts[1] }),
     });
-    this.connection.onStateChange((state) => this.#changed(state));
+    this.#connection.onStateChange((state) => this.#changed(state));
+    const media = new ndc.Video(TRANSPORT_MID, 'SendRecv');
+    media.addVP8Codec(96);
+    this.#track = this.#connection.addTrack(media);
+    this.#track.onMessage((packet) => {
+      if (this.#isTrusted) events.heard(packet);
+    });
   }
 
-  /** Whether media may flow: the hand-shake ended with the certificate of the proof. */
+  /** The certificate that it really has is that of the proof. */
   get isTrusted(): boolean {
     return this.#isTrusted;
   }
 
-  /** The answer to an offer, with this relay's candidates. Tracks to send are added before. */
+  /** Returns whether a packet of RTP or RTCP was sent. None is before the hand-shake, or with another certificate. */
+  send(packet: Buffer): boolean {
+    if (!this.#isTrusted || !this.#track.isOpen()) return false;
+    try {
+      return this.#track.sendMessageBinary(packet);
+    } catch {
+      // The library throws for a packet that SRTP does not take, such as one that is far too late.
+      return false;
+    }
+  }
+
+  /** Fails if the library does not understand it. */
+  addCandidate(candidate: string): void {
+    this.#connection.addRemoteCandidate(candidate, TRANSPORT_MID);
+  }
+
+  /** The answer to an offer of one section, with this relay's candidates. */
   async answer(sdp: string): Promise<string> {
     const gathered = Promise.withResolvers<void>();
-    this.connection.onGatheringStateChange((state) => {
+    this.#connection.onGatheringStateChange((state) => {
       if (state === 'complete') gathered.resolve();
     });
     const timer = setTimeout(gathered.resolve, GATHERING_MS_MAX);
-    this.connection.setRemoteDescription(sdp, 'offer');
+    this.#connection.setRemoteDescription(sdp, 'offer');
     await gathered.promise;
     clearTimeout(timer);
     this.#connecting = setTimeout(() => this.#events.lost(), CONNECTING_MS_MAX);
-    return this.connection.localDescription()!.sdp;
+    return this.#connection.localDescription()!.sdp;
   }
 
   close(): void {
     this.#isTrusted = false;
     clearTimeout(this.#connecting);
-    this.connection.close();
+    this.#connection.close();
   }
 
   #changed(state: string): void {
     if (state === 'connected') {
       clearTimeout(this.#connecting);
-      const { value, algorithm } = this.connection.remoteFingerprint();
+      const { value, algorithm } = this.#connection.remoteFingerprint();
       this.#isTrusted = algorithm === 'sha-256' && value.toLowerCase() === this.#fingerprint;
       if (this.#isTrusted) this.#events.connected();
       else this.#events.impostor();

@@ -1,4 +1,5 @@
 /** The relay: sessions in rooms, and what moves media between them. */
+import { randomInt } from 'node:crypto';
 import ndc from 'node-datachannel';
 import {
   type Admission,
@@ -9,18 +10,19 @@ import {
   type TokenVerifier,
   type UsageReporter,
 } from '../../sdk/typescript/src/relay/index.ts';
+import { Demux } from './demux.ts';
 import { ENCRYPTION_FORMAT, EncryptionGuard } from './encryption-guard.ts';
 import { type Counts, Metrics } from './metrics.ts';
-import type { Codec, Kind, Offer } from './offer.ts';
+import type { Chosen, Codec, Kind, Offer } from './offer.ts';
 import { Participant } from './participant.ts';
 import { Peer } from './peer.ts';
 import { Problems } from './problems.ts';
 import { Refused } from './refused.ts';
 import { type Publication, Receiver, Room, Source, type Subscription } from './room.ts';
-import { isRtcp, readRtp } from './rtp.ts';
+import { feedbackIn, isRtcp } from './rtcp.ts';
+import { readRtp } from './rtp.ts';
 import { Session } from './session.ts';
 import type { Settings } from './settings.ts';
-import { addSending, receive } from './tracks.ts';
 
 export interface Entry {
   readonly admission: Admission;
@@ -33,6 +35,15 @@ export interface Opened {
   readonly answer: string;
   /** The name of the participant whose media a subscription carries. */
   readonly publisher?: string;
+}
+
+/** What a session does with the packets of its participant. */
+interface Media {
+  /** Before the offer is answered. */
+  readonly prepare: (peer: Peer) => void;
+  /** A packet of RTP or RTCP. */
+  readonly heard: (packet: Buffer, peer: Peer) => void;
+  readonly connected: () => void;
 }
 
 /** The longest wait of a record on the disk for others, if the service answers. */
@@ -118,30 +129,34 @@ export class Relay {
         this.tellPublishers(admission.roomUid);
       },
     });
-    const kinds = new Map(offer.sections.map(({ mid, kind }) => [mid, kind]));
     const chosen = chooseCodecs(offer);
-    const prepare = (peer: Peer) => {
-      peer.connection.onTrack((track) => {
-        const mid = track.mid();
-        const guard = admission.e2eeRequired ? new EncryptionGuard() : undefined;
-        const source = new Source(kinds.get(mid)!, chosen.get(mid)!, track, guard);
-        source.isMuted = session.withheld.includes(source.kind);
-        sources.set(source.kind, source);
-        receive(track, this.#settings.limits.bitrate, (packet) => {
-          const header = mayCome(peer, session, packet) && !isRtcp(packet) ? readRtp(packet) : undefined;
-          if (!header) return;
-          session.participant.received(packet.length);
-          const problem = source.take(packet, header);
-          if (problem !== undefined) session.end(problem);
-        });
-      });
-    };
-    // Not before: an offer that leads to no connection would silence what the participant publishes already.
-    const connected = () => {
-      room.publish(publication);
-      this.tellPublishers(admission.roomUid);
-    };
-    const answer = await this.#answer(session, offer, chosen, prepare, connected);
+    const demux = new Demux(offer.sections, sources);
+    const { bitrate } = this.#settings.limits;
+    const answer = await this.#answer(session, offer, chosen, {
+      prepare: (peer) => {
+        for (const { mid, kind } of offer.sections) {
+          const guard = admission.e2eeRequired ? new EncryptionGuard() : undefined;
+          const source = new Source(kind, chosen.get(mid)!.codec, (packet) => peer.send(packet), guard);
+          source.isMuted = session.withheld.includes(kind);
+          sources.set(kind, source);
+        }
+      },
+      heard: (packet, peer) => {
+        const report = isRtcp(packet) ? demux.answer(packet, bitrate) : undefined;
+        if (report) peer.send(report);
+        const header = isRtcp(packet) ? undefined : readRtp(packet);
+        if (!header) return;
+        session.participant.received(packet.length);
+        const source = demux.take(header);
+        const problem = source === 'TOO_FAST' ? source : source?.take(packet, header);
+        if (problem !== undefined) session.end(problem);
+      },
+      // Not before: an offer that leads to no connection would silence what the participant publishes already.
+      connected: () => {
+        room.publish(publication);
+        this.tellPublishers(admission.roomUid);
+      },
+    });
     return { session, answer };
   }
 
@@ -152,7 +167,8 @@ export class Relay {
     const of = wanted ?? room.publishers.find((name) => name !== admission.username);
     if (of === undefined || !room.find(of))
       throw new Refused(409, 'NOTHING_PUBLISHED', 'nothing is published yet');
-    const chosen = chooseCodecs(offer, room.find(of));
+    const codecs = chooseCodecs(offer, room.find(of));
+    const chosen = new Map([...codecs].map(([mid, each]) => [mid, { ...each, ssrc: randomInt(2, 2 ** 32) }]));
     const receivers = new Map<Kind, Receiver>();
     const subscription: Subscription = { of, receivers };
     const session = this.#begin(admission, room, offer, address, {
@@ -160,21 +176,25 @@ export class Relay {
       muted: () => undefined,
       ended: () => room.unsubscribe(subscription),
     });
-    const connected = () => room.subscribe(subscription);
-    const prepare = (peer: Peer) => {
-      for (const { mid, kind } of offer.sections) {
-        const right = rightToGet(kind);
-        const mayReceive = () => mayFlow(peer, session) && session.admission.capabilities.includes(right);
-        const sending = addSending(peer.connection, mid, kind, chosen.get(mid)!, session.id);
-        const receiver = new Receiver(sending, mayReceive, session.participant);
-        receivers.set(kind, receiver);
-        sending.track.onMessage((packet) => {
-          if (!mayCome(peer, session, packet) || !receiver.hear(packet)) return;
-          room.find(of)?.sources.get(kind)?.askForKeyFrame();
-        });
-      }
-    };
-    const answer = await this.#answer(session, offer, chosen, prepare, connected);
+    const answer = await this.#answer(session, offer, chosen, {
+      prepare: (peer) => {
+        for (const { mid, kind } of offer.sections) {
+          const right = rightToGet(kind);
+          const send = (packet: Buffer) =>
+            session.admission.capabilities.includes(right) && peer.send(packet);
+          const { codec, ssrc } = chosen.get(mid)!;
+          receivers.set(kind, new Receiver(codec, ssrc, send, session.participant));
+        }
+      },
+      heard: (packet) => {
+        for (const { ssrc, missing } of isRtcp(packet) ? feedbackIn(packet) : []) {
+          const [kind, receiver] = [...receivers].find(([, each]) => each.ssrc === ssrc) ?? [];
+          if (missing) receiver?.resend(missing);
+          else if (kind) room.find(of)?.sources.get(kind)?.askForKeyFrame();
+        }
+      },
+      connected: () => room.subscribe(subscription),
+    });
     return { session, answer, publisher: of };
   }
 
@@ -251,9 +271,8 @@ export class Relay {
   async #answer(
     session: Session,
     offer: Offer,
-    chosen: ReadonlyMap<string, Codec>,
-    prepare: (peer: Peer) => void,
-    connected: () => void,
+    chosen: ReadonlyMap<string, Chosen>,
+    { prepare, heard, connected }: Media,
   ): Promise<string> {
     if (session.endCode !== undefined) throw ended(session.endCode);
     const peer = new Peer(session.id, offer.fingerprint, this.#settings, {
@@ -261,14 +280,17 @@ export class Relay {
       connected: () => {
         if (!session.hasEnded) connected();
       },
+      heard: (packet) => {
+        if (mayCome(session, packet)) heard(packet, peer);
+      },
       impostor: () => session.end('DTLS_OTHER_CERTIFICATE'),
       lost: () => session.end('NETWORK'),
     });
     session.peer = peer;
     try {
       prepare(peer);
-      const answer = await peer.answer(offer.narrowTo(chosen));
-      if (session.endCode === undefined) return answer;
+      const transport = await peer.answer(offer.transport);
+      if (session.endCode === undefined) return offer.answer(transport, chosen);
     } catch (cause) {
       if (session.endCode === undefined) {
         session.end('OFFER_INVALID');
@@ -288,25 +310,25 @@ export class Relay {
 
 const rightToGet = (kind: Kind) => (kind === 'audio' ? 'subscribe.audio' : 'subscribe.video');
 
-const mayFlow = (peer: Peer, session: Session) => peer.isTrusted && !session.hasEnded;
-
 /** Whether a packet of the participant counts. Beyond what it may send, its session ends. */
-function mayCome(peer: Peer, session: Session, packet: Buffer): boolean {
-  if (!mayFlow(peer, session)) return false;
+function mayCome(session: Session, packet: Buffer): boolean {
   if (session.participant.allowance.take(packet.length)) return true;
   session.end('TOO_FAST');
   return false;
 }
 
 /** For each section the codec of the publisher; where nothing of the kind is published yet, the first. */
-function chooseCodecs({ sections }: Offer, publication?: Publication): Map<string, Codec> {
+function chooseCodecs(
+  { sections }: Offer,
+  publication?: Publication,
+): Map<string, { readonly codec: Codec }> {
   return new Map(
     sections.map(({ mid, kind, codecs }) => {
       const wanted = publication?.sources.get(kind)?.codec;
       const codec = wanted === undefined ? codecs[0] : codecs.find(({ name }) => name === wanted);
       if (!codec)
         throw new Refused(406, 'CODEC_NOT_SUPPORTED', `the ${kind} is ${wanted}, which the offer has not`);
-      return [mid, codec];
+      return [mid, { codec }];
     }),
   );
 }

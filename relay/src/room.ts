@@ -1,39 +1,39 @@
 /** A room on this relay: who publishes what, and who gets it. Media goes from a publication to its subscriptions. */
-import type { Track } from 'node-datachannel';
 import type { EncryptionGuard, Packet } from './encryption-guard.ts';
 import { FrameSize } from './frame-size.ts';
 import type { Codec, Kind } from './offer.ts';
 import { Resends } from './resends.ts';
-import { asksForKeyFrame, isRtcp, missingIn, Outgoing, type RtpHeader } from './rtp.ts';
+import { pictureLoss } from './rtcp.ts';
+import { Outgoing, type RtpHeader } from './rtp.ts';
 import type { Session } from './session.ts';
-import type { Sending } from './tracks.ts';
 
 const KEY_FRAME_MS_MIN = 500;
-/** A browser has another one after each change of its tracks. The library keeps all, and looks through them for each packet. */
-const NAMES_MAX = 16;
+
+/** Sends a packet of RTP or RTCP to a participant, and returns whether it was sent. */
+export type Send = (packet: Buffer) => boolean;
 
 /** What one participant sends of one kind. */
 export class Source {
   readonly kind: Kind;
   readonly codec: Codec['name'];
-  readonly #payloadType: number;
-  readonly #track: Track;
+  readonly payloadType: number;
+  readonly #send: Send;
   readonly #guard: EncryptionGuard | undefined;
   readonly #receivers = new Set<Receiver>();
-  /** The numbers of senders (SSRC). */
-  readonly #names = new Set<number>();
+  /** The sender of the newest packet. */
+  #ssrc: number | undefined;
   /** `undefined`: it is sound. */
   readonly #size: FrameSize | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
   isMuted = false;
 
-  /** `guard`: of a room that requires encryption. */
-  constructor(kind: Kind, { name, payloadType }: Codec, track: Track, guard: EncryptionGuard | undefined) {
+  /** `send`: to the publisher. `guard`: of a room that requires encryption. */
+  constructor(kind: Kind, { name, payloadType }: Codec, send: Send, guard: EncryptionGuard | undefined) {
     this.kind = kind;
     this.codec = name;
     this.#size = name === 'opus' ? undefined : new FrameSize(name);
-    this.#payloadType = payloadType;
-    this.#track = track;
+    this.payloadType = payloadType;
+    this.#send = send;
     this.#guard = guard;
   }
 
@@ -41,9 +41,9 @@ export class Source {
    * Forward a packet to all who get it. What is not the media that was agreed on is dropped. Returns why the session must
    * end, if it must.
    */
-  take(bytes: Buffer, header: RtpHeader): 'TOO_FAST' | 'ENCRYPTION_REQUIRED' | undefined {
-    if (this.#names.add(header.ssrc).size > NAMES_MAX) return 'TOO_FAST';
-    if (header.payloadType !== this.#payloadType) return undefined;
+  take(bytes: Buffer, header: RtpHeader): 'ENCRYPTION_REQUIRED' | undefined {
+    if (header.payloadType !== this.payloadType) return undefined;
+    this.#ssrc = header.ssrc;
     const passing = this.#guard
       ? this.#guard.pass({ bytes, header }, this.codec === 'opus')
       : [{ bytes, header }];
@@ -70,11 +70,12 @@ export class Source {
 
   /** Key frames are large: those who ask within a short time share one. */
   askForKeyFrame(): void {
-    if (this.codec === 'opus' || !this.#track.isOpen()) return;
+    // The first packets are a key frame by themselves.
+    if (this.codec === 'opus' || this.#ssrc === undefined) return;
     const now = performance.now();
     if (now - this.#askedAt < KEY_FRAME_MS_MIN) return;
     this.#askedAt = now;
-    this.#track.requestKeyframe();
+    this.#send(pictureLoss(this.#ssrc));
   }
 
   /** Nothing comes any more until it is unmuted, or for ever. */
@@ -98,47 +99,40 @@ export interface Meter {
 
 /** One kind of media of one subscriber. */
 export class Receiver {
-  readonly #track: Track;
+  readonly ssrc: number;
+  readonly #send: Send;
   readonly #outgoing: Outgoing;
   readonly #resends = new Resends();
-  readonly #mayReceive: () => boolean;
   readonly #meter: Meter;
   #pixels = 0;
 
-  constructor({ track, payloadType, ssrc }: Sending, mayReceive: () => boolean, meter: Meter) {
-    this.#track = track;
+  /** `ssrc`: of what is sent to it. */
+  constructor({ payloadType }: Codec, ssrc: number, send: Send, meter: Meter) {
+    this.ssrc = ssrc;
+    this.#send = send;
     this.#outgoing = new Outgoing(payloadType, ssrc);
-    this.#mayReceive = mayReceive;
     this.#meter = meter;
   }
 
   send(packet: Buffer, header: RtpHeader, pixels: number): void {
-    if (!this.#mayReceive() || !this.#track.isOpen()) return;
     const copy = this.#outgoing.rewrite(packet, header);
     if (!this.#sends(copy)) return;
     this.#resends.keep(copy);
     if (pixels !== this.#pixels) this.#resize(pixels);
   }
 
-  /** What the subscriber says: what it misses is sent again. Returns whether it needs a new picture. */
-  hear(packet: Buffer): boolean {
-    if (!isRtcp(packet) || !this.#mayReceive()) return false;
-    for (const sequence of missingIn(packet)) {
+  /** Sends again what the subscriber misses. */
+  resend(missing: readonly number[]): void {
+    for (const sequence of missing) {
       const missed = this.#resends.take(sequence);
       if (missed) this.#sends(missed);
     }
-    return asksForKeyFrame(packet);
   }
 
   #sends(packet: Buffer): boolean {
-    try {
-      if (!this.#track.sendMessageBinary(packet)) return false;
-    } catch {
-      // The library throws for a packet that SRTP does not take, such as one that is far too late.
-      return false;
-    }
-    this.#meter.sent(packet.length);
-    return true;
+    const isSent = this.#send(packet);
+    if (isSent) this.#meter.sent(packet.length);
+    return isSent;
   }
 
   pause(): void {

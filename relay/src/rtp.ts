@@ -42,39 +42,8 @@ export function isRtcp(packet: Buffer): boolean {
   return packet.length >= 2 && packet[1]! >= 192 && packet[1]! <= 223;
 }
 
-const TRANSPORT_FEEDBACK = 205;
-const GENERIC_NACK = 1;
-const PAYLOAD_FEEDBACK = 206;
-const PICTURE_LOSS = 1;
-const FULL_INTRA_REQUEST = 4;
-
-/** Whether the receiver of a picture asks for a key frame: one of the joined packets of RTCP does (RFC 4585, RFC 5104). */
-export function asksForKeyFrame(packet: Buffer): boolean {
-  for (let at = 0; at + 4 <= packet.length; at += 4 * (packet.readUInt16BE(at + 2) + 1)) {
-    const format = packet[at]! & 0x1f;
-    const isAsked = format === PICTURE_LOSS || format === FULL_INTRA_REQUEST;
-    if (packet[at + 1] === PAYLOAD_FEEDBACK && isAsked) return true;
-  }
-  return false;
-}
-
-/** The sequence numbers that the receiver of media misses, as it asks in these joined packets of RTCP (RFC 4585, 6.2.1). */
-export function* missingIn(packet: Buffer): Generator<number> {
-  for (let at = 0; at + 4 <= packet.length; ) {
-    const end = at + 4 * (packet.readUInt16BE(at + 2) + 1);
-    const isNack = packet[at + 1] === TRANSPORT_FEEDBACK && (packet[at]! & 0x1f) === GENERIC_NACK;
-    for (let entry = at + 12; isNack && entry + 4 <= Math.min(end, packet.length); entry += 4) {
-      const first = packet.readUInt16BE(entry);
-      const others = packet.readUInt16BE(entry + 2);
-      yield first;
-      for (let bit = 0; bit < 16; bit += 1) if (others & (1 << bit)) yield (first + bit + 1) & 0xffff;
-    }
-    at = end;
-  }
-}
-
 /**
- * Numbers and names the packets that one subscriber gets on one track. Its sequence goes on when the publisher comes
+ * Numbers and names the packets that one subscriber gets of one kind. Its sequence goes on when the publisher comes
  * back with another, because SRTP takes a number only once.
  */
 export class Outgoing {

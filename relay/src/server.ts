@@ -130,8 +130,7 @@ function trickle(session: Session, fragment: string, max: number): void {
   if (session.candidates > max)
     throw new Refused(400, 'TOO_MANY_CANDIDATES', 'the session has too many candidates');
   try {
-    for (const { candidate, mid } of found)
-      if (isAddressed(candidate)) session.peer?.connection.addRemoteCandidate(candidate, mid);
+    for (const candidate of found) if (isAddressed(candidate)) session.peer?.addCandidate(candidate);
   } catch (cause) {
     throw new Refused(
       400,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAddressed, readCandidates, readOffer } from '../src/offer.ts';
+import { type Chosen, isAddressed, readCandidates, readOffer } from '../src/offer.ts';
 
 const HASH = Array.from({ length: 32 }, (_, at) => at.toString(16).padStart(2, '0')).join(':');
 const HEAD = `v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=fingerprint:sha-256 ${HASH.toUpperCase()}\r\n`;
@@ -17,7 +17,11 @@ const read = (sdp: string) => readOffer(sdp, 'sendonly');
 
 test('an offer has a fingerprint, and for each kind the codecs that are carried', () => {
   const slides = 'a=content:slides\r\n';
-  const { narrowTo: _narrowTo, ...offer } = read(HEAD + AUDIO + video() + video(slides, 2));
+  const {
+    transport: _transport,
+    answer: _answer,
+    ...offer
+  } = read(HEAD + AUDIO + video('a=ssrc:11 cname:x\r\na=ssrc:12 cname:x\r\n') + video(slides, 2));
   const pictures = [
     { name: 'VP8', payloadType: 96 },
     { name: 'H264', payloadType: 108 },
@@ -26,28 +30,67 @@ test('an offer has a fingerprint, and for each kind the codecs that are carried'
     fingerprint: HASH,
     candidates: 0,
     sections: [
-      { mid: '0', kind: 'audio', codecs: [{ name: 'opus', payloadType: 111 }] },
-      { mid: '1', kind: 'video', codecs: pictures },
-      { mid: '2', kind: 'screen', codecs: pictures },
+      { mid: '0', kind: 'audio', codecs: [{ name: 'opus', payloadType: 111 }], ssrcs: [] },
+      { mid: '1', kind: 'video', codecs: pictures, ssrcs: [11, 12] },
+      { mid: '2', kind: 'screen', codecs: pictures, ssrcs: [] },
     ],
   });
 });
 
-test('the library gets one codec a section, one layer, and no extensions', () => {
-  const layers = 'a=rid:q send\r\na=rid:h send\r\na=simulcast:send q;h\r\na=ssrc-group:FID 1 2\r\n';
-  const sdp = read(HEAD + AUDIO + video(layers)).narrowTo(
-    new Map([
-      ['0', { name: 'opus', payloadType: 111 }],
-      ['1', { name: 'H264', payloadType: 108 }],
+const OPUS = { codec: { name: 'opus', payloadType: 111 } } as const;
+const H264 = { codec: { name: 'H264', payloadType: 108 } } as const;
+/** As the library answers. */
+const TRANSPORT = `v=0\r\no=rtc 1 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r\na=group:LS 0\r
+a=fingerprint:sha-256 ${HASH}\r\nm=video 9 UDP/TLS/RTP/SAVPF 96\r\nc=IN IP4 192.0.2.2\r\na=mid:0\r\na=sendrecv\r
+a=rtpmap:96 VP8/90000\r\na=rtcp-fb:96 nack pli\r\na=rtcp-mux\r\na=setup:active\r\na=ice-ufrag:u\r\na=ice-pwd:p\r
+a=candidate:1 1 UDP 1 192.0.2.2 9 typ host\r\n`;
+
+test('the library gets one section, which says how to connect', () => {
+  const own = 'a=ice-ufrag:u\r\na=ice-pwd:p\r\na=setup:actpass\r\n';
+  const { transport } = read(HEAD + AUDIO + own + video());
+  expect(transport.match(/^m=.*/gm)).toEqual(['m=video 9 UDP/TLS/RTP/SAVPF 96']);
+  for (const line of own.trim().split('\r\n')) expect(transport).toContain(`${line}\r\n`);
+  expect(transport.toLowerCase()).toContain(`a=fingerprint:sha-256 ${HASH}`);
+  expect(transport).not.toMatch(/opus|H264|extmap|ssrc/);
+});
+
+test('the answer has each section, with one codec, one layer, and no extensions', () => {
+  const layers =
+    'a=rid:q send\r\na=rid:h send\r\na=simulcast:send q;h\r\na=ssrc-group:FID 1 2\r\na=ssrc:1 cname:x\r\n';
+  const offer = read(HEAD + AUDIO + video(layers));
+  const sdp = offer.answer(
+    TRANSPORT,
+    new Map<string, Chosen>([
+      ['0', OPUS],
+      ['1', H264],
     ]),
   );
-  expect(sdp).toContain('m=audio 9 UDP/TLS/RTP/SAVPF 111\r\n');
-  expect(sdp).toContain('m=video 9 UDP/TLS/RTP/SAVPF 108\r\n');
+  expect(sdp).toContain('a=group:BUNDLE 0 1\r\n');
+  expect(sdp.match(/^m=.*/gm)).toEqual([
+    'm=audio 9 UDP/TLS/RTP/SAVPF 111',
+    'm=video 9 UDP/TLS/RTP/SAVPF 108',
+  ]);
+  expect(sdp.match(/^a=(mid|recvonly|sendonly).*/gm)).toEqual([
+    'a=mid:0',
+    'a=recvonly',
+    'a=mid:1',
+    'a=recvonly',
+  ]);
+  expect(sdp.match(/^a=(ice-ufrag:u|ice-pwd:p|setup:active)/gm)).toHaveLength(6);
   expect(sdp).toContain('a=fmtp:108 packetization-mode=1');
-  expect(sdp).not.toMatch(/simulcast|rid|extmap|rtx|transport-cc|ssrc-group|VP8/);
-  expect(read(HEAD + video()).narrowTo(new Map([['1', { name: 'VP8', payloadType: 96 }]]))).toContain(
+  expect(sdp).not.toMatch(/simulcast|rid|extmap|rtx|transport-cc|ssrc|VP8/);
+});
+
+test('the answer names who sends to a subscriber, and the feedback that is taken', () => {
+  const offer = readOffer((HEAD + video()).replace('sendonly', 'recvonly'), 'recvonly');
+  const chosen = { codec: { name: 'VP8', payloadType: 96 }, ssrc: 7 } as const;
+  const sdp = offer.answer(TRANSPORT, new Map([['1', chosen]]));
+  expect(sdp.match(/^a=(sendonly|ssrc|msid:|rtcp-fb).*/gm)).toEqual([
     'a=rtcp-fb:96 nack pli',
-  );
+    'a=msid:7 video',
+    'a=sendonly',
+    'a=ssrc:7 cname:7',
+  ]);
 });
 
 test('a section without a port of its own is offered, and a refused one is not', () => {
@@ -75,12 +118,10 @@ test.each([
   expect(() => read(sdp)).toThrow(expect.objectContaining({ name: 'Refused', status }));
 });
 
-test('candidates are read from a fragment, each with its section', () => {
+test('candidates are read from a fragment', () => {
   const fragment =
     'a=ice-ufrag:x\r\nm=audio 9 RTP/AVP 0\r\na=mid:0\r\na=candidate:1 1 UDP 1 192.0.2.1 9 typ host\r\na=end-of-candidates\r\n';
-  expect(readCandidates(fragment)).toStrictEqual([
-    { mid: '0', candidate: 'candidate:1 1 UDP 1 192.0.2.1 9 typ host' },
-  ]);
+  expect(readCandidates(fragment)).toStrictEqual(['candidate:1 1 UDP 1 192.0.2.1 9 typ host']);
   expect(readCandidates('\0\r\nno candidate')).toStrictEqual([]);
 });
 
@@ -90,8 +131,7 @@ test('candidates count wherever they are, and the library gets those with an add
     `${HEAD}${candidate('192.0.2.1')}${AUDIO}${candidate('name.local')}${candidate('2001:db8::1')}`,
   );
   expect(offer.candidates).toBe(3);
-  const sdp = offer.narrowTo(new Map([['0', { name: 'opus', payloadType: 111 }]]));
-  expect(sdp.match(/candidate:.*/g)).toEqual(['candidate:1 1 UDP 1 2001:db8::1 9 typ host']);
+  expect(offer.transport.match(/candidate:.*/g)).toEqual(['candidate:1 1 UDP 1 2001:db8::1 9 typ host']);
   expect(isAddressed('candidate:1 1 UDP 1 name.example 9 typ host')).toBe(false);
   expect(isAddressed('candidate:1 1 UDP 1 192.0.2.1 9 typ host')).toBe(true);
   // The library refuses it.

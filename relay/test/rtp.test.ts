@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FrameSize } from '../src/frame-size.ts';
 import { Resends } from '../src/resends.ts';
-import { asksForKeyFrame, isRtcp, missingIn, Outgoing, readRtp } from '../src/rtp.ts';
+import { isRtcp } from '../src/rtcp.ts';
+import { Outgoing, readRtp } from '../src/rtp.ts';
 
 function packet({
   sequence = 7,
@@ -88,61 +89,13 @@ test('no bytes make the readers fail', () => {
   );
 });
 
-describe('a request for a key frame', () => {
-  const packet = (format: number, type: number, words: number) =>
-    Buffer.from([0x80 | format, type, words >> 8, words & 0xff, ...Array(4 * words).fill(0)]);
-  const report = packet(1, 201, 7);
-
-  test.each([
-    ['a lost picture', packet(1, 206, 2)],
-    ['a full picture, behind a report', Buffer.concat([report, packet(4, 206, 4)])],
-  ])('asks for %s', (_what, bytes) => expect(asksForKeyFrame(bytes)).toBe(true));
-
-  test.each([
-    ['a report', report],
-    ['a missing packet', packet(1, 205, 3)],
-    ['a bit rate', packet(15, 206, 5)],
-    ['a length beyond the end', packet(1, 201, 7).subarray(0, 8)],
-    ['nothing', Buffer.alloc(0)],
-  ])('is not %s', (_what, bytes) => expect(asksForKeyFrame(bytes)).toBe(false));
-});
-
-describe('what a subscriber misses', () => {
-  const receiverReport = [0x80, 201, 0, 1, 0, 0, 0, 5];
-  const nack = (...entries: number[]) => [
-    0x81,
-    205,
-    0,
-    2 + entries.length / 4,
-    0,
-    0,
-    0,
-    5,
-    0,
-    0,
-    0,
-    9,
-    ...entries,
-  ];
-
-  test('is read from joined reports, whatever their lengths say', () => {
-    const asked = Buffer.from([...receiverReport, ...nack(0, 7, 0x80, 0x01), ...nack(0xff, 0xff, 0, 1)]);
-    expect([...missingIn(asked)]).toEqual([7, 8, 23, 0xffff, 0]);
-    expect([...missingIn(Buffer.from([0x81, 205, 0xff, 0xff, 0, 0, 0, 5, 0, 0, 0, 9, 0, 7, 0, 0]))]).toEqual([
-      7,
-    ]);
-    expect([...missingIn(Buffer.from([0x81, 205, 0, 0]))]).toEqual([]);
-    fc.assert(fc.property(fc.uint8Array(), (bytes) => void [...missingIn(Buffer.from(bytes))]));
-  });
-
-  test('is sent again while it is kept, and never more often than there were packets', () => {
-    const resends = new Resends();
-    for (let sequence = 0; sequence < 3; sequence += 1) resends.keep(packet({ sequence }));
-    const taken = Array.from({ length: 9 }, () => resends.take(1));
-    expect(taken.filter((each) => each !== undefined)).toHaveLength(3);
-    for (let sequence = 3; sequence < 600; sequence += 1) resends.keep(packet({ sequence }));
-    expect(resends.take(1)).toBeUndefined();
-    expect(resends.take(599)).toStrictEqual(packet({ sequence: 599 }));
-    expect(resends.take(513 + 599)).toBeUndefined();
-  });
+test('what a subscriber misses is sent again while it is kept, and never more often than there were packets', () => {
+  const resends = new Resends();
+  for (let sequence = 0; sequence < 3; sequence += 1) resends.keep(packet({ sequence }));
+  const taken = Array.from({ length: 9 }, () => resends.take(1));
+  expect(taken.filter((each) => each !== undefined)).toHaveLength(3);
+  for (let sequence = 3; sequence < 600; sequence += 1) resends.keep(packet({ sequence }));
+  expect(resends.take(1)).toBeUndefined();
+  expect(resends.take(599)).toStrictEqual(packet({ sequence: 599 }));
+  expect(resends.take(513 + 599)).toBeUndefined();
 });
