@@ -17,7 +17,9 @@ function forwarded(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 
 export function passOn(request: IncomingMessage, response: ServerResponse, to: string): void {
   const { method, headers, url = '/' } = request;
-  const onward = requestHttp(to + url, { method, headers: forwarded(headers) }, (answer) => {
+  const { remoteAddress } = request.socket;
+  const given = { ...forwarded(headers), 'x-forwarded-for': remoteAddress };
+  const onward = requestHttp(to + url, { method, headers: given }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, forwarded(answer.headers));
     // Events are handed on as they come.
     response.flushHeaders();

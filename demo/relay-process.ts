@@ -44,6 +44,7 @@ export async function spawnRelay({ url, service, tenant, key }: RelayOptions): P
       HOST: '127.0.0.1',
       PORT: String(port),
       RELAY_URL: url,
+      TRUST_PROXY: '127.0.0.1',
       BOXOFFICE_URL: service,
       ISSUER: service,
       TENANT: tenant,

@@ -15,6 +15,8 @@ const MODULES: Readonly<Record<string, URL>> = {
   demo: new URL('browser/', import.meta.url),
   'sdk/typescript/src': new URL('../sdk/typescript/src/', import.meta.url),
 };
+/** Without TLS, pages of the demo come from these alone. A name of another site may lead here too (DNS rebinding). */
+const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 const BODY_MAX = 4096;
 const COOKIE = 'demo_host';
 
@@ -66,12 +68,20 @@ export function openServer(site: Site, tls: Tls | undefined): Server {
 async function serve(site: Site, request: IncomingMessage, response: ServerResponse, isSecure: boolean) {
   const { pathname } = URL.parse(request.url ?? '/', 'http://demo') ?? {};
   if (pathname === undefined) throw new Refused(400, 'the address is not one');
+  refuseOtherSites(request, isSecure);
   const to = site.destination(pathname);
   if (request.method === 'POST' && pathname.startsWith('/demo/')) {
     await answer(site, pathname.slice('/demo/'.length), request, response, isSecure);
   } else if (to !== undefined) passOn(request, response, to);
   else if (request.method !== 'GET') throw new Refused(405, 'the demo has no such address');
   else await sendFile(site, pathname, response);
+}
+
+function refuseOtherSites({ headers }: IncomingMessage, isSecure: boolean): void {
+  const { host = String(headers[':authority']), origin } = headers;
+  const isOwn = isSecure || LOOPBACK.includes(host.replace(/:\d+$/, ''));
+  const isAsked = origin === undefined || origin === `${isSecure ? 'https' : 'http'}://${host}`;
+  if (!isOwn || !isAsked) throw new Refused(403, 'the request is from another site');
 }
 
 async function answer(

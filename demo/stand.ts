@@ -29,7 +29,7 @@ export async function openStand(opened: Opened, { host, port, tls }: StandOption
     cert: await readFile(tls.certificateFile),
     key: await readFile(tls.keyFile),
   };
-  const service = await spawnService({ JOIN_CREATES_ROOMS: 'false' });
+  const service = await spawnService({ JOIN_CREATES_ROOMS: 'false', TRUST_PROXY: '127.0.0.1' });
   opened.add(() => service.stop());
   const backEnd = new BackEnd(opened, service);
   const url = await listen(opened, backEnd, { host, port, certificate });

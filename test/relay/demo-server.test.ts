@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { openServer } from '../../demo/server.ts';
 
-async function ask(method: string, path: string, body = ''): Promise<number> {
+async function ask(method: string, path: string, body = '', given: object = {}): Promise<number> {
   const site = {
     answers: { state: async () => ({}) },
     destination: () => undefined,
@@ -16,7 +16,7 @@ async function ask(method: string, path: string, body = ''): Promise<number> {
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  const headers = { 'content-type': 'application/json', 'content-length': body.length, ...given };
   const asked = request({ port, host: '127.0.0.1', method, path, headers, agent: false });
   asked.end(body);
   const [answer] = await once(asked, 'response');
@@ -32,4 +32,12 @@ test.each([
   ['GET', '/demo/../../package.json', '', 404],
 ])('%s %s with the body "%s" is answered with %i', async (method, path, body, status) => {
   expect(await ask(method, path, body)).toBe(status);
+});
+
+test.each([
+  ['of its own', { host: 'localhost:8090', origin: 'http://localhost:8090' }, 200],
+  ['at a name of another site', { host: 'rebound.example:8090', origin: 'http://rebound.example:8090' }, 403],
+  ['of another site', { host: 'localhost:8090', origin: 'https://rebound.example' }, 403],
+])('a question by a page %s', async (_, headers, status) => {
+  expect(await ask('POST', '/demo/state', '{}', headers)).toBe(status);
 });
