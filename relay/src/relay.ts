@@ -16,6 +16,7 @@ import { type Counts, Metrics } from './metrics.ts';
 import type { Chosen, Codec, Kind, Offer } from './offer.ts';
 import { Participant } from './participant.ts';
 import { Peer } from './peer.ts';
+import { makeRoom } from './places.ts';
 import { Problems } from './problems.ts';
 import { Refused } from './refused.ts';
 import { type Publication, Receiver, Room, Source, type Subscription } from './room.ts';
@@ -223,7 +224,10 @@ export class Relay {
     },
   ): Session {
     const { tenant, roomUid, username, deviceThumbprint } = admission;
-    this.#checkLimits(admission, candidates);
+    if (this.#isDraining) throw new Refused(503, 'DRAINING', 'the relay is about to stop');
+    if (candidates > this.#settings.limits.candidates)
+      throw new Refused(400, 'OFFER_INVALID', 'the offer has too many candidates');
+    makeRoom([...this.#sessions.values()], { admission, address }, this.#settings.limits);
     const who = `${roomUid} ${username} ${deviceThumbprint}`;
     const { bitrate } = this.#settings.limits;
     const participant =
@@ -249,22 +253,6 @@ export class Relay {
     const newest = this.#feed.get(tenant);
     if (newest) session.check(newest);
     return session;
-  }
-
-  #checkLimits({ roomUid, deviceThumbprint }: Admission, candidates: number): void {
-    const { limits } = this.#settings;
-    if (this.#isDraining) throw new Refused(503, 'DRAINING', 'the relay is about to stop');
-    const sessions = [...this.#sessions.values()];
-    const own = sessions.filter(({ admission }) => admission.deviceThumbprint === deviceThumbprint);
-    if (own.length >= limits.deviceSessions)
-      throw new Refused(429, 'TOO_MANY_SESSIONS', 'the device has as many sessions as it may have');
-    if (candidates > limits.candidates)
-      throw new Refused(400, 'OFFER_INVALID', 'the offer has too many candidates');
-    if (sessions.length >= limits.sessions) giveUp('sessions', sessions.filter(isHalfDone).slice(0, 1));
-    if (!this.#rooms.has(roomUid) && this.#rooms.size >= limits.rooms) {
-      const idle = [...this.#rooms.values()].find((room) => [...room.sessions].every(isHalfDone));
-      giveUp('rooms', [...(idle?.sessions ?? [])]);
-    }
   }
 
   /** Fails with 400 if the library does not take the offer, and if the session has ended meanwhile. */
@@ -351,12 +339,4 @@ function demand({ capabilities }: Admission, capability: string): void {
 /** The refusal of an offer whose session ended before it was answered. */
 function ended(code: string): Refused {
   return new Refused(['DRAINING', 'NETWORK'].includes(code) ? 503 : 403, code, 'the session has ended');
-}
-
-const isHalfDone = ({ peer }: Session) => !peer?.isTrusted;
-
-/** Connections that were asked for and not opened cost a client nothing, so the oldest make room for a newcomer. */
-function giveUp(what: string, oldest: readonly Session[]): void {
-  if (oldest.length === 0) throw new Refused(503, 'FULL', `the relay has as many ${what} as it takes`);
-  for (const session of oldest) session.end('NETWORK');
 }

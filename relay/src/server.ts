@@ -32,6 +32,7 @@ type OfSession = { Params: { id: string }; Body: string | undefined };
 export function openServer(relay: Relay, settings: Settings): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_BYTES_MAX,
+    trustProxy: settings.trustProxy.length > 0 ? [...settings.trustProxy] : false,
     requestTimeout: REQUEST_MS_MAX,
     http: HTTP,
     // Sessions have ended by then. A connection that is kept alive would last another minute.

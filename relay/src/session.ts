@@ -73,6 +73,11 @@ export class Session {
     return this.#admission;
   }
 
+  /** Media may flow. */
+  get hasConnected(): boolean {
+    return this.peer?.isTrusted ?? false;
+  }
+
   get hasEnded(): boolean {
     return this.#endCode !== undefined;
   }

@@ -1,9 +1,14 @@
 /** Settings of the relay, from the environment. */
+import { isIP } from 'node:net';
+import type { Shares } from './places.ts';
+
 export interface Settings {
   /** Base URL of the relay, as devices reach it. Proofs name it. */
   readonly url: string;
   readonly host: string;
   readonly port: number;
+  /** Addresses and CIDRs of the proxies whose `X-Forwarded-For` is trusted. */
+  readonly trustProxy: readonly string[];
   /** Base URL of the service. */
   readonly service: string;
   /** `iss` of tokens: the service's `PUBLIC_URL`, if that is not the address above. */
@@ -20,13 +25,9 @@ export interface Settings {
   readonly limits: Limits;
 }
 
-export interface Limits {
+export interface Limits extends Shares {
   /** Connections of clients, over HTTP. */
   readonly connections: number;
-  readonly sessions: number;
-  /** The sessions of one device, so that others get some. */
-  readonly deviceSessions: number;
-  readonly rooms: number;
   /** The candidates of one session. */
   readonly candidates: number;
   /** Bits a second that one publisher may send. */
@@ -37,7 +38,8 @@ const DEFAULTS: Limits = {
   connections: 2_000,
   sessions: 500,
   deviceSessions: 50,
-  rooms: 100,
+  addressSessions: 100,
+  credentialSessions: 400,
   candidates: 50,
   bitrate: 8_000_000,
 };
@@ -54,6 +56,7 @@ export function readSettings(env: Env): Settings {
   return {
     url,
     port,
+    trustProxy: networksOf(env, 'TRUST_PROXY'),
     host: env.HOST ?? '127.0.0.1',
     service: required(env, 'BOXOFFICE_URL').replace(/\/+$/, ''),
     issuer: (env.ISSUER ?? required(env, 'BOXOFFICE_URL')).replace(/\/+$/, ''),
@@ -68,7 +71,8 @@ export function readSettings(env: Env): Settings {
       connections: numberOf(env, 'CONNECTIONS_MAX', DEFAULTS.connections),
       sessions: numberOf(env, 'SESSIONS_MAX', DEFAULTS.sessions),
       deviceSessions: numberOf(env, 'DEVICE_SESSIONS_MAX', DEFAULTS.deviceSessions),
-      rooms: numberOf(env, 'ROOMS_MAX', DEFAULTS.rooms),
+      addressSessions: numberOf(env, 'ADDRESS_SESSIONS_MAX', DEFAULTS.addressSessions),
+      credentialSessions: numberOf(env, 'CREDENTIAL_SESSIONS_MAX', DEFAULTS.credentialSessions),
       candidates: numberOf(env, 'CANDIDATES_MAX', DEFAULTS.candidates),
       bitrate: numberOf(env, 'BITRATE_MAX', DEFAULTS.bitrate),
     },
@@ -79,6 +83,18 @@ function required(env: Env, name: string): string {
   const value = env[name];
   if (!value) throw new Error(`${name} is not set`);
   return value;
+}
+
+function networksOf(env: Env, name: string): string[] {
+  const list = (env[name] ?? '').split(',').map((each) => each.trim());
+  const networks = list.filter((each) => each !== '');
+  if (networks.every((each) => isNetwork(...(each.split('/') as [string, string?])))) return networks;
+  throw new Error(`${name} must be addresses or CIDRs, such as 10.0.0.0/8`);
+}
+
+function isNetwork(address: string, bits?: string): boolean {
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
+  return bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most;
 }
 
 function numberOf(env: Env, name: string, fallback: number): number {

@@ -114,7 +114,7 @@ test('an offer under the name of a publisher that leads to no connection takes n
 });
 
 test('a full relay gives up the oldest offer that led to no connection, and no open one', async () => {
-  const small = await startRelay(app, tenant, { SESSIONS_MAX: '3', ROOMS_MAX: '2' });
+  const small = await startRelay(app, tenant, { SESSIONS_MAX: '3' });
   onTestFinished(() => small.stop());
   const begin = async (username: string, room: string) => {
     const device = await createDevice();

@@ -4,17 +4,18 @@ import { connect } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
-import { useService } from '../support/service.ts';
+import { type TestTenant, useService } from '../support/service.ts';
 import { challengeFrom, FINGERPRINT, offer, type Sent, sendTo } from './requests.ts';
 import { type Relay, startRelay } from './support.ts';
 
 const app = useService();
 let relay: Relay;
+let tenant: TestTenant;
 let device: Device;
 let token: string;
 
 beforeAll(async () => {
-  const tenant = await app.paidTenant();
+  tenant = await app.paidTenant();
   const { credential } = await createCredential(app, tenant);
   relay = await startRelay(app, tenant);
   device = await createDevice();
@@ -216,4 +217,20 @@ test('the metrics tell of sessions and refusals by code', async () => {
   expect(await (await fetch(`${relay.url}/metrics`)).text()).toMatch(
     /^relay_sessions_ended_total\{code="LEFT"\} [1-9]/m,
   );
+});
+
+test.each([
+  ['a proxy that is trusted', { TRUST_PROXY: '10.0.0.0/8, 127.0.0.1' }, 200],
+  ['no one', {}, 404],
+])('the address of a participant comes from %s, and has a share of the sessions', async (_, trust, other) => {
+  const own = await startRelay(app, tenant, { ...trust, ADDRESS_SESSIONS_MAX: '1' });
+  onTestFinished(() => own.stop());
+  const begin = async (from: string) => (await sendTo({ relay: own, device, token }, { from })).location!;
+  const end = async (location: string) => (await fetch(own.url + location, { method: 'DELETE' })).status;
+  const [first, second, third] = [
+    await begin('192.0.2.1'),
+    await begin('192.0.2.1'),
+    await begin('192.0.2.2'),
+  ];
+  expect([await end(first), await end(second), await end(third)]).toStrictEqual([404, other, 200]);
 });

@@ -33,6 +33,8 @@ export interface Sent {
   readonly challenge?: string;
   readonly fingerprint?: string;
   readonly type?: string;
+  /** The address that a proxy says the request came from. */
+  readonly from?: string;
 }
 
 export interface Sender {
@@ -56,6 +58,7 @@ export async function sendTo(
     challenge,
     fingerprint = FINGERPRINT,
     type = 'application/sdp',
+    from,
   }: Sent = {},
 ) {
   const proof = await device.proof({
@@ -65,7 +68,10 @@ export async function sendTo(
     method,
     dtlsFingerprint: fingerprint,
   });
-  const headers = { authorization: `DPoP ${token}`, dpop: proof, 'content-type': type };
+  const headers = {
+    ...{ authorization: `DPoP ${token}`, dpop: proof, 'content-type': type },
+    ...(from !== undefined && { 'x-forwarded-for': from }),
+  };
   const answer = await fetch(`${relay.url}${path}`, { method, headers, body });
   const text = await answer.text();
   const code = text.startsWith('{') ? JSON.parse(text).error.code : undefined;
