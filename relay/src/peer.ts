@@ -30,7 +30,9 @@ export class Peer {
   readonly #track: Track;
   readonly #fingerprint: string;
   readonly #events: PeerEvents;
+  readonly #gathered = Promise.withResolvers<void>();
   #isTrusted = false;
+  #isClosed = false;
   #connecting: NodeJS.Timeout | undefined;
 
   constructor(name: string, fingerprint: string, { bindAddress, udpPorts }: PeerOptions, events: PeerEvents) {
@@ -73,20 +75,23 @@ export class Peer {
 
   /** The answer to an offer of one section, with this relay's candidates. */
   async answer(sdp: string): Promise<string> {
-    const gathered = Promise.withResolvers<void>();
     this.#connection.onGatheringStateChange((state) => {
-      if (state === 'complete') gathered.resolve();
+      if (state === 'complete') this.#gathered.resolve();
     });
-    const timer = setTimeout(gathered.resolve, GATHERING_MS_MAX);
+    const timer = setTimeout(this.#gathered.resolve, GATHERING_MS_MAX);
     this.#connection.setRemoteDescription(sdp, 'offer');
-    await gathered.promise;
+    await this.#gathered.promise;
     clearTimeout(timer);
+    const answer = this.#connection.localDescription();
+    if (this.#isClosed || !answer) throw new Error('the connection is closed');
     this.#connecting = setTimeout(() => this.#events.lost(), CONNECTING_MS_MAX);
-    return this.#connection.localDescription()!.sdp;
+    return answer.sdp;
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#isTrusted = false;
+    this.#gathered.resolve();
     clearTimeout(this.#connecting);
     this.#connection.close();
   }

@@ -4,12 +4,12 @@ import type { Admission } from '../../sdk/typescript/src/relay/index.ts';
 import { Refused } from './refused.ts';
 
 export interface Shares {
-  /** Of all together. */
+  /** All together. */
   readonly sessions: number;
   readonly deviceSessions: number;
-  /** IPv6: of a /64. */
+  /** Those of one client address; IPv6: of a /64. */
   readonly addressSessions: number;
-  /** Of the device credential or API key that tokens were minted with. */
+  /** Those with tokens of one device credential or API key. */
   readonly credentialSessions: number;
 }
 
