@@ -1,78 +1,22 @@
 /** Participants who connect like others, and then send far too much: each is bounded, and the others go on. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type MediaClient, openMediaClient, SSRC } from '../../relay/bench/media-client.ts';
-import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
-import { createCredential } from '../support/devices.ts';
 import { type TestTenant, useService } from '../support/service.ts';
-import { sendTo } from './requests.ts';
+import { type Meeting, openMeeting, PACKET_BYTES, picture } from './media.ts';
 import { type Relay, startRelay } from './support.ts';
 
 const app = useService();
 const BITRATE = 2_000_000;
-const PACKET_BYTES = 1_000;
-const devices = new Map<string, Device>();
-const clients: MediaClient[] = [];
 let tenant: TestTenant;
-let credential: string;
+let connect: Meeting['connect'];
+let begin: Meeting['begin'];
 let relay: Relay;
 
 beforeAll(async () => {
   tenant = await app.paidTenant();
-  ({ credential } = await createCredential(app, tenant, { publish: ['audio', 'video'] }));
   relay = await startRelay(app, tenant, { BITRATE_MAX: String(BITRATE), DEVICE_SESSIONS_MAX: '2' });
+  ({ connect, begin } = await openMeeting(app, tenant, relay));
 });
-afterAll(async () => {
-  for (const client of clients) client.close();
-  await relay?.stop();
-});
-
-interface Connected extends MediaClient {
-  readonly location: string;
-  readonly answer: string;
-  readonly received: () => number;
-}
-
-async function connect(
-  username: string,
-  room: string,
-  path: 'whip' | 'whep',
-  { at = relay, hasAudio = false } = {},
-): Promise<Connected> {
-  const device = devices.get(username) ?? (await createDevice());
-  devices.set(username, device);
-  const { token } = await device.join({ url: app.url, credential, username, room });
-  let location = '';
-  let answer = '';
-  let received = 0;
-  const exchange = async (body: string, fingerprint: string) => {
-    const sent = await sendTo(
-      { relay: at, device, token },
-      { path: `/rooms/${room}/${path}`, body, fingerprint },
-    );
-    answer = sent.text;
-    if (sent.status !== 201) throw new Error(answer);
-    location = at.url + sent.location;
-    return answer;
-  };
-  const direction = path === 'whip' ? 'SendOnly' : 'RecvOnly';
-  const onPacket = () => {
-    received += 1;
-  };
-  const client = await openMediaClient(direction, exchange, onPacket, { hasAudio });
-  clients.push(client);
-  await client.opened;
-  return { ...client, location, answer, received: () => received };
-}
-
-/** Begins like a key frame of VP8 of 640 x 360. */
-function picture(sequence: number, { ssrc = SSRC, bytes = PACKET_BYTES } = {}): Buffer {
-  const packet = Buffer.alloc(bytes);
-  packet.set([0x80, 0x80 | 96]);
-  packet.writeUInt16BE(sequence, 2);
-  packet.writeUInt32BE(ssrc, 8);
-  packet.set([0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0x68, 0x01], 12);
-  return packet;
-}
+afterAll(() => relay?.stop());
 
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`${relay.url}/metrics`)).text();
@@ -101,9 +45,7 @@ test('what a subscriber asks for again is counted, and never more than it got', 
 
 test('an offer under the name of a publisher that leads to no connection takes nothing from it', async () => {
   const [ann, bob] = [await connect('ann', 'name', 'whip'), await connect('bob', 'name', 'whep')];
-  const device = await createDevice();
-  const { token } = await device.join({ url: app.url, credential, username: 'ann', room: 'name' });
-  const sent = await sendTo({ relay, device, token }, { path: '/rooms/name/whip' });
+  const sent = await begin('ann', 'name');
   expect(sent.status).toBe(201);
   ann.send(picture(1));
   await expect.poll(bob.received).toBe(1);
@@ -116,20 +58,16 @@ test('an offer under the name of a publisher that leads to no connection takes n
 test('a full relay gives up the oldest offer that led to no connection, and no open one', async () => {
   const small = await startRelay(app, tenant, { SESSIONS_MAX: '3' });
   onTestFinished(() => small.stop());
-  const begin = async (username: string, room: string) => {
-    const device = await createDevice();
-    const { token } = await device.join({ url: app.url, credential, username, room });
-    return sendTo({ relay: small, device, token }, { path: `/rooms/${room}/whip` });
-  };
+  const { connect, begin } = await openMeeting(app, tenant, small);
   const end = async ({ location }: { location: string | null }) =>
     (await fetch(new URL(location!, small.url), { method: 'DELETE' })).status;
-  const ann = await connect('ann', 'small', 'whip', { at: small });
-  const [first, second] = [await begin('eve', 'other'), await begin('kim', 'third')];
-  expect([first.status, second.status, await end(first)]).toStrictEqual([201, 201, 404]);
-  const bob = await connect('bob', 'small', 'whep', { at: small });
-  const third = await begin('eve', 'small');
-  expect([third.status, await end(second), await end(third)]).toStrictEqual([201, 404, 200]);
-  const cid = await connect('cid', 'small', 'whep', { at: small });
+  const ann = await connect('ann', 'small', 'whip');
+  const offers = [await begin('eve', 'other'), await begin('kim', 'third'), await begin('eve', 'small')];
+  expect(offers.map(({ status }) => status)).toStrictEqual([201, 201, 201]);
+  expect(await end(offers[0]!)).toBe(404);
+  const bob = await connect('bob', 'small', 'whep');
+  expect([await end(offers[1]!), await end(offers[2]!)]).toStrictEqual([404, 200]);
+  const cid = await connect('cid', 'small', 'whep');
   expect(await begin('eve', 'small')).toMatchObject({ status: 503, code: 'FULL' });
   for (const each of [cid, bob, ann]) expect(await end(each)).toBe(200);
 });

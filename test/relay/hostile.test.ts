@@ -225,12 +225,14 @@ test.each([
 ])('the address of a participant comes from %s, and has a share of the sessions', async (_, trust, other) => {
   const own = await startRelay(app, tenant, { ...trust, ADDRESS_SESSIONS_MAX: '1' });
   onTestFinished(() => own.stop());
-  const begin = async (from: string) => (await sendTo({ relay: own, device, token }, { from })).location!;
-  const end = async (location: string) => (await fetch(own.url + location, { method: 'DELETE' })).status;
+  const begin = (from: string) => sendTo({ relay: own, device, token }, { from });
+  const end = async ({ location }: { location: string | null }) =>
+    (await fetch(own.url + location, { method: 'DELETE' })).status;
   const [first, second, third] = [
     await begin('192.0.2.1'),
     await begin('192.0.2.1'),
     await begin('192.0.2.2'),
   ];
+  for (const each of [first, second, third]) expect(each).toMatchObject({ status: 201 });
   expect([await end(first), await end(second), await end(third)]).toStrictEqual([404, other, 200]);
 });

@@ -1,4 +1,5 @@
 /** What a relay does with the policy of a room, and with rights that change during a call. Nothing here needs media. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TokenService } from '@boxoffice/contract/token_service';
@@ -106,10 +107,26 @@ describe('a room that mutes on entry', () => {
   });
 });
 
+test('the events of a session are about it alone', async () => {
+  const token = await join('apart');
+  const [first, second] = [await send(token, '/rooms/apart/whip'), await send(token, '/rooms/apart/whip')];
+  const [ofFirst, ofSecond] = [await follow(first.location), await follow(second.location)];
+  const headers = { 'content-type': 'application/json' };
+  const patch = { method: 'PATCH', headers, body: '{"muted":["audio"]}' };
+  await fetch(`${relay.url}${first.location}`, patch);
+  await expect.poll(() => ofFirst('mute')).toEqual({ kinds: [], own: ['audio'] });
+  await fetch(`${relay.url}${first.location}`, { method: 'DELETE' });
+  await expect.poll(() => ofFirst('end')).toEqual({ code: 'LEFT' });
+  // Its own last event comes after what it might have heard of the other.
+  await fetch(`${relay.url}${second.location}`, { ...patch, body: '{"muted":["video"]}' });
+  await expect.poll(() => ofSecond('mute')).toEqual({ kinds: [], own: ['video'] });
+  expect(ofSecond('end')).toBeUndefined();
+});
+
 describe('rights that change during a call', () => {
-  const mint = async (room: string, capabilities: readonly string[]) => {
+  const mint = async (room: string, capabilities: readonly string[], role = 'audience') => {
     const deviceThumbprint = device.thumbprint;
-    const request = { room, username: 'ann', deviceThumbprint, capabilities: [...capabilities] };
+    const request = { room, username: 'ann', role, deviceThumbprint, capabilities: [...capabilities] };
     return (await control.call(TokenService.method.mintClientToken, request)).token;
   };
   const renew = (token: string, location: string) =>
@@ -124,6 +141,22 @@ describe('rights that change during a call', () => {
     await expect.poll(() => newest('mute')).toEqual({ kinds: ['audio'], own: [] });
     await renew(await mint('rights', ['publish.audio']), location!);
     await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: [] });
+  });
+
+  test('change the price with the role', async () => {
+    await control.call(RoomService.method.createRoom, { room: 'roles' });
+    const allowed = ['publish.audio'];
+    const { location } = await send(await mint('roles', allowed, 'host'), '/rooms/roles/whip');
+    // A record is of a second at least.
+    await sleep(1_100);
+    await renew(await mint('roles', allowed), location!);
+    await sleep(1_100);
+    await fetch(`${relay.url}${location}`, { method: 'DELETE' });
+    const roles = async () => {
+      const text = `select role from usage_records where room = 'roles' order by posting_seq, line`;
+      return (await app.service.deps.db.query<{ role: string }>(text)).rows.map(({ role }) => role);
+    };
+    await expect.poll(roles, { timeout: 15_000 }).toEqual(['h', 'a']);
   });
 
   test('and that a moderator gives back are asked for at once', async () => {
