@@ -33,6 +33,8 @@ const RELAYS = 8;
 const FITS = 20;
 /** What a token of sound for ten minutes costs at most, at the built-in rates. */
 const TOKEN_MICROS = 3_000n;
+/** Budgets at a time. */
+const KEPT = 50;
 const MINT = '/boxoffice.control.v1.TokenService/MintClientToken';
 const DEVICE = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
 const OPERATOR = { kind: 'operator', id: 'bench' } as const;
@@ -98,7 +100,7 @@ async function openMinter(bench: Bench, stand: Stand) {
 
 async function runRound(race: Race, round: number): Promise<void> {
   const budget = wantedFor(round);
-  await makeBudget(race, budget);
+  await makeBudget(race, round);
   const answered: string[] = [];
   const mints = Array.from({ length: MINTERS }, async (_, at) => {
     const username = `user-${round}-${at}`;
@@ -119,8 +121,8 @@ async function runRound(race: Race, round: number): Promise<void> {
 /** A repetition renews the token by seconds, so there is room for less than one token more. */
 function wantedFor(round: number): WantedBudget {
   return {
-    id: `round-${round % 50}`,
-    ...{ keyId: null, room: null, customer: `round-${round % 50}` },
+    id: `round-${round}`,
+    ...{ keyId: null, room: null, customer: `round-${round}` },
     period: 'total',
     max: BigInt(FITS) * TOKEN_MICROS + TOKEN_MICROS - 1n,
     hard: true,
@@ -128,24 +130,12 @@ function wantedFor(round: number): WantedBudget {
   };
 }
 
-/** The budget of fifty rounds before has the same id and the same customer: its participants leave first. */
-async function makeBudget({ stand, tenant: { tenant } }: Race, wanted: WantedBudget): Promise<void> {
-  const caller = { tenant, actor: OPERATOR, limits: null, status: 'active' } as const;
+/** Few budgets at a time, as tenants have. */
+async function makeBudget({ stand, tenant: { tenant } }: Race, round: number): Promise<void> {
+  const caller = { tenant, actor: OPERATOR, tenantLimits: null, tenantStatus: 'active' } as const;
   await inTransaction(stand.db, async (tx) => {
-    const { rowCount } = await tx.query('select from budgets where tenant_id = $1 and id = $2', [
-      tenant,
-      wanted.id,
-    ]);
-    if (rowCount === 1) await deleteBudget(tx, caller, wanted.id);
-    await tx.query('update budget_holds set customer = null where tenant_id = $1 and customer = $2', [
-      tenant,
-      wanted.customer,
-    ]);
-    await tx.query('update admissions set customer = null where tenant_id = $1 and customer = $2', [
-      tenant,
-      wanted.customer,
-    ]);
-    await putBudget(tx, { rates: new RateCards() }, caller, wanted);
+    if (round >= KEPT) await deleteBudget(tx, caller, wantedFor(round - KEPT).id);
+    await putBudget(tx, { rates: new RateCards() }, caller, wantedFor(round));
   });
 }
 
@@ -230,6 +220,7 @@ async function check(
 
 /** The jobs of the services give back what is older than the grace time. */
 async function expireAll({ db }: Stand): Promise<void> {
+  await db.query(`update admissions set expires_at = now() - interval '1 day'`);
   await db.query(`update budget_holds set until = now() - interval '1 day'`);
   const deadline = performance.now() + 60_000;
   for (;;) {

@@ -80,12 +80,18 @@ export class Relay {
         problems.revocationsCame();
         for (const session of this.#sessions.values()) session.check(revocations);
       },
+      onBudgets: () => {
+        for (const session of this.#sessions.values()) {
+          if (this.#feed.budgetReached(tenant, session.budgets)) session.end('BUDGET_REACHED');
+        }
+      },
     });
     this.verifier = createTokenVerifier({
       ...ours,
       tenants: new Set([tenant]),
       revocations: this.#feed.get,
       admitted: () => this.#feed.admitted(tenant) ?? reporter.admitted !== false,
+      budgetReached: this.#feed.budgetReached,
     });
   }
 

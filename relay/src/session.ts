@@ -119,6 +119,11 @@ export class Session {
     return [...kinds, ...own];
   }
 
+  /** Those of the newest token. */
+  get budgets(): readonly string[] {
+    return this.#admission.budgets;
+  }
+
   /** Look at the revocations of the tenant, which have changed. */
   check(revocations: Revocations): void {
     try {

@@ -1,5 +1,6 @@
 /** What the service pushes to a relay: revoked device credentials, and whether the tenant is admitted. */
 import { expect, test, vi } from 'vitest';
+import { put, wanted } from '../control/budgets/support.ts';
 import { createCredential, spendAll } from '../support/devices.ts';
 import { SIZE, sees, useRelay } from './support.ts';
 
@@ -21,6 +22,23 @@ test('a device credential that is revoked during a call ends its sessions, and n
   });
   await sees(bob);
   for (const each of [ann, bob]) expect(await each.heard('moderated')).toEqual([]);
+});
+
+test('a spent budget ends sessions whose tokens it pays for, and refuses new ones', async () => {
+  const { bob } = await meet('unlimited');
+  const { db } = app.service.deps;
+  await put(app, meeting.tenant, wanted({ room: 'limited', max: 10_000_000n }));
+  await meet('limited');
+  const dan = await enter('dan', 'limited');
+  await put(app, meeting.tenant, wanted({ room: 'limited', max: 0n }));
+  const metrics = async () => (await fetch(`${meeting.relay.url}/metrics`)).text();
+  await expect.poll(metrics).toMatch(/relay_sessions_ended_total\{code="BUDGET_REACHED"\} [1-9]/);
+  expect(await dan.ask('refusal', { relay: meeting.relay.url })).toMatchObject({
+    status: 402,
+    code: 'NOT_ADMITTED',
+  });
+  await sees(bob);
+  await db.query('delete from budgets');
 });
 
 test('spent credit refuses new sessions while running ones go on, and paid credit admits them again', async () => {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,6 +51,9 @@ type FeedOptions struct {
 	RelayKey func(ctx context.Context, tenant string) (string, error)
 	// OnChange is called when revocations changed: check the running sessions of the tenant.
 	OnChange func(tenant string, revocations *Revocations)
+	// OnBudgets is called when the budgets that are spent changed: end the running sessions for which [Feed.BudgetReached]
+	// is true.
+	OnBudgets func(tenant string)
 	// OnError is called when an attempt failed. It will be retried.
 	OnError func(*FeedError)
 	// Logger gets the failures as warnings. Default: none.
@@ -114,6 +118,7 @@ type Feed struct {
 	mu        sync.RWMutex
 	snapshots map[string]*Revocations
 	admitted  map[string]bool
+	reached   map[string][]string
 }
 
 // Follow follows the revocations of tenants from now on, until the context ends or [Feed.Close], with one request open
@@ -151,6 +156,7 @@ func Follow(ctx context.Context, options FeedOptions) (*Feed, error) {
 		done:      make(chan struct{}),
 		snapshots: map[string]*Revocations{},
 		admitted:  map[string]bool{},
+		reached:   map[string][]string{},
 	}
 	go feed.run(ctx, closeIdle)
 	return feed, nil
@@ -170,6 +176,14 @@ func (f *Feed) Admitted(tenant string) (admitted, isKnown bool) {
 	defer f.mu.RUnlock()
 	admitted, isKnown = f.admitted[tenant]
 	return admitted, isKnown
+}
+
+// BudgetReached reports whether one of these budgets, those of a token, is spent, as far as a stream with a relay key has
+// told. Give it to [VerifierOptions].
+func (f *Feed) BudgetReached(tenant string, budgets []string) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return slices.ContainsFunc(budgets, func(each string) bool { return slices.Contains(f.reached[tenant], each) })
 }
 
 // Close stops following, and waits until no request is in progress.

@@ -433,6 +433,20 @@ func TestAStreamWithARelayKeyTellsWhetherTheTenantIsAdmitted(t *testing.T) {
 	until(t, "not known", func() bool { _, isKnown := scene.feed.Admitted(tenant); return !isKnown })
 }
 
+func TestAStreamWithARelayKeyTellsWhichBudgetsAreSpent(t *testing.T) {
+	end := make(chan struct{})
+	defer close(end)
+	scene := followTenants(t, []string{tenant}, stream(end,
+		sent("revocations", snapshot()),
+		sent("admitted", `{"admitted":true}`),
+		sent("admitted", `{"admitted":true,"reached_budgets":["bu_1","bu_2"]}`),
+	))
+	until(t, "reached", func() bool { return scene.feed.BudgetReached(tenant, []string{"bu_0", "bu_2"}) })
+	if scene.feed.BudgetReached(tenant, []string{"bu_0"}) || scene.feed.BudgetReached("t_0000000000000000", []string{"bu_1"}) {
+		t.Error("another budget is reached")
+	}
+}
+
 func TestAStreamThatFailsIsOpenedAgain(t *testing.T) {
 	lost := func(answer http.ResponseWriter, request *http.Request) {
 		answer.Header().Set("Content-Type", "text/event-stream")

@@ -95,7 +95,7 @@ var refusals = map[RefusalCode]string{
 	ProofOtherDevice:        "the proof is signed by another device than the token is bound to",
 	ChallengeUnusable:       "the challenge was used, has expired, or was not issued here",
 	DTLSOtherCertificate:    "the DTLS certificate is not the one that the proof names",
-	NotAdmitted:             "the tenant has no credit for new sessions",
+	NotAdmitted:             "the tenant has no credit for new sessions, or a budget of the token is spent",
 	RenewalOtherParticipant: "the new token is for another user, room or device than the session",
 }
 

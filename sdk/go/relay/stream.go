@@ -81,12 +81,20 @@ func (f *Feed) readStream(ctx context.Context, answer *http.Response, tenant str
 
 func (f *Feed) readAdmitted(tenant, data string) error {
 	var told struct {
-		Admitted *bool `json:"admitted"`
+		Admitted *bool    `json:"admitted"`
+		Reached  []string `json:"reached_budgets"`
 	}
 	if err := json.Unmarshal([]byte(data), &told); err != nil {
 		return err
 	}
 	f.setAdmitted(tenant, told.Admitted)
+	f.mu.Lock()
+	before := len(f.reached[tenant])
+	f.reached[tenant] = told.Reached
+	f.mu.Unlock()
+	if f.options.OnBudgets != nil && before+len(told.Reached) > 0 {
+		f.options.OnBudgets(tenant)
+	}
 	return nil
 }
 
@@ -95,6 +103,7 @@ func (f *Feed) setAdmitted(tenant string, admitted *bool) {
 	defer f.mu.Unlock()
 	if admitted == nil {
 		delete(f.admitted, tenant)
+		delete(f.reached, tenant)
 	} else {
 		f.admitted[tenant] = *admitted
 	}

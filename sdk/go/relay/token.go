@@ -50,6 +50,8 @@ type TokenClaims struct {
 	// MintedBy is the id of the API key or device credential that the token was minted with: for logs, and
 	// [CheckRevocations].
 	MintedBy string
+	// Budgets are the hard budgets that pay for the session: for [Feed.BudgetReached].
+	Budgets []string
 	// RangeSalt is a secret of the tenant, for [CheckRevocations]: banned ranges of addresses are hashed with it.
 	RangeSalt string
 	// E2EERequired tells whether the room takes only media with end-to-end encryption.
@@ -115,6 +117,7 @@ func readClaims(claims map[string]any, now time.Time) (*TokenClaims, error) {
 		ExpiresAt:        time.Unix(exp, 0).UTC(),
 		TokenID:          reader.text("jti"),
 		MintedBy:         reader.text("key"),
+		Budgets:          reader.optionalTexts("bud"),
 		RangeSalt:        reader.text("salt"),
 		E2EERequired:     policy.flag("e2ee_required"),
 		MuteOnEntry:      policy.flag("mute_on_entry"),
@@ -168,6 +171,13 @@ func (r *claimReader) texts(name string) []string {
 		texts = append(texts, r.textOf(each))
 	}
 	return texts
+}
+
+func (r *claimReader) optionalTexts(name string) []string {
+	if r.claims[name] == nil {
+		return nil
+	}
+	return r.texts(name)
 }
 
 func (r *claimReader) whole(name string) int64 {

@@ -37,6 +37,9 @@ type VerifierOptions struct {
 	Revocations func(tenant string) *Revocations
 	// Admitted tells whether the tenant has credit for new sessions. Default: all have.
 	Admitted func(tenant string) bool
+	// BudgetReached tells whether one of these budgets of the tenant is spent: [Feed.BudgetReached]. Then new sessions are
+	// refused with [NotAdmitted]. Default: none is.
+	BudgetReached func(tenant string, budgets []string) bool
 	// HTTPClient fetches the keys. It follows no redirections. Default: one with the proxy of the environment.
 	HTTPClient *http.Client
 	// Clock is for tests.
@@ -127,6 +130,9 @@ func (v *Verifier) Verify(ctx context.Context, attempt Attempt) (*Admission, err
 		return nil, err
 	}
 	if v.options.Admitted != nil && !v.options.Admitted(admission.Tenant) {
+		return nil, refuse(NotAdmitted)
+	}
+	if v.options.BudgetReached != nil && v.options.BudgetReached(admission.Tenant, admission.Budgets) {
 		return nil, refuse(NotAdmitted)
 	}
 	return admission, nil

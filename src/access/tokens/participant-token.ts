@@ -36,6 +36,8 @@ export interface Grant {
    */
   readonly rangeSalt: string;
   readonly policy: RelayPolicy;
+  /** The uids of hard budgets that hold what the token can cost. */
+  readonly budgets?: readonly string[] | undefined;
 }
 
 /** The rules of a room that relays and devices keep, because the service sees no media. */
@@ -63,12 +65,14 @@ export interface Claims {
   readonly key: string;
   readonly salt: string;
   /** The rules that are set; absent: none is. */
+  readonly bud?: readonly string[];
   readonly policy?: { readonly e2ee_required?: true; readonly mute_on_entry?: true };
 }
 
 /** `publicUrl` is the address of the deployment: the issuer, and its host identifies the relays. */
 export function claimsOf(grant: Grant, publicUrl: string): Claims {
   const { e2eeRequired, muteOnEntry } = grant.policy;
+  const { budgets = [] } = grant;
   return {
     iss: publicUrl,
     aud: audienceOf(publicUrl),
@@ -87,6 +91,7 @@ export function claimsOf(grant: Grant, publicUrl: string): Claims {
     ep: grant.epoch,
     key: grant.keyId,
     salt: grant.rangeSalt,
+    ...(budgets.length > 0 && { bud: budgets }),
     ...((e2eeRequired || muteOnEntry) && {
       policy: { ...(e2eeRequired && { e2ee_required: true }), ...(muteOnEntry && { mute_on_entry: true }) },
     }),

@@ -53,6 +53,9 @@ export interface Admitted extends MintedToken {
   readonly withheld: readonly string[];
 }
 
+/** `budgets`: the uids of hard budgets that hold what the token can cost. */
+type BudgetedAdmission = Admission & { readonly budgets?: readonly string[] };
+
 /**
  * `check` reads the entry state and throws if it refuses. It is called again if the participant changed
  * between the check and the renewal: a kick or a ban may have happened in between.
@@ -73,8 +76,8 @@ export async function admit(
   return mintFor(deps, entry, admission);
 }
 
-async function mintFor(deps: AdmissionDeps, entry: Entry, admission: Admission): Promise<Admitted> {
-  const { issuedAt, kid, epoch, ...restrictions } = admission;
+async function mintFor(deps: AdmissionDeps, entry: Entry, admission: BudgetedAdmission): Promise<Admitted> {
+  const { issuedAt, kid, epoch, budgets, ...restrictions } = admission;
   const { granted, withheld } = withhold(entry.capabilities, restrictions);
   const minted = await mintToken(deps, kid, {
     issuedAt,
@@ -91,6 +94,7 @@ async function mintFor(deps: AdmissionDeps, entry: Entry, admission: Admission):
     keyId: entry.keyId,
     rangeSalt: entry.rangeSalt,
     policy: entry.policy,
+    budgets,
   });
   return { ...minted, withheld, roomUid: entry.roomUid };
 }
@@ -99,14 +103,13 @@ async function renew(
   deps: AdmissionDeps,
   caller: LimitedCaller,
   entry: Entry,
-): Promise<Admission | undefined> {
+): Promise<BudgetedAdmission | undefined> {
   entry.lastCheck();
   if (entry.hasBudgets) {
     return deps.calls.run(caller, () =>
       inTransaction(deps.db, async (tx) => {
         const renewed = await renewIn(tx, entry);
-        if (renewed) await hold(tx, deps, entry, renewed);
-        return renewed;
+        return renewed && hold(tx, deps, entry, renewed);
       }),
     );
   }
@@ -114,7 +117,7 @@ async function renew(
   return (await deps.admissions.renew(entry)) ?? (await waiting());
 }
 
-async function enter(deps: AdmissionDeps, caller: LimitedCaller, entry: Entry): Promise<Admission> {
+async function enter(deps: AdmissionDeps, caller: LimitedCaller, entry: Entry): Promise<BudgetedAdmission> {
   const admission = { ...entry, skeleton: skeleton(entry.username) };
   const { maxParticipants } = entry.policy;
   const refusesLookalikes = deps.config.confusableUsernames === 'refuse';
@@ -133,14 +136,19 @@ async function enter(deps: AdmissionDeps, caller: LimitedCaller, entry: Entry): 
     if (refusesLookalikes) await refuseLookalike(tx, admission);
     entry.lastCheck();
     const admitted = orRefuse(await enterIn(tx, admission));
-    if (entry.hasBudgets) await hold(tx, deps, entry, admitted);
-    return admitted;
+    return entry.hasBudgets ? hold(tx, deps, entry, admitted) : admitted;
   };
   return deps.calls.run(caller, () => inTransaction(deps.db, enterInTransaction));
 }
 
-function hold(tx: Tx, { rates }: AdmissionDeps, entry: Entry, { issuedAt }: Admission): Promise<void> {
-  return takeHold(tx, { rates, findSpentUntil: findAssignedUntil }, entry, issuedAt);
+async function hold(
+  tx: Tx,
+  { rates }: AdmissionDeps,
+  entry: Entry,
+  admission: Admission,
+): Promise<BudgetedAdmission> {
+  const deps = { rates, findSpentUntil: findAssignedUntil };
+  return { ...admission, budgets: await takeHold(tx, deps, entry, admission.issuedAt) };
 }
 
 function orRefuse(outcome: Awaited<ReturnType<typeof upsertAdmission>>): Admission {

@@ -23,6 +23,9 @@ export interface Holder {
   readonly lifetimeSeconds: number;
 }
 
+/** A token has at most 4 KiB. */
+const TOKEN_BUDGETS_MAX = 20;
+
 export interface HoldDeps {
   readonly rates: RateCards;
   /** All charges of the tenant before this time were spent from budgets. */
@@ -32,14 +35,14 @@ export interface HoldDeps {
 /**
  * The participant must be locked: its admissions take turns. `issuedAt`: the start of the token, in seconds since 1970.
  *
- * Fails with `budget_reached`, which names the hard budget with the least that is free; the transaction must then roll back.
+ * Returns the uids of hard budgets that cover the token, for the token. Fails with `budget_reached`, which names the hard budget with the least that is free; the transaction must then roll back.
  */
 export async function takeHold(
   tx: Tx,
   { rates, findSpentUntil }: HoldDeps,
   holder: Holder,
   issuedAt: number,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { tenant, room, username, thumbprint: device, keyId, customer, role, capabilities } = holder;
   const before = await lockHold(tx, tenant, { room, username, device });
   const extended = extendHold(before, {
@@ -63,6 +66,8 @@ export async function takeHold(
   );
   await upsertHold(tx, tenant, after);
   await holdFromBudgets(tx, tenant, changed);
+  const refusing = locked.filter((each) => each.hard && isCovering(each));
+  return refusing.map(({ uid }) => uid).slice(0, TOKEN_BUDGETS_MAX);
 }
 
 /** The uids of the budgets that cover a token. */

@@ -1,5 +1,5 @@
 /**
- * What one relay is sent: each newer snapshot and, by its key, whether the tenant is admitted.
+ * What one relay is sent: each newer snapshot and, by its key, whether the tenant is admitted and which budgets are spent.
  *
  * Nothing is queued for a slow reader: it gets the newest state when it has taken what it was sent last.
  */
@@ -12,13 +12,15 @@ const REPEAT_MS_MIN = 10_000;
 
 export type FeedItem =
   | { readonly type: 'revocations'; readonly snapshot: Snapshot }
-  | { readonly type: 'admitted'; readonly admitted: boolean };
+  | { readonly type: 'admitted'; readonly admitted: boolean; readonly reached: readonly string[] };
 
 /** What is known of the tenant. */
 export interface Known {
   readonly snapshot: Snapshot | undefined;
   /** `undefined`: not known yet. */
   readonly admitted: boolean | undefined;
+  /** Hard budgets that are spent, by uid. */
+  readonly reached: readonly string[];
 }
 
 export interface FeedStreamOptions {
@@ -35,7 +37,8 @@ export class FeedStream extends Readable {
   #isWaiting = false;
   #sent: Snapshot | undefined;
   #sentAt = 0;
-  #told: boolean | undefined;
+  /** What `admitted` told last. */
+  #told: string | undefined;
   #isCheckingKey = false;
 
   constructor(options: FeedStreamOptions) {
@@ -72,7 +75,7 @@ export class FeedStream extends Readable {
 
   #hasToTell(): boolean {
     const { admitted } = this.#options.known;
-    return this.#isWaiting && admitted !== undefined && admitted !== this.#told;
+    return this.#isWaiting && admitted !== undefined && this.#standing() !== this.#told;
   }
 
   /** If the key cannot be looked up, the next `offer()` tries again. */
@@ -84,8 +87,13 @@ export class FeedStream extends Readable {
     if (!this.#hasToTell()) return;
     if (key && !key.isWorking) return this.end();
     if (!key) return;
-    this.#told = known.admitted!;
-    this.#send({ type: 'admitted', admitted: this.#told });
+    this.#told = this.#standing();
+    this.#send({ type: 'admitted', admitted: known.admitted!, reached: known.reached });
+  }
+
+  #standing(): string {
+    const { admitted, reached } = this.#options.known;
+    return `${admitted} ${reached.join(' ')}`;
   }
 
   #send(item: FeedItem): void {

@@ -96,6 +96,8 @@ interface Channel {
   checked: Promise<void>;
   /** As of the newest check; `undefined` before the first one. */
   admitted: boolean | undefined;
+  /** Hard budgets that are spent, by uid, as of the newest check. */
+  reached: readonly string[];
   /** `pending` also while it is not known. */
   status: TenantStatus;
   /**
@@ -194,6 +196,7 @@ export class RevocationFeed {
       snapshot: undefined,
       checked: Promise.resolve(),
       admitted: undefined,
+      reached: [],
       status: 'pending',
       readAt: performance.now(),
       isOutdated: false,
@@ -356,7 +359,10 @@ export class RevocationFeed {
       const channel = this.#channels.get(tenant);
       if (!channel) continue;
       const standing = standings.get(tenant);
-      if (standing) Object.assign(channel, { admitted: standing.admitted, status: standing.status });
+      if (standing) {
+        const { admitted, reached, status } = standing;
+        Object.assign(channel, { admitted, reached, status });
+      }
       for (const stream of channel.streams) stream.offer();
       if (!channel.snapshot) continue;
       const isOld = channel.streams.size > 0 && performance.now() - channel.readAt >= REPEAT_MS;

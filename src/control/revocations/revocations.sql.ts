@@ -53,8 +53,15 @@ export interface Standing {
   readonly seq: bigint;
   /** Whether new sessions are admitted. */
   readonly admitted: boolean;
+  /** The uids of hard budgets that are spent, in order. */
+  readonly reached: readonly string[];
   readonly status: TenantStatus;
 }
+
+/** The hard budgets of tenant `a.tenant_id` that are spent in their present period. */
+const REACHED = `select array_agg(b.uid order by b.uid) from budgets b
+  where b.tenant_id = a.tenant_id and b.hard and b.spent >= b.max
+    and (b.period = 'total' or b.period_start >= date_trunc(b.period, now(), 'UTC'))`;
 
 /** The standing of each of these tenants; missing while a revocation has no number yet. */
 export async function findStandings(
@@ -67,9 +74,11 @@ export async function findStandings(
     balance: bigint;
     status: TenantStatus;
     exempt: boolean;
+    reached: string[] | null;
   }>({
     name: 'find-standings',
-    text: `select a.tenant_id as tenant, coalesce(s.last_revocation, 0) as seq, a.balance, t.status, t.exempt
+    text: `select a.tenant_id as tenant, coalesce(s.last_revocation, 0) as seq, a.balance, t.status, t.exempt,
+                  case when t.has_budgets and not t.exempt then (${REACHED}) end as reached
              from accounts a
              join tenants t on t.id = a.tenant_id
              left join event_streams s on s.tenant_id = a.tenant_id
@@ -77,9 +86,9 @@ export async function findStandings(
     values: [tenants],
   });
   return new Map(
-    rows.map(({ tenant, seq, balance, ...row }) => [
+    rows.map(({ tenant, seq, balance, reached, ...row }) => [
       tenant,
-      { seq, admitted: admits(row, balance), status: row.status },
+      { seq, admitted: admits(row, balance), reached: reached ?? [], status: row.status },
     ]),
   );
 }

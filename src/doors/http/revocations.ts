@@ -58,7 +58,7 @@ export function revocationsRoute(app: Http, deps: Deps): void {
                   schema: Type.String({
                     description:
                       'Events `revocations`, whose data is such a JWS, and `admitted`, whose data is ' +
-                      '`{"admitted":true}` or `{"admitted":false}`',
+                      '`{"admitted":true}` or `{"admitted":false}`, with `reached_budgets` where hard budgets are spent',
                   }),
                 },
               },
@@ -119,7 +119,12 @@ async function relayOf(deps: Deps, request: FastifyRequest, tenant: TenantId): P
 function render(item: FeedItem): Buffer {
   return item.type === 'revocations'
     ? renderSnapshot(item.snapshot)
-    : renderEvent('admitted', JSON.stringify({ admitted: item.admitted }));
+    : renderEvent('admitted', JSON.stringify(renderStanding(item)));
+}
+
+/** Most tenants have no budget that is spent. */
+function renderStanding({ admitted, reached }: Extract<FeedItem, { type: 'admitted' }>): object {
+  return { admitted, ...(reached.length > 0 && { reached_budgets: reached }) };
 }
 
 /** Streams of a tenant share the bytes of a snapshot. */

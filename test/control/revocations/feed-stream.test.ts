@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 test('sends each newer snapshot once, and admitted to no stream without a key', async () => {
-  const known = { snapshot: snapshot(1n), admitted: true };
+  const known = { snapshot: snapshot(1n), admitted: true, reached: [] };
   const { stream, sent, find } = open(known);
   await expect.poll(() => sent).toEqual(['jws-1']);
   stream.offer();
@@ -39,7 +39,7 @@ test('sends each newer snapshot once, and admitted to no stream without a key', 
 });
 
 test('sends another signature of the same revocations only if the last one is 10 seconds old', async () => {
-  const known = { snapshot: snapshot(1n), admitted: undefined };
+  const known = { snapshot: snapshot(1n), admitted: undefined, reached: [] };
   const { stream, sent } = open(known);
   await expect.poll(() => sent).toEqual(['jws-1']);
   known.snapshot = { seq: 1n, jws: 'again' };
@@ -52,7 +52,11 @@ test('sends another signature of the same revocations only if the last one is 10
 });
 
 describe('admitted', () => {
-  const known = () => ({ snapshot: snapshot(1n), admitted: true as boolean | undefined });
+  const known = () => ({
+    snapshot: snapshot(1n),
+    admitted: true as boolean | undefined,
+    reached: [] as string[],
+  });
 
   test('is sent after each change, while the key works', async () => {
     const state = known();

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newTenantId, renderTenantId } from '../../../src/base/tenants/tenant.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import { startService } from '../../../src/run/service.ts';
+import { put, spend, wanted } from '../../control/budgets/support.ts';
 import { mint, newStage } from '../../control/moderation/support.ts';
 import { hashed, readSnapshot } from '../../control/revocations/support.ts';
 import { createCredential, expectText, spendAll } from '../../support/devices.ts';
@@ -210,6 +211,18 @@ describe('a stream', () => {
     await expectBoth(false);
     await changeStatus(db, OPERATOR, idOf(tenant), 'active', 'test');
     await expectBoth(true);
+  });
+
+  test('with a relay key tells which hard budgets are spent', async () => {
+    const tenant = await app.paidTenant();
+    const stream = await open(tenant, tenant.relayKey);
+    expect(await admittedOf(stream)).toStrictEqual({ admitted: true });
+    await put(app, tenant, wanted({ id: 'soft', max: 0n, hard: false }));
+    const { uid } = await put(app, tenant, wanted({ max: 100n }));
+    await spend(app, tenant, { participant: 'ann', seconds: 1, micros: 100n });
+    expect(await admittedOf(stream)).toStrictEqual({ admitted: true, reached_budgets: [uid] });
+    await put(app, tenant, wanted({ max: 101n }));
+    expect(await admittedOf(stream)).toStrictEqual({ admitted: true });
   });
 
   test('a tenant that never paid is not admitted', async () => {

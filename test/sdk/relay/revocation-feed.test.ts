@@ -295,6 +295,22 @@ describe('a stream', () => {
     await expect.poll(() => feed.admitted(TENANT)).toBeUndefined();
   });
 
+  test('tells which budgets are spent, and when that changes', async () => {
+    const { answer, revoke, admit, send, end } = stream();
+    const told: string[] = [];
+    const { feed } = follow([answer], { relayKey, onBudgets: (tenant: string) => told.push(tenant) });
+    await revoke();
+    await admit(true);
+    await send('admitted', '{"admitted":true,"reached_budgets":["bu_1","bu_2"]}');
+    await expect.poll(() => feed.budgetReached(TENANT, ['bu_0', 'bu_2'])).toBe(true);
+    expect(feed.budgetReached(TENANT, ['bu_0'])).toBe(false);
+    expect(feed.budgetReached('t_0000000000000000', ['bu_1'])).toBe(false);
+    await admit(true);
+    await expect.poll(() => feed.budgetReached(TENANT, ['bu_2'])).toBe(false);
+    expect(told).toEqual([TENANT, TENANT]);
+    await end();
+  });
+
   test('is opened again when it ends: after a moment, because all relays may come back at once', async () => {
     const [first, second] = [stream(), stream()];
     const { feed, asked, errors, clock } = follow([first.answer, second.answer]);

@@ -55,6 +55,7 @@ describe('verify', () => {
       expiresAt: new Date((NOW_SECONDS + 600) * 1000),
       tokenId: 'q8w0c3c5d0m5l4v3s2a1ZQ',
       mintedBy: '0f7e440556fe905a',
+      budgets: [],
       rangeSalt: '2c5d0a71e94b4f6f8d13a7c0b6e2f951',
       e2eeRequired: false,
       muteOnEntry: false,

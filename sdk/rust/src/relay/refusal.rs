@@ -76,7 +76,7 @@ refusals! {
     ProofOtherDevice => "PROOF_OTHER_DEVICE", "the proof is signed by another device than the token is bound to";
     ChallengeUnusable => "CHALLENGE_UNUSABLE", "the challenge was used, has expired, or was not issued here";
     DtlsOtherCertificate => "DTLS_OTHER_CERTIFICATE", "the DTLS certificate is not the one that the proof names";
-    NotAdmitted => "NOT_ADMITTED", "the tenant has no credit for new sessions";
+    NotAdmitted => "NOT_ADMITTED", "the tenant has no credit for new sessions, or a budget of the token is spent";
     RenewalOtherParticipant => "RENEWAL_OTHER_PARTICIPANT", "the new token is for another user, room or device than the session";
 }
 

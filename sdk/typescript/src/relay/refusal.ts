@@ -43,7 +43,7 @@ export const REFUSALS = {
   PROOF_OTHER_DEVICE: 'the proof is signed by another device than the token is bound to',
   CHALLENGE_UNUSABLE: 'the challenge was used, has expired, or was not issued here',
   DTLS_OTHER_CERTIFICATE: 'the DTLS certificate is not the one that the proof names',
-  NOT_ADMITTED: 'the tenant has no credit for new sessions',
+  NOT_ADMITTED: 'the tenant has no credit for new sessions, or a budget of the token is spent',
   RENEWAL_OTHER_PARTICIPANT: 'the new token is for another user, room or device than the session',
 } as const;
 

@@ -47,6 +47,8 @@ export type RevocationFeedOptions = {
   readonly relayKey?: (tenant: string) => KeySource | undefined;
   /** The revocations changed: check the running sessions of the tenant. */
   readonly onChange?: (tenant: string, revocations: Revocations) => void;
+  /** The budgets that are spent changed: end the running sessions for which `budgetReached` is true. */
+  readonly onBudgets?: (tenant: string) => void;
   /** An attempt failed. It will be retried. */
   readonly onError?: (error: RevocationsError) => void;
   /** For tests: time. */
@@ -79,6 +81,10 @@ export interface RevocationFeed {
    * usage reporter counts. Does not use `this`.
    */
   readonly admitted: (tenant: string) => boolean | undefined;
+  /**
+   * Whether one of these budgets, those of a token, is spent, as far as a stream with a relay key has told. Does not use `this`.
+   */
+  readonly budgetReached: (tenant: string, budgets: readonly string[]) => boolean;
   /** Stop following. Resolves when no request is in progress. */
   close(): Promise<void>;
 }
@@ -140,6 +146,7 @@ export function followRevocations(options: RevocationFeedOptions): RevocationFee
     : fetchedKeys(options.jwksUrl, { fetch: fetchUrl, clock });
   const snapshots = new Map<string, Revocations>();
   const admitted = new Map<string, boolean>();
+  const reached = new Map<string, ReadonlySet<unknown>>();
   const stop = new AbortController();
 
   async function follow(tenant: string): Promise<void> {
@@ -192,6 +199,7 @@ export function followRevocations(options: RevocationFeedOptions): RevocationFee
       throw cause instanceof RevocationsError ? cause : new RevocationsError('NO_ANSWER', tenant, { cause });
     } finally {
       admitted.delete(tenant);
+      reached.delete(tenant);
       deadline.end();
     }
   }
@@ -226,8 +234,12 @@ export function followRevocations(options: RevocationFeedOptions): RevocationFee
   }
 
   function readAdmitted(tenant: string, data: string): void {
-    const value: unknown = (JSON.parse(data) as { admitted?: unknown } | null)?.admitted;
-    if (typeof value === 'boolean') admitted.set(tenant, value);
+    const told = JSON.parse(data) as { admitted?: unknown; reached_budgets?: unknown } | null;
+    if (typeof told?.admitted === 'boolean') admitted.set(tenant, told.admitted);
+    const budgets = Array.isArray(told?.reached_budgets) ? told.reached_budgets : [];
+    const before = reached.get(tenant)?.size ?? 0;
+    reached.set(tenant, new Set(budgets));
+    if (budgets.length + before > 0) tell(() => options.onBudgets?.(tenant));
   }
 
   /** Whether it differs from the previous one. */
@@ -257,6 +269,7 @@ export function followRevocations(options: RevocationFeedOptions): RevocationFee
   return {
     get: (tenant) => snapshots.get(tenant),
     admitted: (tenant) => admitted.get(tenant),
+    budgetReached: (tenant, budgets) => budgets.some((each) => reached.get(tenant)?.has(each) ?? false),
     async close() {
       stop.abort();
       await following;

@@ -27,6 +27,8 @@ export type TokenVerifierOptions = {
   readonly revocations?: (tenant: string) => Revocations | undefined;
   /** Whether the tenant has credit for new sessions. */
   readonly admitted?: (tenant: string) => boolean;
+  /** Whether one of these budgets of the tenant is spent: that of the feed. Then new sessions are refused with `NOT_ADMITTED`. */
+  readonly budgetReached?: (tenant: string, budgets: readonly string[]) => boolean;
   /** For tests: time. */
   readonly clock?: Pick<Clock, 'now' | 'wallNow'>;
   /** For tests: the network. */
@@ -117,7 +119,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     challenge: () => challenges.issue(),
     async verify(attempt) {
       const admission = await verifyPossession(attempt);
-      if (options.admitted?.(admission.tenant) === false) throw new AdmissionRefused('NOT_ADMITTED');
+      const { tenant, budgets } = admission;
+      if (options.admitted?.(tenant) === false) throw new AdmissionRefused('NOT_ADMITTED');
+      if (options.budgetReached?.(tenant, budgets)) throw new AdmissionRefused('NOT_ADMITTED');
       return admission;
     },
     async renew(previous, attempt) {

@@ -39,6 +39,8 @@ export interface TokenClaims {
   readonly tokenId: string;
   /** Id of the API key or device credential that the token was minted with: for logs, and `checkRevocations`. */
   readonly mintedBy: string;
+  /** Hard budgets that pay for the session: for `budgetReached` of the feed. */
+  readonly budgets: readonly string[];
   /** Secret of the tenant, for `checkRevocations`: banned ranges of addresses are hashed with it. */
   readonly rangeSalt: string;
   /** Whether the room takes only media with end-to-end encryption. */
@@ -70,7 +72,7 @@ export async function verifyToken(token: string, expected: Expected): Promise<To
     room: readText(claims.room),
     roomUid: readText(claims.rid),
     role: readRole(claims.role),
-    capabilities: readCapabilities(claims.cap),
+    capabilities: readTexts(claims.cap),
     rank: readInteger(claims.rank),
     epoch: readInteger(claims.ep),
     deviceThumbprint,
@@ -78,6 +80,7 @@ export async function verifyToken(token: string, expected: Expected): Promise<To
     expiresAt: new Date(exp * 1000),
     tokenId: readText(claims.jti),
     mintedBy: readText(claims.key),
+    budgets: readTexts(claims.bud ?? []),
     rangeSalt: readText(claims.salt),
     ...readPolicy(claims.policy),
   };
@@ -117,7 +120,7 @@ function readRole(value: unknown): Role {
   return role;
 }
 
-function readCapabilities(value: unknown): string[] {
+function readTexts(value: unknown): string[] {
   if (!Array.isArray(value)) throw new AdmissionRefused('TOKEN_CLAIMS_INVALID');
   return value.map(readText);
 }
