@@ -9,7 +9,7 @@ import {
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
 import type { TestService, TestTenant } from '../support/service.ts';
-import { type Sent, sendTo } from './requests.ts';
+import { sendTo } from './requests.ts';
 import type { Relay } from './support.ts';
 
 export const PACKET_BYTES = 1_000;
@@ -30,7 +30,7 @@ export interface Meeting {
     options?: MediaClientOptions,
   ): Promise<Connected>;
   /** An offer to publish, of a new device, which leads to no connection. */
-  begin(username: string, room: string): Promise<Sent>;
+  begin(username: string, room: string): ReturnType<typeof sendTo>;
 }
 
 /** Participants of a tenant at a relay, each with a device of its own. Their connections end with the test file. */
