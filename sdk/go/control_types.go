@@ -280,7 +280,8 @@ type Participant struct {
 	ExpireTime time.Time `json:"expire_time,omitzero"`
 	// When the user left; absent while present.
 	LeaveTime time.Time `json:"leave_time,omitzero"`
-	// Why the user left: `expired`, `kicked`, `banned`, `ended` (the room) or `watchdog`; empty while present.
+	// Why the user left: `expired` (also when the device credential was revoked), `kicked`, `banned`, `ended`
+	// (the room) or `watchdog`; empty while present.
 	LeaveReason string `json:"leave_reason"`
 	// Devices with unexpired tokens.
 	Devices []Device `json:"devices,omitzero"`

@@ -1,6 +1,7 @@
 /** All metrics: those of `base`, and those that features declare. */
 import { BaseMetrics } from '../base/telemetry/metrics.ts';
 import { type JoinMetrics, joinMetrics } from '../control/admission/join-metrics.ts';
+import { type RevocationMetrics, revocationMetrics } from '../control/revocations/revocation-metrics.ts';
 import { type SightingMetrics, sightingMetrics } from '../control/rooms/sighting-metrics.ts';
 import { type SessionMetrics, sessionMetrics } from '../control/sessions/session-metrics.ts';
 import { type WatchdogMetrics, watchdogMetrics } from '../control/watchdogs/watchdog-metrics.ts';
@@ -26,6 +27,7 @@ export type Metrics = BaseMetrics &
   ParkedMetrics &
   ListenerMetrics &
   JoinMetrics &
+  RevocationMetrics &
   SightingMetrics &
   SessionMetrics &
   WatchdogMetrics &
@@ -46,6 +48,7 @@ export function makeMetrics(): Metrics {
     parkedMetrics(registry),
     listenerMetrics(registry),
     joinMetrics(registry),
+    revocationMetrics(registry),
     sightingMetrics(registry),
     sessionMetrics(registry),
     watchdogMetrics(registry),

@@ -13,6 +13,7 @@ import { repeat } from '../base/lib/repeat.ts';
 import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
 import { coverTokensOfNewBudgets } from '../control/budgets/cover-tokens.ts';
 import { giveBackExpired } from '../control/budgets/give-back.ts';
+import { credentialListener } from '../control/moderation/credential-listener.ts';
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
 import { advanceErasures } from '../control/people/advance-erasures.ts';
 import { tellExpiredParticipants } from '../control/rooms/tell-expired-participants.ts';
@@ -53,6 +54,7 @@ import { sweep } from './sweep.ts';
 /** Components that react to events. */
 const LISTENERS: readonly Listener<Deps>[] = [
   watchdogListener,
+  credentialListener,
   sessionListener,
   checkoutListener,
   mailListener,

@@ -356,7 +356,14 @@ export function makeDeps({
     events,
     streams: new StreamLimit(),
     revocations: new RevocationFeed(
-      { db, signer, publicUrl: config.publicUrl, keyLookups, connectionsMax: config.clientConnectionsMax },
+      {
+        db,
+        signer,
+        publicUrl: config.publicUrl,
+        keyLookups,
+        metrics,
+        connectionsMax: config.clientConnectionsMax,
+      },
       events,
       log,
     ),

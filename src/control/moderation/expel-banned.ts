@@ -4,7 +4,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { NewEvent } from '../../events/event.ts';
 import type { Subject } from '../bans/ban.ts';
 import { type BannedUser, expel, findUsers, findUsersOfDevice } from '../rooms/participants.sql.ts';
-import { removeDevice } from '../rooms/remove-device.sql.ts';
+import { removeDevices } from '../rooms/remove-device.sql.ts';
 import { participantExpelled, participantUpdated } from '../rooms/room-events.ts';
 import { lockRooms } from '../rooms/rooms.sql.ts';
 
@@ -51,7 +51,9 @@ export async function expelBanned(
   for (const roomUid of rooms) {
     const usernames = present.get(roomUid)!.map((each) => each.username);
     const staying =
-      subject.kind === 'device' ? await removeDevice(tx, tenant, roomUid, subject.value, usernames) : [];
+      subject.kind === 'device'
+        ? await removeDevices(tx, tenant, roomUid, { thumbprint: subject.value }, usernames)
+        : [];
     const leaving = usernames.filter((name) => !staying.some((each) => each.username === name));
     const left = await expel(tx, tenant, roomUid, 'banned', leaving);
     events.push(...left.map(participantExpelled), ...staying.map(participantUpdated));

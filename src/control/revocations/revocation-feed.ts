@@ -16,6 +16,7 @@ import { renderTenantId, type TenantId, type TenantStatus } from '../../base/ten
 import type { EventWaker } from '../../events/event-waker.ts';
 import { type FeedItem, FeedStream } from './feed-stream.ts';
 import { FollowerLimit } from './follower-limit.ts';
+import type { RevocationMetrics } from './revocation-metrics.ts';
 import { findStandings, type Standing } from './revocations.sql.ts';
 import { type Publisher, type Snapshot, signRevocations } from './sign-revocations.ts';
 
@@ -75,6 +76,7 @@ export interface FeedDeps extends Publisher {
   readonly keyLookups: KeyLookups;
   /** Client connections of this process, at most. */
   readonly connectionsMax: number;
+  readonly metrics: RevocationMetrics;
 }
 
 /** The tenants of one query for changes. */
@@ -138,7 +140,7 @@ export class RevocationFeed {
    * Fails with `not_found` and `too_many_streams`.
    */
   async poll({ tenant, after, address, signal }: Poll): Promise<string> {
-    const leave = this.#limit.enter(address);
+    const leave = this.#enter(address);
     try {
       const channel = this.#open(tenant);
       const isUpToDate = after !== undefined && after >= (await this.#current(channel)).seq;
@@ -158,7 +160,7 @@ export class RevocationFeed {
    * Fails with `not_found` and `too_many_streams`.
    */
   async follow({ tenant, address, relay, render }: Following): Promise<FeedStream> {
-    const leave = this.#limit.enter(address, relay);
+    const leave = this.#enter(address, relay);
     try {
       const channel = this.#open(tenant);
       await Promise.all([this.#newest(channel), relay && this.#check(tenant)]);
@@ -264,6 +266,18 @@ export class RevocationFeed {
       const tookMs = performance.now() - begunAt;
       channel.pausedUntil = performance.now() + Math.min(READ_PAUSE_MS_MAX, tookMs * READ_PAUSE_FACTOR);
     }
+  }
+
+  /** Count one poll or stream until the returned function is called. */
+  #enter(address: string, relay?: Relay): () => void {
+    const leave = this.#limit.enter(address, relay);
+    const { revocationFollowers } = this.#deps.metrics;
+    const by = { key: relay ? 'relay' : 'none' };
+    revocationFollowers.inc(by);
+    return () => {
+      revocationFollowers.dec(by);
+      leave();
+    };
   }
 
   #addStream(channel: Channel, stream: FeedStream): void {

@@ -265,6 +265,25 @@ export async function findUsersOfDevice(
   return rows;
 }
 
+/**
+ * Users in live rooms with valid tokens that were minted with these API keys or device credentials. It reads all devices of the
+ * tenant, because no index has the keys: call it rarely.
+ */
+export async function findUsersOfKeys(
+  db: Db,
+  tenant: TenantId,
+  keys: readonly string[],
+): Promise<Pick<Participant, 'roomUid' | 'username'>[]> {
+  const { rows } = await db.query<Pick<Participant, 'roomUid' | 'username'>>({
+    name: 'find-users-of-keys',
+    text: `select distinct a.room_uid as "roomUid", a.username
+             from admissions a join rooms r on r.tenant_id = a.tenant_id and r.uid = a.room_uid
+            where a.tenant_id = $1 and a.key_id = any($2) and a.expires_at > now() and r.state = 'LIVE'`,
+    values: [tenant, keys],
+  });
+  return rows;
+}
+
 /** Rooms of one name, the newest, in which a user is looked for. */
 const FORMER_ROOMS = 100;
 

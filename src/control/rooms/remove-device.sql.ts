@@ -1,20 +1,24 @@
-/** SQL that takes a device from users who are present, and leaves them their other devices. */
+/** SQL that takes devices from users who are present, and leaves them their other devices. */
 import { isDistributed } from '../../base/db/distribution.ts';
+import { filtered } from '../../base/db/filtered.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { noteLapse } from './lapses.sql.ts';
 import type { Participant } from './participant.ts';
 import { ROOM_OF_PARTICIPANT, reviveParticipant, WHOLE_PARTICIPANT } from './participants.sql.ts';
 
+/** Which devices: one by its thumbprint, or those with tokens of API keys or device credentials. */
+export type WhichDevices = { readonly thumbprint: string } | { readonly keys: readonly string[] };
+
 /**
  * Returns the users who have a valid token on another device, by name. The others have none any more, and are
  * still to be expelled. The room must be locked.
  */
-export async function removeDevice(
+export async function removeDevices(
   tx: Tx,
   tenant: TenantId,
   roomUid: string,
-  thumbprint: string,
+  which: WhichDevices,
   usernames: readonly string[],
 ): Promise<Participant[]> {
   // Renewals lock only the participant. Each later statement sees those that committed before this lock.
@@ -24,11 +28,14 @@ export async function removeDevice(
             order by username for no key update`,
     values: [tenant, roomUid, usernames],
   });
+  const { name, where, values } = filtered('delete-admissions-of', [tenant, roomUid, usernames], {
+    device: 'thumbprint' in which && ['device = ?', which.thumbprint],
+    keys: 'keys' in which && ['key_id = any(?)', which.keys],
+  });
   await tx.query({
-    name: 'delete-admissions-of-device',
-    text: `delete from admissions
-            where tenant_id = $1 and room_uid = $2 and username = any($3) and device = $4`,
-    values: [tenant, roomUid, usernames, thumbprint],
+    name,
+    text: `delete from admissions where tenant_id = $1 and room_uid = $2 and username = any($3) ${where}`,
+    values,
   });
   const { rows } = await tx.query<Participant>({
     name: 'shorten-presence',
@@ -50,12 +57,30 @@ export async function removeDevice(
   return rows.map(reviveParticipant);
 }
 
+/** The presence of these users, who have no valid token any more, ends now. `markExpired()` makes them leave. */
+export async function endPresence(
+  tx: Tx,
+  tenant: TenantId,
+  roomUid: string,
+  usernames: readonly string[],
+): Promise<void> {
+  const { rows } = await tx.query<Pick<Participant, 'expiresAt'>>({
+    name: 'end-presence',
+    text: `update participants p set expires_at = t.now from (select now() as now) as t
+            where p.tenant_id = $1 and p.room_uid = $2 and p.username = any($3) and p.left_at is null
+              and p.expires_at > t.now
+           returning p.expires_at as "expiresAt"`,
+    values: [tenant, roomUid, usernames],
+  });
+  if (isDistributed()) await noteLapses(tx, tenant, roomUid, rows);
+}
+
 /** What a trigger does where tables are not distributed. */
 async function noteLapses(
   tx: Tx,
   tenant: TenantId,
   roomUid: string,
-  rows: readonly Participant[],
+  rows: readonly Pick<Participant, 'expiresAt'>[],
 ): Promise<void> {
   const next = Math.min(...rows.map(({ expiresAt }) => expiresAt.getTime()));
   if (rows.length > 0) await noteLapse(tx, tenant, roomUid, new Date(next).toISOString());

@@ -11,7 +11,7 @@ import {
 } from '../../../src/control/admission/admission-forms.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { findDueRooms, markExpired, postponeLapses } from '../../../src/control/rooms/lapses.sql.ts';
-import { removeDevice } from '../../../src/control/rooms/remove-device.sql.ts';
+import { removeDevices } from '../../../src/control/rooms/remove-device.sql.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { noteEarlierLapses } from '../../support/lapses.ts';
@@ -75,7 +75,9 @@ describe('the time of the next look at a room', () => {
     await enter('ann', 600, 'kiosk');
     await postpone();
     expect(await dueIn()).toEqual(around(600));
-    await inTransaction(database.pool, (tx) => removeDevice(tx, tenant, roomUid, 'kiosk', ['ann']));
+    await inTransaction(database.pool, (tx) =>
+      removeDevices(tx, tenant, roomUid, { thumbprint: 'kiosk' }, ['ann']),
+    );
     expect(await dueIn()).toEqual(around(60));
   });
 

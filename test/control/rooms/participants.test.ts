@@ -6,7 +6,7 @@ import { enterAlone } from '../../../src/control/admission/admission-forms.sql.t
 import type { NewAdmission } from '../../../src/control/admission/admissions.sql.ts';
 import { openFirstRoom } from '../../../src/control/admission/open-first-room.sql.ts';
 import { expel, findFormerRank } from '../../../src/control/rooms/participants.sql.ts';
-import { removeDevice } from '../../../src/control/rooms/remove-device.sql.ts';
+import { removeDevices } from '../../../src/control/rooms/remove-device.sql.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
@@ -97,7 +97,9 @@ test('without a device, users stay as long as their other devices of that room d
     await enter(attic, name, { lifetimeSeconds: 600 });
   }
   const { tenant, roomUid } = lobby;
-  await inTransaction(database.pool, (tx) => removeDevice(tx, tenant, roomUid, 'kiosk', ['ann']));
+  await inTransaction(database.pool, (tx) =>
+    removeDevices(tx, tenant, roomUid, { thumbprint: 'kiosk' }, ['ann']),
+  );
   const { rows } = await database.pool.query(
     `select room_uid = $2 as "isLobby", username, ceil(extract(epoch from expires_at - now()) / 100)::integer as left
        from participants where tenant_id = $1 order by expires_at, username`,

@@ -2047,8 +2047,8 @@ pub struct Participant {
     /// When the user left; absent while present.
     #[serde(skip_serializing_if = "Option::is_none", with = "plain::optional_time")]
     pub leave_time: Option<SystemTime>,
-    /// Why the user left: `expired`, `kicked`, `banned`, `ended` (the room) or `watchdog`; empty while
-    /// present.
+    /// Why the user left: `expired` (also when the device credential was revoked), `kicked`, `banned`,
+    /// `ended` (the room) or `watchdog`; empty while present.
     pub leave_reason: String,
     /// Devices with unexpired tokens.
     pub devices: Vec<Device>,

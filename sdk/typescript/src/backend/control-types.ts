@@ -97,7 +97,8 @@ export interface Participant {
   /** When the user left; absent while present. */
   leaveTime?: Date;
   /**
-   * Why the user left: `expired`, `kicked`, `banned`, `ended` (the room) or `watchdog`; empty while present.
+   * Why the user left: `expired` (also when the device credential was revoked), `kicked`, `banned`, `ended`
+   * (the room) or `watchdog`; empty while present.
    */
   leaveReason: string;
   /** Devices with unexpired tokens. */

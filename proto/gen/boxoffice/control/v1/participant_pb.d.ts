@@ -123,8 +123,8 @@ export declare type Participant = Message<"boxoffice.control.v1.Participant"> & 
   leaveTime?: Timestamp | undefined;
 
   /**
-   * Why the user left: `expired`, `kicked`, `banned`, `ended` (the room) or `watchdog`; empty while
-   * present.
+   * Why the user left: `expired` (also when the device credential was revoked), `kicked`, `banned`,
+   * `ended` (the room) or `watchdog`; empty while present.
    *
    * @generated from field: string leave_reason = 15;
    */

@@ -112,8 +112,8 @@ type Participant struct {
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	// When the user left; absent while present.
 	LeaveTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=leave_time,json=leaveTime,proto3" json:"leave_time,omitempty"`
-	// Why the user left: `expired`, `kicked`, `banned`, `ended` (the room) or `watchdog`; empty while
-	// present.
+	// Why the user left: `expired` (also when the device credential was revoked), `kicked`, `banned`,
+	// `ended` (the room) or `watchdog`; empty while present.
 	LeaveReason string `protobuf:"bytes,15,opt,name=leave_reason,json=leaveReason,proto3" json:"leave_reason,omitempty"`
 	// Devices with unexpired tokens.
 	Devices       []*Participant_Device `protobuf:"bytes,16,rep,name=devices,proto3" json:"devices,omitempty"`
