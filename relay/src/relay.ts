@@ -56,6 +56,7 @@ export class Relay {
   readonly #settings: Settings;
   readonly #reporter: UsageReporter;
   readonly #feed: RevocationFeed;
+  readonly #problems: Problems;
   readonly #rooms = new Map<string, Room>();
   readonly #sessions = new Map<string, Session>();
   readonly #participants = new Map<string, Participant>();
@@ -70,6 +71,7 @@ export class Relay {
     };
     this.#settings = settings;
     this.#reporter = reporter;
+    this.#problems = problems;
     this.#feed = followRevocations({
       ...ours,
       url: service,
@@ -112,6 +114,11 @@ export class Relay {
     return new Relay(settings, reporter, problems);
   }
 
+  /** Why the service refuses the relay's key. While its stream tells whom to admit, it takes the key. */
+  get keyProblem(): string | undefined {
+    return this.#feed.admitted(this.#settings.tenant) === undefined ? this.#problems.ofKey : undefined;
+  }
+
   get counts(): Counts {
     return { sessions: this.#sessions.size, rooms: this.#rooms.size, participants: this.#participants.size };
   }
@@ -127,7 +134,8 @@ export class Relay {
       throw new Refused(403, 'ENCRYPTION_REQUIRED', 'this room takes only media with end-to-end encryption');
     const room = this.#rooms.get(admission.roomUid) ?? new Room();
     const sources = new Map<Kind, Source>();
-    const publication: Publication = { username: admission.username, sources };
+    const replaced = () => session.end('REPLACED');
+    const publication: Publication = { username: admission.username, sources, replaced };
     const session = this.#begin(admission, room, offer, address, {
       published: offer.sections.map(({ kind }) => kind),
       muted: (kinds) => mute(sources, kinds),

@@ -148,6 +148,8 @@ export class Receiver {
 export interface Publication {
   readonly username: string;
   readonly sources: ReadonlyMap<Kind, Source>;
+  /** Its participant publishes something else from now on. */
+  replaced(): void;
 }
 
 export interface Subscription {
@@ -173,8 +175,8 @@ export class Room {
   /** In place of what the same participant has published before. */
   publish(publication: Publication): void {
     const before = this.#publications.get(publication.username);
-    for (const source of before?.sources.values() ?? []) source.end();
     this.#publications.set(publication.username, publication);
+    before?.replaced();
     for (const subscription of this.#subscriptions) connect(publication, subscription);
   }
 

@@ -105,7 +105,11 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
     session.follow(new EventStream(reply.raw, CORS));
     relay.tellPublishers(session.admission.roomUid, [session]);
   });
-  app.get('/healthz', () => ({ status: 'ok', ...relay.counts }));
+  app.get('/healthz', (_request, reply) => {
+    const reason = relay.keyProblem;
+    if (reason !== undefined) reply.code(503);
+    return { status: reason ?? 'ok', ...relay.counts };
+  });
   app.get('/metrics', async (_request, reply) =>
     reply.type('text/plain; version=0.0.4').send(await relay.metrics.render()),
   );

@@ -23,6 +23,7 @@ test('a problem is told once, until it is over', () => {
   expect(lines).toEqual([
     'the service refuses RELAY_KEY: it must be a relay key that works. Records stay on disk',
     'usage is not sent (503). Records stay on disk',
+    'key: the service answers again',
     'usage: the service answers again',
     'usage is not sent (503). Records stay on disk',
   ]);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type TestTenant, useService } from '../support/service.ts';
 import { type Meeting, openMeeting, PACKET_BYTES, picture } from './media.ts';
+import { followEvents } from './requests.ts';
 import { type Relay, startRelay } from './support.ts';
 
 const app = useService();
@@ -93,13 +94,16 @@ test.each([
 
 test('a publisher that publishes again replaces itself, and sends to no one twice', async () => {
   const [first, bob] = [await connect('ann', 'twice', 'whip'), await connect('bob', 'twice', 'whep')];
+  const told = await followEvents(first.location);
   const second = await connect('ann', 'twice', 'whip');
-  await expect(connect('ann', 'twice', 'whip')).rejects.toThrow('TOO_MANY_SESSIONS');
+  await expect.poll(() => told('end')).toEqual({ code: 'REPLACED' });
+  const viewers = [await connect('eve', 'twice', 'whep'), await connect('eve', 'twice', 'whep')];
+  await expect(connect('eve', 'twice', 'whep')).rejects.toThrow('TOO_MANY_SESSIONS');
   first.send(picture(1));
   second.send(picture(2));
   second.send(picture(3));
   await expect.poll(bob.received).toBe(2);
-  for (const each of [first, second, bob]) await fetch(each.location, { method: 'DELETE' });
+  for (const each of [second, bob, ...viewers]) await fetch(each.location, { method: 'DELETE' });
 });
 
 test('a report that the media library cannot read does no harm, beside two kinds of media', async () => {

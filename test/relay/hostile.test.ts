@@ -157,6 +157,16 @@ test('a relay that stops waits for no connection', async () => {
   expect(performance.now() - begun).toBeLessThan(8_000);
 });
 
+test('a relay whose key the service refuses says so', async () => {
+  const own = await startRelay(app, tenant, { RELAY_KEY: tenant.key });
+  onTestFinished(() => own.stop());
+  const health = async () => {
+    const answer = await fetch(`${own.url}/healthz`);
+    return [answer.status, ((await answer.json()) as { status: string }).status];
+  };
+  await expect.poll(health).toEqual([503, expect.stringContaining('refuses RELAY_KEY')]);
+});
+
 test('idle connections are bounded, and make room for others', async () => {
   const full = await startRelay(app, await app.paidTenant(), { CONNECTIONS_MAX: '20' });
   onTestFinished(() => full.stop());

@@ -4,12 +4,12 @@ import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TokenService } from '@boxoffice/contract/token_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
 import { type TestControl, useControl } from '../support/grpc.ts';
 import { useService } from '../support/service.ts';
-import { sendTo } from './requests.ts';
+import { followEvents, sendTo } from './requests.ts';
 import { type Relay, startRelay } from './support.ts';
 
 const app = useService();
@@ -35,27 +35,6 @@ const join = async (room: string) =>
 const send = (token: string, path: string, rest: object = {}) =>
   sendTo({ relay, device, token }, { path, ...rest });
 
-/** The events of a session; the newest is the last. */
-async function follow(location: string | null) {
-  const leaving = new AbortController();
-  onTestFinished(() => leaving.abort());
-  const { body } = await fetch(`${relay.url}${location}/events`, { signal: leaving.signal });
-  const events: { event: string; data: object }[] = [];
-  const read = async () => {
-    let text = '';
-    for await (const part of body!.pipeThrough(new TextDecoderStream())) {
-      const blocks = (text + part).split('\n\n');
-      text = blocks.pop()!;
-      for (const block of blocks) {
-        const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
-        if (event !== undefined) events.push({ event, data: JSON.parse(data!) });
-      }
-    }
-  };
-  read().catch(() => undefined);
-  return (name: string) => events.findLast(({ event }) => event === name)?.data;
-}
-
 test('a room that requires encryption takes nothing from a device that does not say that it encrypts', async () => {
   await control.call(RoomService.method.createRoom, { room: 'secret', policy: { e2eeRequired: true } });
   const token = await join('secret');
@@ -77,7 +56,7 @@ describe('a room that mutes on entry', () => {
     await control.call(RoomService.method.createRoom, { room: 'quiet', policy: { muteOnEntry: true } });
     const token = await join('quiet');
     const { location } = await send(token, '/rooms/quiet/whip');
-    const newest = await follow(location);
+    const newest = await followEvents(relay.url + location);
     await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: ['audio'] });
     expect((await mute(location, '{"muted":["sound"]}')).status).toBe(400);
     expect((await mute(location, '{}')).status).toBe(400);
@@ -100,9 +79,9 @@ describe('a room that mutes on entry', () => {
     expect(await send(token, location!, { method: 'PATCH', body: '', type: 'text/plain' })).toMatchObject({
       status: 204,
     });
-    const newest = await follow(location);
+    const newest = await followEvents(relay.url + location);
     await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: [] });
-    const later = await follow((await send(token, '/rooms/changed/whip')).location);
+    const later = await followEvents(relay.url + (await send(token, '/rooms/changed/whip')).location);
     await expect.poll(() => later('mute')).toEqual({ kinds: [], own: ['audio'] });
   });
 });
@@ -110,7 +89,10 @@ describe('a room that mutes on entry', () => {
 test('the events of a session are about it alone', async () => {
   const token = await join('apart');
   const [first, second] = [await send(token, '/rooms/apart/whip'), await send(token, '/rooms/apart/whip')];
-  const [ofFirst, ofSecond] = [await follow(first.location), await follow(second.location)];
+  const [ofFirst, ofSecond] = [
+    await followEvents(relay.url + first.location),
+    await followEvents(relay.url + second.location),
+  ];
   const headers = { 'content-type': 'application/json' };
   const patch = { method: 'PATCH', headers, body: '{"muted":["audio"]}' };
   await fetch(`${relay.url}${first.location}`, patch);
@@ -135,7 +117,7 @@ describe('rights that change during a call', () => {
   test('are those of the newest token', async () => {
     await control.call(RoomService.method.createRoom, { room: 'rights' });
     const { location } = await send(await mint('rights', ['publish.audio']), '/rooms/rights/whip');
-    const newest = await follow(location);
+    const newest = await followEvents(relay.url + location);
     await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: [] });
     await renew(await mint('rights', ['chat.send']), location!);
     await expect.poll(() => newest('mute')).toEqual({ kinds: ['audio'], own: [] });
@@ -162,7 +144,7 @@ describe('rights that change during a call', () => {
   test('and that a moderator gives back are asked for at once', async () => {
     await control.call(RoomService.method.createRoom, { room: 'released' });
     const { location } = await send(await mint('released', ['publish.audio']), '/rooms/released/whip');
-    const newest = await follow(location);
+    const newest = await followEvents(relay.url + location);
     const muting = { room: 'released', username: 'ann', tracks: [TrackKind.AUDIO] };
     await control.call(ModerationService.method.forceMute, muting as never);
     await expect.poll(() => newest('mute'), { timeout: 10_000 }).toEqual({ kinds: ['audio'], own: [] });

@@ -1,4 +1,5 @@
 /** Requests to a relay without a browser: offers that lead to no media. */
+import { onTestFinished } from 'vitest';
 import type { Device } from '../../sdk/typescript/src/device/device.ts';
 import type { Relay } from './support.ts';
 
@@ -81,4 +82,25 @@ export async function sendTo(
     location: answer.headers.get('location'),
     text,
   };
+}
+
+/** Follows a session by its address. Returns the newest data of an event by name. */
+export async function followEvents(session: string) {
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  const { body } = await fetch(`${session}/events`, { signal: leaving.signal });
+  const events: { event: string; data: object }[] = [];
+  const read = async () => {
+    let text = '';
+    for await (const part of body!.pipeThrough(new TextDecoderStream())) {
+      const blocks = (text + part).split('\n\n');
+      text = blocks.pop()!;
+      for (const block of blocks) {
+        const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+        if (event !== undefined) events.push({ event, data: JSON.parse(data!) });
+      }
+    }
+  };
+  read().catch(() => undefined);
+  return (name: string) => events.findLast(({ event }) => event === name)?.data;
 }

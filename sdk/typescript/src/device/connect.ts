@@ -303,7 +303,8 @@ export class RelayConnection extends Emitter<RelayEvents> {
   #refused(code: string, reason: string | undefined): void {
     const { session } = this.#options;
     if (code === 'ROOM_CLOSED' && reason !== 'closed') session.hostEnded();
-    else if (['TOKEN_REVOKED', 'BANNED', 'ROOM_CLOSED'].includes(code)) session.moderated(reason ?? code);
+    else if (['TOKEN_REVOKED', 'BANNED', 'ROOM_CLOSED', 'REPLACED'].includes(code))
+      session.moderated(reason ?? code);
   }
 
   /** Until it succeeds, or the session or the connection is over. */

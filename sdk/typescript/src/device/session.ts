@@ -28,7 +28,7 @@ export interface SessionEvents<G extends Renewable> {
     /** Why. */
     readonly error: unknown;
   };
-  /** Kicked, banned, or the room closed by a moderator. */
+  /** Kicked, banned, the room closed by a moderator, or the media taken over by another device of the user (`REPLACED`). */
   moderated: {
     /** What the application passed to `moderated()`. */
     readonly code: string;
