@@ -43,7 +43,7 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
   const dated = await playShows(own, parseTenantId(tenant.id)!, client, relay);
   await dateBack(own.owner, parseTenantId(tenant.id)!, new Date(dated[0]!.at.getTime() - 600_000), dated);
 
-  say('Members, keys, devices, thresholds, mail and webhooks');
+  say('Members, keys, devices, thresholds, budgets, mail and webhooks');
   await join(own, owner, OWNER, education);
   await keepAll(owner);
   await owner.send('/console/tenants/invitations', { tenant: tenant.id, answer: 'join' });
@@ -187,7 +187,7 @@ async function inviteMembers(own: OwnService, owner: Person, tenant: string): Pr
   for (const [email] of members.slice(0, 2)) await join(own, new Person(own.url, PUBLIC_URL), email, tenant);
 }
 
-/** Keys, device credentials, thresholds, mail and webhooks. */
+/** Keys, device credentials, thresholds, budgets, mail and webhooks. */
 async function setUp(client: Boxoffice): Promise<Pick<Stage, 'key' | 'device' | 'webhook'>> {
   const { key } = await client.keys.create({ name: 'Relay in the foyer', kind: 'relay' });
   const { key: old } = await client.keys.create({ name: 'Relay on tour', kind: 'relay' });
@@ -201,6 +201,9 @@ async function setUp(client: Boxoffice): Promise<Pick<Stage, 'key' | 'device' | 
     { kind: 'balance', belowMicros: 500_000_000n },
     { kind: 'runway', belowHours: 24 },
   ]);
+  const monthly = { period: 'month' as const, alertPercents: [50, 80, 100] };
+  await client.budgets.set({ ...monthly, id: 'tour', room: 'tour-*', limitMicros: 40_000_000n, hard: true });
+  await client.budgets.set({ ...monthly, id: 'everything', limitMicros: 900_000_000n, hard: false });
   const addresses = ['accounts@lakeside.example.com', 'stage.door@lakeside.example.com'];
   await client.mail.set({ alerts: true, receipts: true, addresses });
   return { key: key.id, device, webhook: await createWebhooks(client) };

@@ -160,6 +160,7 @@ export const TENANT_PICTURES: readonly Picture[] = [
     shows: 'Ids that came again with other values',
   },
   { route: '/console/top-up', name: 'top-up', group: 'Money', shows: 'Automatic top-up from the saved card' },
+  { route: '/console/budgets', name: 'budgets', group: 'Money', shows: 'Budgets, and what is left of them' },
   { route: '/console/rooms', name: 'rooms', group: 'Rooms', shows: 'Live rooms, and their newest events' },
   {
     route: '/console/rooms/at/:room',

@@ -15,6 +15,7 @@ export const ABILITIES = {
   see_overview: ['owner', 'finance', 'moderator', 'viewer', 'key'],
   see_money: ['owner', 'finance', 'viewer', 'key'],
   pay: ['owner', 'finance', 'key'],
+  change_budgets: ['owner', 'finance', 'key'],
   see_keys: ['owner', 'viewer', 'key'],
   change_keys: ['owner', 'key'],
   see_rooms: ['owner', 'moderator', 'viewer', 'key'],

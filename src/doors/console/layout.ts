@@ -27,6 +27,7 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
   },
   { path: '/console/statements', name: 'Statements', needs: 'see_money', group: 'Money' },
   { path: '/console/payments', name: 'Payments', needs: 'see_money', group: 'Money' },
+  { path: '/console/budgets', name: 'Budgets', needs: 'see_money', group: 'Money' },
   { path: '/console/top-up', name: 'Automatic top-up', needs: 'see_money', group: 'Money' },
   { path: '/console/conflicts', name: 'Conflicts', needs: 'see_money', group: 'Money' },
   { path: '/console/rooms', name: 'Rooms', needs: 'see_rooms', group: 'Rooms' },

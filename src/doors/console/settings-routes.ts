@@ -1,6 +1,7 @@
-/** Routes of what a tenant sets up: devices, top-up, alerts, mail and webhooks; and of the audit trail of that. */
+/** Routes of what a tenant sets up: devices, budgets, top-up, alerts, mail and webhooks; and of the audit trail of that. */
 import { showAlerts, submitAlert, submitAlertRemoval } from './pages/alerts.ts';
 import { showAudit } from './pages/audit.ts';
+import { BUDGET_FIELDS, showBudgets, submitBudget, submitBudgetDeletion } from './pages/budgets.ts';
 import {
   DEVICE_FIELDS,
   showDeviceRevocation,
@@ -93,6 +94,9 @@ export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
   post('/console/alerts/remove', 'change_alerts', ['kind', 'below'], submitAlertRemoval),
   get('/console/mail', 'see_alerts', showMail),
   post('/console/mail', 'change_alerts', MAIL_FIELDS, submitMail, { isDangerous }),
+  get('/console/budgets', 'see_money', showBudgets),
+  post('/console/budgets', 'change_budgets', BUDGET_FIELDS, submitBudget, { isDangerous }),
+  post('/console/budgets/delete', 'change_budgets', ['id'], submitBudgetDeletion, { isDangerous }),
   get('/console/top-up', 'see_money', showTopUp),
   post('/console/top-up', 'pay', ['enabled', 'below', 'amount'], submitTopUp, { isDangerous }),
   get('/console/audit', 'see_audit', showAudit),

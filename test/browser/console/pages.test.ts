@@ -79,6 +79,14 @@ async function setUp(): Promise<void> {
     { kind: 'runway', below_hours: 8_760 },
   ];
   await app.request('PUT', '/v1/alerts', { key, body: { thresholds } });
+  const budget = {
+    customer: HOSTILE_NAME,
+    room: 'lobby*',
+    period: 'month',
+    limit_micros: 5_000_000,
+    hard: true,
+  };
+  await app.request('PUT', '/v1/budgets/monthly', { key, body: budget });
   const mail = { alerts: true, receipts: true, addresses: [`${'long'.repeat(15)}@example.com`] };
   await app.request('PUT', '/v1/mail', { key, body: mail });
 }
@@ -207,6 +215,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   devices: () => '/console/devices',
   'device revocation': () => `/console/devices/${device}/revoke`,
   alerts: () => '/console/alerts',
+  budgets: () => '/console/budgets',
   mail: () => '/console/mail',
   'top-up': () => '/console/top-up',
   webhooks: () => '/console/webhooks',

@@ -38,6 +38,8 @@ const SAME_ELSEWHERE: Readonly<Record<string, string>> = {
   '/console/checkout': 'post /v1/billing/checkout',
   '/console/payments/portal': 'post /v1/billing/portal',
   '/console/top-up': 'put /v1/billing/auto-top-up',
+  '/console/budgets': 'put /v1/budgets/{id}',
+  '/console/budgets/delete': 'delete /v1/budgets/{id}',
   '/console/alerts': 'put /v1/alerts',
   '/console/alerts/remove': 'put /v1/alerts',
   '/console/mail': 'put /v1/mail',

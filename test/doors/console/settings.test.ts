@@ -27,6 +27,37 @@ async function newTenant() {
   return { of, member: await makeMember(db(), idOf(of)) };
 }
 
+test('budgets are made, changed and deleted, and mistakes are shown beside their fields', async () => {
+  const { of, member } = await newTenant();
+  const { cookie } = member;
+  const form = { id: 'acme', key: '', room: 'class-*', customer: 'acme', period: 'month', kind: 'hard' };
+  const send = (fields: object) =>
+    sendForm(app, '/console/budgets', { ...form, limit: '5', alerts: '', ...fields }, { cookie });
+  expect((await getPage(app, '/console/budgets', cookie)).text).toContain('There is no budget.');
+  expect((await send({ alerts: '100, 50 %' })).status).toBe(303);
+  expect((await send({ limit: '7.50', alerts: '50' })).status).toBe(303);
+  const budgets = async () => (await app.request('GET', '/v1/budgets', { key: of.key })).json.budgets;
+  expect(await budgets()).toMatchObject([
+    { id: 'acme', room: 'class-*', customer: 'acme', limit: { micros: 7_500_000 }, alert_percents: [50] },
+  ]);
+  expect((await getPage(app, '/console/budgets', cookie)).text).toContain('$7.50 a month');
+  const mistakes = {
+    id: 'A',
+    key: 'x',
+    room: 'no spaces',
+    customer: 'x'.repeat(129),
+    limit: 'much',
+    alerts: '101',
+  };
+  for (const [name, value] of Object.entries(mistakes)) {
+    const answer = await send({ [name]: value });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain(`id="${name}-fault"`);
+  }
+  expect((await sendForm(app, '/console/budgets/delete', { id: 'acme' }, { cookie })).status).toBe(303);
+  expect(await budgets()).toEqual([]);
+});
+
 describe('alerts', () => {
   const add = (fields: Record<string, string>, { cookie } = owner) =>
     sendForm(app, '/console/alerts', { kind: 'balance', ...fields }, { cookie });

@@ -1,0 +1,160 @@
+/** `/console/budgets`: what may be spent at most, and what is spent and held of it. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/rights/abilities.ts';
+import { ROOM_PATTERN_PATTERN } from '../../../access/rights/room-names.ts';
+import { actorOf } from '../../../access/sessions/session.ts';
+import { inTransaction } from '../../../base/db/transaction.ts';
+import { invalidField } from '../../../base/failure.ts';
+import {
+  BUDGET_ID_PATTERN,
+  type Budget,
+  beyondOf,
+  CUSTOMER_LENGTH_MAX,
+  freeOf,
+  SHARE_MAX,
+  SHARES_MAX,
+  type WantedBudget,
+} from '../../../control/budgets/budget.ts';
+import { deleteBudget } from '../../../control/budgets/delete-budget.ts';
+import { getBudgets } from '../../../control/budgets/get-budgets.ts';
+import { PERIODS, type Period } from '../../../control/budgets/period.ts';
+import { putBudget } from '../../../control/budgets/put-budget.ts';
+import { microsOfCents } from '../../../money/amount.ts';
+import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { badge, dollars, emptyState, type Faults, field, named, select } from '../../consoles/components.ts';
+import { parseChoice, parseDollars } from '../../consoles/fields.ts';
+import { faultsOf } from '../../consoles/notices.ts';
+import { table } from '../../consoles/table.ts';
+import type { SessionCall } from '../route.ts';
+
+export const BUDGET_FIELDS = ['id', 'key', 'room', 'customer', 'period', 'limit', 'kind', 'alerts'] as const;
+
+const PERIOD_TEXTS: Readonly<Record<Period, string>> = { day: 'a day', month: 'a month', total: 'in all' };
+const KINDS = ['hard', 'soft'] as const;
+
+export async function showBudgets(call: SessionCall): Promise<Answer> {
+  return budgetsPage(call, {});
+}
+
+export async function submitBudget(call: SessionCall): Promise<Answer> {
+  const { deps, session, address } = call;
+  try {
+    const wanted = parseBudget((name) => call.form.get(name)?.trim() ?? '');
+    const caller = { ...session, actor: actorOf(session, address) };
+    await inTransaction(deps.db, (tx) => putBudget(tx, deps, caller, wanted));
+  } catch (error) {
+    const faults = faultsOf(error, BUDGET_FIELDS);
+    if (!faults) throw error;
+    return budgetsPage(call, faults, 400);
+  }
+  deps.events.wake(session.tenant);
+  return redirect('/console/budgets');
+}
+
+export async function submitBudgetDeletion({ deps, session, form, address }: SessionCall): Promise<Answer> {
+  const caller = { tenant: session.tenant, actor: actorOf(session, address) };
+  await inTransaction(deps.db, (tx) => deleteBudget(tx, caller, form.get('id') ?? ''));
+  return redirect('/console/budgets');
+}
+
+function parseBudget(textOf: (name: string) => string): WantedBudget {
+  return {
+    id: parseMatching('id', textOf('id'), BUDGET_ID_PATTERN, 'must be of a-z, 0-9, _ and -'),
+    keyId: parseOptional('key', textOf('key'), '^[0-9a-f]{16}$', 'must be the id of a key'),
+    room: parseOptional('room', textOf('room'), ROOM_PATTERN_PATTERN, 'must be a name or a pattern'),
+    customer: parseOptional('customer', textOf('customer'), `^.{1,${CUSTOMER_LENGTH_MAX}}$`, 'is too long'),
+    period: parseChoice('period', textOf('period'), PERIODS),
+    max: microsOfCents(parseDollars('limit', textOf('limit'))),
+    hard: parseChoice('kind', textOf('kind'), KINDS) === 'hard',
+    shares: parseShares(textOf('alerts')),
+  };
+}
+
+function parseMatching(name: string, text: string, pattern: string, otherwise: string): string {
+  if (!new RegExp(pattern).test(text)) throw invalidField(name, otherwise);
+  return text;
+}
+
+function parseOptional(name: string, text: string, pattern: string, otherwise: string): string | null {
+  return text === '' ? null : parseMatching(name, text, pattern, otherwise);
+}
+
+function parseShares(text: string): number[] {
+  const shares = [...new Set(text.split(/[\s,%]+/).filter(Boolean))].map(Number);
+  if (
+    shares.length > SHARES_MAX ||
+    !shares.every((each) => Number.isInteger(each) && each >= 1 && each <= SHARE_MAX)
+  )
+    throw invalidField('alerts', `must be up to ${SHARES_MAX} percentages from 1 to ${SHARE_MAX}`);
+  return shares.toSorted((a, b) => a - b);
+}
+
+async function budgetsPage(call: SessionCall, faults: Faults, status = 200): Promise<Answer> {
+  const { deps, session } = call;
+  const budgets = await getBudgets(deps.db, session.tenant);
+  const mayChange = mayDo(session.role, 'change_budgets');
+  const body = html`<h1>Budgets</h1>
+${
+  budgets.length === 0
+    ? emptyState(
+        'There is no budget.',
+        'A hard budget refuses sessions that could cost more than is left of it.',
+      )
+    : renderBudgets(budgets, mayChange)
+}
+${mayChange && renderForm(call, faults)}`;
+  return page({ title: 'Budgets', body }, status);
+}
+
+function renderBudgets(budgets: readonly Budget[], mayChange: boolean): Html {
+  return table(
+    'Budgets',
+    ['Budget', 'Covers', 'Limit', 'Spent', 'Held', 'Free', mayChange && 'Change'],
+    budgets.map((each) => [
+      html`<span>${named(each.id)} ${badge(each.hard ? 'hard' : 'soft')}</span>`,
+      describeScope(each),
+      `${dollars(each.max)} ${PERIOD_TEXTS[each.period]}`,
+      html`<span>${dollars(each.spent)} ${beyondOf(each) > 0n && badge(`${dollars(beyondOf(each))} beyond`, 'bad')}</span>`,
+      dollars(each.held),
+      dollars(freeOf(each)),
+      html`<form class="inline" method="post" action="/console/budgets/delete"><input type="hidden" name="id" value="${each.id}">
+<button>Delete<span class="hidden"> ${each.id}</span></button></form>`,
+    ]),
+    { names: 'Budget' },
+  );
+}
+
+function describeScope({ keyId, room, customer }: Budget): Html | string {
+  if (keyId === null && room === null && customer === null) return 'everything';
+  return html`<span>${keyId !== null && html`key ${named(keyId)} `}${room !== null && html`rooms ${named(room)} `}${
+    customer !== null && html`customer ${named(customer)}`
+  }</span>`;
+}
+
+function renderForm({ form }: SessionCall, faults: Faults): Html {
+  const text = (name: string, label: string, hint?: string) =>
+    field({ name, label, hint, value: form.get(name), faults, input: html`autocomplete="off"` });
+  return html`<section class="card"><h2>Make or change a budget</h2><form method="post" action="/console/budgets" novalidate>
+${text('id', 'Name', 'Such as acme-monthly. One that exists keeps what it covers, and its period.')}
+${text('customer', 'Customer', 'Only tokens that were minted for this customer. Empty: all.')}
+${text('room', 'Rooms', 'Only these: a name, or a pattern such as class-*. Empty: all.')}
+${text('key', 'Key', 'Only tokens that the key or device credential with this id asked for. Empty: all.')}
+${select(
+  'period',
+  'Period',
+  PERIODS.map((value) => ({ value, text: PERIOD_TEXTS[value] })),
+  form.get('period') ?? 'month',
+)}
+${text('limit', 'Limit in dollars')}
+${select(
+  'kind',
+  'Kind',
+  [
+    { value: 'hard', text: 'Hard: refuse what does not fit' },
+    { value: 'soft', text: 'Soft: only tell' },
+  ],
+  form.get('kind') ?? 'hard',
+)}
+${text('alerts', 'Tell at these percentages', 'Such as 50, 80, 100.')}
+<p><button class="primary">Save</button></p></form></section>`;
+}
