@@ -21,6 +21,11 @@ export function displayMicros(micros: bigint): string {
   return `${micros < 0n ? '-' : ''}$${size / MICROS_PER_DOLLAR}.${fraction}`;
 }
 
+/** The same without the dollar sign, for columns of numbers. */
+export function plainDollars(micros: bigint): string {
+  return displayMicros(micros).replace('$', '');
+}
+
 /** `$1.50`, for payment pages. Fractions of a cent are cut off. */
 export function displayCents(micros: bigint): string {
   return displayMicros(micros).slice(0, -4);

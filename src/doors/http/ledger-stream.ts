@@ -1,7 +1,7 @@
 /** All lines of a ledger that a filter lets through, as a stream of items. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { displayMicros } from '../../money/amount.ts';
+import { plainDollars } from '../../money/amount.ts';
 import type { LedgerFilter, LedgerLine, LedgerPlace } from '../../money/ledger/ledger-line.ts';
 import type { ListedEntry } from '../../money/ledger/list-entries.ts';
 import { beginningOf, readStretch } from '../../money/ledger/walk-ledger.ts';
@@ -15,7 +15,7 @@ export const ENTRY_COLUMNS = {
   at: ({ at }: ListedEntry) => at.toISOString(),
   kind: ({ kind }: ListedEntry) => kind,
   micros: ({ amount }: ListedEntry) => amount,
-  dollars: ({ amount }: ListedEntry) => displayMicros(amount).replace('$', ''),
+  dollars: ({ amount }: ListedEntry) => plainDollars(amount),
   capped: ({ capped }: ListedEntry) => capped,
   reference: ({ reference }: ListedEntry) => reference ?? '',
   detail: ({ detail }: ListedEntry) => detail,

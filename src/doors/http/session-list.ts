@@ -10,7 +10,7 @@ import {
   type SessionPlace,
   secondsByTier,
 } from '../../control/sessions/session.ts';
-import { displayMicros } from '../../money/amount.ts';
+import { plainDollars } from '../../money/amount.ts';
 import { TIERS } from '../../money/pricing/role.ts';
 import type { Columns, ItemStream } from './item-stream.ts';
 import { noSuchPage } from './no-such-page.ts';
@@ -37,7 +37,7 @@ export const SESSION_COLUMNS = {
   egress_bytes: ({ usage }: Session) => usage.egressBytes,
   ingress_bytes: ({ usage }: Session) => usage.ingressBytes,
   micros: ({ usage }: Session) => usage.amount,
-  dollars: ({ usage }: Session) => displayMicros(usage.amount).replace('$', ''),
+  dollars: ({ usage }: Session) => plainDollars(usage.amount),
   unbilled_micros: ({ usage }: Session) => usage.unbilled,
 } satisfies Columns<Session>;
 

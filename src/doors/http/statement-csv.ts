@@ -4,7 +4,7 @@
  * The first line has the opening balance and the last one the closing balance. `micros` of all lines but the last add up
  * to that of the last.
  */
-import { displayMicros } from '../../money/amount.ts';
+import { plainDollars } from '../../money/amount.ts';
 import { MOVEMENT_GROUPS, type MovementGroup, type Statement } from '../../money/statements/statement.ts';
 import type { Measures } from '../../money/usage/usage-summary.ts';
 import { renderCsv } from './csv.ts';
@@ -33,7 +33,7 @@ const COLUMNS: Readonly<Record<string, (line: Line) => unknown>> = {
   egress_bytes: ({ egressBytes }) => egressBytes,
   ingress_bytes: ({ ingressBytes }) => ingressBytes,
   micros: ({ micros }) => micros,
-  dollars: ({ micros }) => displayMicros(micros).replace('$', ''),
+  dollars: ({ micros }) => plainDollars(micros),
   unbilled_micros: ({ unbilled }) => unbilled,
 };
 

@@ -1,45 +1,84 @@
 /** `/v1/payments` and below. */
+import type { Db } from '../../base/db/pool.ts';
 import { Type } from '../../base/lib/schema.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { plainDollars } from '../../money/amount.ts';
 import { getReceipt } from '../../money/payments/get-receipt.ts';
-import { listPayments, PAYMENTS_PAGE_MAX, PAYMENTS_PAGE_USUAL } from '../../money/payments/list-payments.ts';
-import { isPaymentId } from '../../money/payments/payment.ts';
-import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
-import { limitField, parseLimit, parsePeriod, periodFields } from './query.ts';
+import { listPayments } from '../../money/payments/list-payments.ts';
+import { isPaymentId, type ListedPayment, type PaymentPeriod } from '../../money/payments/payment.ts';
+import type { Columns, ItemStream } from '../http/item-stream.ts';
+import { listAnswer, listFields, sendList } from './lists.ts';
+import { nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
+import { parsePeriod, periodFields } from './query.ts';
 import { plain } from './route.ts';
 import { PaymentSchema, renderPayment } from './schemas.ts';
+
+/** Payments of one part of a stream. */
+const STRETCH = 2_000;
+
+const PAYMENT_COLUMNS = {
+  at: ({ settledAt }) => settledAt.toISOString(),
+  id: ({ id }) => id,
+  kind: ({ kind }) => kind,
+  micros: ({ credited }) => credited,
+  dollars: ({ credited }) => plainDollars(credited),
+  tax_micros: ({ tax }) => tax,
+  reversed_micros: ({ reversed }) => reversed,
+} satisfies Columns<ListedPayment>;
+
+function paymentStream(
+  db: Db,
+  tenant: TenantId,
+  period: PaymentPeriod,
+): ItemStream<ListedPayment, string | null, ListedPayment> {
+  return {
+    start: null,
+    render: (payment) => payment,
+    read: async (after) => {
+      const page = await listPayments(db, tenant, { ...period, after: after ?? undefined, size: STRETCH });
+      return { items: page?.items ?? [], next: page?.end?.id };
+    },
+  };
+}
 
 const list = plain(
   {
     path: 'GET /v1/payments',
     key: 'backend',
     closedTo: 'suspended',
-    queue: 'calls',
+    queue: 'its own',
     tag: 'Billing',
     operation: 'listPayments',
     summary: 'All payments that were credited',
     description: 'Newest first: checkouts and automatic top-ups. The period is that of the credit.',
-    query: Type.Object({
-      ...periodFields,
-      limit: limitField(PAYMENTS_PAGE_MAX, PAYMENTS_PAGE_USUAL),
-      ...CursorSchema.properties,
-    }),
+    query: Type.Object({ ...periodFields, ...listFields }),
     answer: {
-      200: Type.Object(
-        { payments: Type.Array(PaymentSchema, { description: 'The payments' }), ...nextCursor },
-        { description: 'A page of them' },
+      200: listAnswer(
+        Type.Object({
+          payments: Type.Array(PaymentSchema, { description: 'The payments' }),
+          ...nextCursor,
+        }),
+        Object.keys(PAYMENT_COLUMNS),
       ),
     },
-    parse: ({ query }) => ({
-      ...parsePeriod(query),
-      size: parseLimit(query.limit, PAYMENTS_PAGE_MAX, PAYMENTS_PAGE_USUAL),
-      after: parseCursor(query.cursor, isPaymentId),
+    parse: ({ query }) => parsePeriod(query),
+  },
+  async ({ deps, caller, query, input, request, reply }) =>
+    sendList(deps, reply, {
+      caller,
+      query,
+      accept: request.headers.accept,
+      parsePlace: (cursor) => parseCursor(cursor, isPaymentId),
+      openStream: async () => paymentStream(deps.db, caller.tenant, input),
+      readPage: async (after, size) => {
+        const place = after ?? undefined;
+        const page = await listPayments(deps.db, caller.tenant, { ...input, after: place, size });
+        if (!page) throw noSuchPage();
+        return { payments: page.items.map(renderPayment), ...renderCursor(page.end?.id) };
+      },
+      columns: PAYMENT_COLUMNS,
+      fileName: 'payments',
     }),
-  },
-  async ({ deps, caller, input }) => {
-    const page = await listPayments(deps.db, caller.tenant, input);
-    if (!page) throw noSuchPage();
-    return { payments: page.items.map(renderPayment), ...renderCursor(page.end?.id) };
-  },
 );
 
 const receipt = plain(

@@ -1,6 +1,6 @@
 /** `GET /v1/usage/records`: every usage record, as it was charged. */
 import { type Static, Type } from '../../base/lib/schema.ts';
-import { displayMicros, renderAmount } from '../../money/amount.ts';
+import { plainDollars, renderAmount } from '../../money/amount.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { filterRecords, type ListedRecord, recordOf } from '../../money/usage/list-records.ts';
@@ -41,7 +41,7 @@ const COLUMNS = {
   egress_bytes: ({ egressBytes }: ListedRecord) => egressBytes,
   ingress_bytes: ({ ingressBytes }: ListedRecord) => ingressBytes,
   micros: ({ amount }: ListedRecord) => amount,
-  dollars: ({ amount }: ListedRecord) => displayMicros(amount).replace('$', ''),
+  dollars: ({ amount }: ListedRecord) => plainDollars(amount),
   capped: ({ capped }: ListedRecord) => capped,
   unbilled: ({ isUnbilled }: ListedRecord) => isUnbilled,
 };

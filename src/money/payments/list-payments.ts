@@ -5,9 +5,6 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findPaymentsOf } from './list-payments.sql.ts';
 import type { ListedPayment, PaymentsQuery } from './payment.ts';
 
-export const PAYMENTS_PAGE_USUAL = 100;
-export const PAYMENTS_PAGE_MAX = 1_000;
-
 /** Returns `undefined` if no payment of the period comes after the previous page. */
 export async function listPayments(
   db: Db,

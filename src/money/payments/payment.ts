@@ -20,11 +20,14 @@ export interface ListedPayment extends Payment {
   readonly settledAt: Date;
 }
 
-/** Which payments to list. */
-export interface PaymentsQuery {
-  /** When they were credited, from `from` on and before `to`. */
+/** When payments were credited: from `from` on, and before `to`. */
+export interface PaymentPeriod {
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
+}
+
+/** Which payments to list. */
+export interface PaymentsQuery extends PaymentPeriod {
   /** The id of the last payment of the previous page. */
   readonly after: string | undefined;
   readonly size: number;

@@ -22,6 +22,8 @@ beforeAll(async () => {
 });
 
 const list = (key: string, query = '') => app.request('GET', `/v1/payments${query}`, { key });
+const listAs = (accept: string, key: string, query = '') =>
+  app.request('GET', `/v1/payments${query}`, { key, headers: { accept } });
 const receipt = (key: string, id: string) => app.request('GET', `/v1/payments/${id}/receipt`, { key });
 const amount = (micros: number) => ({ micros, display: expect.stringMatching(/^\$\d+\.\d{6}$/) });
 
@@ -56,6 +58,28 @@ describe('GET /v1/payments', () => {
     test('those of the tenant, and none for one that never paid', async () => {
       expect(expectOk(await list(other.key)).payments).toHaveLength(1);
       expect(expectOk(await list((await app.signUp()).key))).toStrictEqual({ payments: [] });
+    });
+
+    test('all of a period as CSV or NDJSON, in columns of numbers', async () => {
+      const csv = await listAs('text/csv', tenant.key);
+      expect(csv.headers.get('content-disposition')).toBe('attachment; filename="payments.csv"');
+      const [names, ...lines] = csv.text.trimEnd().split('\r\n');
+      expect(names).toBe('at,id,kind,micros,dollars,tax_micros,reversed_micros');
+      expect(lines.map((line) => line.split(',')[1])).toStrictEqual(payments.toReversed());
+      expect(lines.at(-1)).toMatch(/Z,pi_\w+,top_up,20000000,20\.000000,1650000,4000000$/);
+      const { at } = expectOk(await list(tenant.key)).payments[0];
+      const one = await listAs('application/x-ndjson', tenant.key, `?from=${at}`);
+      expect(JSON.parse(one.text)).toMatchObject({
+        id: payments[3],
+        micros: 40_000_000,
+        dollars: '40.000000',
+      });
+      const refused = await listAs('text/csv', tenant.key, '?limit=5');
+      expectError(
+        refused,
+        400,
+        'invalid request: limit and cursor must be left out of a stream, which has every line',
+      );
     });
 
     test('a page at a time', async () => {

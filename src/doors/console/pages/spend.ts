@@ -1,7 +1,7 @@
 /** `/console/spend`: what usage cost by day or hour, and by room, role or tier; the same as CSV. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../base/failure.ts';
-import { displayMicros } from '../../../money/amount.ts';
+import { plainDollars } from '../../../money/amount.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import {
   emptyState,
@@ -117,12 +117,7 @@ export async function sendSpend({ deps, session, query }: SessionCall): Promise<
       .filter(({ amounts }) => amounts[at]! > 0n)
       .map(({ name, amounts }) => {
         const amount = amounts[at]!;
-        return renderCsv([
-          nameOfTime(time, asked.every),
-          name,
-          amount,
-          displayMicros(amount).replace('$', ''),
-        ]);
+        return renderCsv([nameOfTime(time, asked.every), name, amount, plainDollars(amount)]);
       }),
   );
   const body = [renderCsv([asked.every, asked.by, 'micros', 'dollars']), ...lines].join('');
