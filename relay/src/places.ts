@@ -56,7 +56,7 @@ export function makeRoom(places: readonly Place[], newcomer: Guest, shares: Shar
 }
 
 /** The owner of an IPv6 address has all of its /64. */
-function siteOf(address: string): string | undefined {
+export function siteOf(address: string): string | undefined {
   const bytes = readAddress(address);
   return bytes && networkOf(bytes, bytes.length === 4 ? 32 : 64);
 }

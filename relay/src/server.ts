@@ -1,8 +1,10 @@
 /** The HTTP side: WHIP (RFC 9725), WHEP, and the events of a session. */
+import type { Server } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { admit, renew } from './admission.ts';
 import { EventStream } from './event-stream.ts';
 import { isAddressed, type Kind, readCandidates, readOffer } from './offer.ts';
+import { siteOf } from './places.ts';
 import { Refused } from './refused.ts';
 import type { Opened, Relay } from './relay.ts';
 import type { Session } from './session.ts';
@@ -41,6 +43,8 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
   // Each holds a descriptor, and without one no session begins. Those that wait for another request make room.
   app.server.maxConnections = settings.limits.connections;
   app.server.on('drop', () => app.server.closeIdleConnections());
+  // Those of a proxy are of many participants, so the proxy bounds them.
+  if (settings.trustProxy.length === 0) share(app.server, settings.limits.addressConnections);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', (_request, reply, done) => {
@@ -114,6 +118,22 @@ export function openServer(relay: Relay, settings: Settings): FastifyInstance {
     reply.type('text/plain; version=0.0.4').send(await relay.metrics.render()),
   );
   return app;
+}
+
+/** Closes the connections of an address beyond its share. */
+function share(server: Server, most: number): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const site = siteOf(socket.remoteAddress ?? '') ?? '';
+    const before = open.get(site) ?? 0;
+    if (before >= most) return void socket.destroy();
+    open.set(site, before + 1);
+    socket.once('close', () => {
+      const left = open.get(site)! - 1;
+      if (left === 0) open.delete(site);
+      else open.set(site, left);
+    });
+  });
 }
 
 const KINDS: readonly unknown[] = ['audio', 'video', 'screen'] satisfies Kind[];

@@ -28,6 +28,8 @@ export interface Settings {
 export interface Limits extends Shares {
   /** Connections of clients, over HTTP. */
   readonly connections: number;
+  /** Those of one address; IPv6: of a /64. */
+  readonly addressConnections: number;
   /** The candidates of one session. */
   readonly candidates: number;
   /** Bits a second that one publisher may send. */
@@ -36,6 +38,7 @@ export interface Limits extends Shares {
 
 const DEFAULTS: Limits = {
   connections: 2_000,
+  addressConnections: 500,
   sessions: 500,
   deviceSessions: 50,
   addressSessions: 100,
@@ -69,6 +72,7 @@ export function readSettings(env: Env): Settings {
     udpPorts: ports && [Number(ports[1]), Number(ports[2])],
     limits: {
       connections: numberOf(env, 'CONNECTIONS_MAX', DEFAULTS.connections),
+      addressConnections: numberOf(env, 'ADDRESS_CONNECTIONS_MAX', DEFAULTS.addressConnections),
       sessions: numberOf(env, 'SESSIONS_MAX', DEFAULTS.sessions),
       deviceSessions: numberOf(env, 'DEVICE_SESSIONS_MAX', DEFAULTS.deviceSessions),
       addressSessions: numberOf(env, 'ADDRESS_SESSIONS_MAX', DEFAULTS.addressSessions),

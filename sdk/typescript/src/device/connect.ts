@@ -2,7 +2,14 @@
  * Media over a relay for as long as a session lasts: what this device publishes, and everyone else in the room. A lost
  * connection is opened again within the session's window. What the relay tells ends the session as specification 6.3 names it.
  */
-import { type Arrived, Connection, type Direction, type Muted, type Published } from './connection.ts';
+import {
+  type Arrived,
+  Connection,
+  type Direction,
+  type Muted,
+  makeCertificate,
+  type Published,
+} from './connection.ts';
 import type { Device } from './device.ts';
 import { Emitter } from './emitter.ts';
 import { MediaEncryption } from './encryption/media-encryption.ts';
@@ -56,6 +63,8 @@ export interface RelayEvents {
 export type MediaKind = 'audio' | 'video' | 'screen';
 
 const RETRY_MS = 1_000;
+/** Between two questions whether anything is published. */
+const ASK_MS_MAX = 5_000;
 
 /**
  * Resolves when the relay has answered. Throws `ConnectError` if it refuses or does not answer, and `EncryptionRequiredError` if there is
@@ -79,6 +88,8 @@ export class RelayConnection extends Emitter<RelayEvents> {
   /** The connections over which nothing arrives. */
   readonly #interrupted = new Set<Connection>();
   #published: Connection | undefined;
+  /** All connections share it: to make one costs more than to ask. */
+  #certificate: RTCCertificate | undefined;
   #media: Published = {};
   #encryption: MediaEncryption | undefined;
   #own: readonly MediaKind[] | undefined;
@@ -197,15 +208,16 @@ export class RelayConnection extends Emitter<RelayEvents> {
     if (hasNone) void this.#again(() => this.#subscribeFirst());
   }
 
-  /** Ask until the relay has something to send. */
-  async #subscribeFirst(): Promise<void> {
+  /** Ask until the relay has something to send, less and less often. */
+  async #subscribeFirst(waitMs = RETRY_MS): Promise<void> {
     try {
       await this.#subscribe(true);
     } catch (error) {
       if (!isNothingYet(error)) throw error;
       // The events of a connection that publishes tell the same.
-      const goOn = async () => this.#published || (await this.#subscribeFirst());
-      setTimeout(() => void this.#again(async () => void (await goOn())), RETRY_MS);
+      const nextMs = Math.min(2 * waitMs, ASK_MS_MAX);
+      const goOn = async () => this.#published || (await this.#subscribeFirst(nextMs));
+      setTimeout(() => void this.#again(async () => void (await goOn())), waitMs);
     }
   }
 
@@ -242,7 +254,9 @@ export class RelayConnection extends Emitter<RelayEvents> {
   async #connect(direction: Direction, lost: () => void): Promise<Connection> {
     const { session, device, room, username, subscribe = true } = this.#options;
     const isEncrypted = this.#encryption !== undefined || policyOf(session.grant).e2eeRequired;
-    const connection = await Connection.open({
+    if (!this.#certificate || this.#certificate.expires < Date.now())
+      this.#certificate = await makeCertificate();
+    const connecting = {
       ...direction,
       ...(isEncrypted && { encryption: this.#encrypted() }),
       url: this.#url,
@@ -250,7 +264,8 @@ export class RelayConnection extends Emitter<RelayEvents> {
       username,
       device,
       token: () => session.grant.token,
-    });
+    };
+    const connection = await Connection.open(connecting, this.#certificate);
     this.#resumed(connection);
     connection.on('interrupted', () => {
       this.#interrupted.add(connection);

@@ -111,11 +111,7 @@ export class Connection extends Emitter<ConnectionEvents> {
   }
 
   /** Resolves when the relay has answered. Throws `ConnectError`. */
-  static async open(options: ConnectOptions): Promise<Connection> {
-    const certificate = await RTCPeerConnection.generateCertificate({
-      name: 'ECDSA',
-      namedCurve: 'P-256',
-    } as EcKeyGenParams);
+  static async open(options: ConnectOptions, certificate: RTCCertificate): Promise<Connection> {
     const connection = new Connection(options, certificate);
     try {
       await connection.#open();
@@ -252,4 +248,8 @@ export class Connection extends Emitter<ConnectionEvents> {
     this.#events?.close();
     this.peer.close();
   }
+}
+
+export function makeCertificate(): Promise<RTCCertificate> {
+  return RTCPeerConnection.generateCertificate({ name: 'ECDSA', namedCurve: 'P-256' } as EcKeyGenParams);
 }
