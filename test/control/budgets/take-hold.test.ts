@@ -7,7 +7,7 @@ import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
 import { mint, newStage, type Stage } from '../moderation/support.ts';
-import { AUDIO_TOKEN, put, read, VIDEO_TOKEN, wanted } from './support.ts';
+import { AUDIO_TOKEN, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -96,4 +96,20 @@ test('a budget that is deleted while holds are open, and made again, has them', 
   expect(made.held).toBe(2n * VIDEO_TOKEN);
   await mint(stage, 'cid');
   expect(await failureOf(mint(stage, 'dan'))).toMatchObject({ reason: 'BUDGET_REACHED' });
+});
+
+test('ten thousand budgets: the one that covers the token decides', async () => {
+  await put(app, stage.tenant, wanted({ max: 10n * VIDEO_TOKEN }));
+  await app.service.deps.db.query(
+    `insert into budgets (tenant_id, id, uid, customer, period, max, hard, shares, free, period_start)
+     select $1, 'b' || n, 'bu_' || n, 'c' || n, 'total', n, true, '{}', n, now() from generate_series(1, 10000) n`,
+    [idOf(stage.tenant)],
+  );
+  expect(await failureOf(mint(stage, 'ann', { customer: 'c9999' }))).toMatchObject({
+    metadata: { budget: 'b9999' },
+  });
+  await mint(stage, 'ann');
+  await spend(app, stage.tenant, { participant: 'bob', seconds: 1, micros: 5n, customer: 'c7' });
+  expect(await read(app, stage.tenant, 'b7')).toMatchObject({ spent: 5n });
+  expect(await read(app, stage.tenant)).toMatchObject({ spent: 5n, held: VIDEO_TOKEN });
 });
