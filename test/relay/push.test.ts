@@ -1,4 +1,4 @@
-/** What the service pushes to a relay: revoked device credentials, and whether the tenant is admitted. */
+/** What ends sessions from outside: revoked device credentials, another device, budgets, and whether the tenant is admitted. */
 import { expect, test, vi } from 'vitest';
 import { put, wanted } from '../control/budgets/support.ts';
 import { createCredential, spendAll } from '../support/devices.ts';
@@ -22,6 +22,15 @@ test('a device credential that is revoked during a call ends its sessions, and n
   });
   await sees(bob);
   for (const each of [ann, bob]) expect(await each.heard('moderated')).toEqual([]);
+});
+
+test('a device that publishes under the name of another one replaces it, and the other one is told', async () => {
+  const { ann, bob } = await meet('replaced');
+  const second = await enter('ann', 'replaced');
+  await second.ask('connect', { relay: meeting.relay.url, size: SIZE });
+  await expect.poll(() => ann.heard('moderated')).toMatchObject([{ code: 'REPLACED' }]);
+  await sees(bob);
+  expect(await second.heard('moderated')).toEqual([]);
 });
 
 test('a spent budget ends sessions whose tokens it pays for, and refuses new ones', async () => {
