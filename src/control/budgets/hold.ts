@@ -13,6 +13,9 @@ export const GRACE_SECONDS = 900;
 /** A rate is for a thousand participant-minutes. */
 const RATE_SECONDS = 60_000n;
 
+/** A charge may be so much more than its exact price. No time of a hold leaves for it. */
+const ROUNDING_MICROS = 1n;
+
 export interface Hold {
   /** Micros for a thousand participant-minutes. */
   readonly rate: bigint;
@@ -64,26 +67,54 @@ export interface PaidByHold {
 }
 
 /**
- * Pay a charge from the holds of its participant, the earliest end first. Each loses the time that was used, and as much more as the
- * charge was dearer. `rest`: what no hold covers.
+ * Pay a charge from the holds of its participant, which are in the order of their rates. They lose the time that was used, and as much
+ * more as the charge was dearer. `rest`: what no hold covers.
  */
 export function payFromHolds<Each extends Hold>(
   holds: readonly Each[],
-  { seconds, micros }: { readonly seconds: number; readonly micros: bigint },
+  charge: { readonly seconds: number; readonly micros: bigint },
 ): { readonly after: Each[]; readonly paid: PaidByHold[]; readonly rest: bigint } {
-  let secondsLeft = seconds;
-  let rest = micros;
-  const paid: PaidByHold[] = [];
-  const after = holds.map((hold) => {
-    const left = Math.min(Math.max(0, hold.seconds - secondsLeft), secondsWorth(hold, amountOf(hold) - rest));
-    const released = amountOf(hold) - amountOf({ ...hold, seconds: left });
-    const own = rest < released ? rest : released;
-    secondsLeft = Math.max(0, secondsLeft - (hold.seconds - left));
-    rest -= own;
-    paid.push({ micros: own, released });
-    return { ...hold, seconds: left };
+  const timed = takeTime(holds, charge);
+  const worth = holds.reduce(
+    (sum, { rate, seconds }, at) => sum + rate * BigInt(seconds - timed[at]!.seconds),
+    0n,
+  );
+  let owed = charge.micros - ROUNDING_MICROS - worth / RATE_SECONDS;
+  const after = timed.map((hold) => {
+    if (owed <= 0n) return hold;
+    const less = { ...hold, seconds: secondsWorth(hold, amountOf(hold) - owed) };
+    owed -= amountOf(hold) - amountOf(less);
+    return less;
+  });
+  let rest = charge.micros;
+  const paid = holds.map((hold, at) => {
+    const released = amountOf(hold) - amountOf(after[at]!);
+    const micros = rest < released ? rest : released;
+    rest -= micros;
+    return { micros, released };
   });
   return { after, paid, rest };
+}
+
+/**
+ * Take the time of a charge. Its device is not known, so the cheapest holds lose as much of it as they may: all but what must have
+ * been dearer, for the charge to cost what it does. More time of a dear hold would leave it too small for its device.
+ */
+function takeTime<Each extends Hold>(
+  holds: readonly Each[],
+  { seconds, micros }: { readonly seconds: number; readonly micros: bigint },
+): Each[] {
+  const dearest = holds.findLast((hold) => hold.seconds > 0)?.rate ?? 0n;
+  let secondsLeft = seconds;
+  let spare = dearest * BigInt(seconds) - (micros - ROUNDING_MICROS) * RATE_SECONDS;
+  return holds.map((hold) => {
+    const saved = dearest - hold.rate;
+    const most = saved > 0n ? Number((spare > 0n ? spare : 0n) / saved) : secondsLeft;
+    const taken = Math.min(hold.seconds, secondsLeft, most);
+    secondsLeft -= taken;
+    spare -= saved * BigInt(taken);
+    return { ...hold, seconds: hold.seconds - taken };
+  });
 }
 
 /** The longest time of a hold that costs no more than `most` micros. */

@@ -59,7 +59,7 @@ export async function spendFromBudgets(tx: Tx, tenant: TenantId, charges: readon
   await appendEvents(tx, tenant, events);
 }
 
-/** The charges of a participant take turns at its holds, the earliest end first. */
+/** The charges of a participant take turns at its holds. */
 async function payCharges(
   tx: Tx,
   tenant: TenantId,
@@ -67,7 +67,7 @@ async function payCharges(
   all: readonly Budget[],
 ): Promise<Payment[]> {
   const holds = Map.groupBy(await lockHoldsOf(tx, tenant, namesOf(charges)), keyOf);
-  for (const own of holds.values()) own.sort((a, b) => a.until - b.until);
+  for (const own of holds.values()) own.sort((a, b) => Number(a.rate - b.rate) || a.until - b.until);
   const payments = charges.flatMap((charge) => {
     const key = keyOf({ room: charge.room, username: charge.participant ?? '' });
     const own = holds.get(key) ?? [];

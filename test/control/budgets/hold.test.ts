@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amountOf, extendHold, GRACE_SECONDS, payFromHolds } from '../../../src/control/budgets/hold.ts';
+import {
+  amountOf,
+  extendHold,
+  GRACE_SECONDS,
+  type Hold,
+  payFromHolds,
+} from '../../../src/control/budgets/hold.ts';
 
 const RATE = 300_000n;
 
@@ -26,6 +32,8 @@ describe('extendHold', () => {
   });
 });
 
+const byRate = (a: Pick<Hold, 'rate'>, b: Pick<Hold, 'rate'>) => Number(a.rate - b.rate);
+
 test('holds pay all that tokens can cost, and what leaves them is never less than what they pay', () => {
   const hold = fc.record({
     rate: fc.bigInt(0n, 10n ** 7n),
@@ -36,14 +44,41 @@ test('holds pay all that tokens can cost, and what leaves them is never less tha
   const sum = (holds: readonly { rate: bigint; seconds: number }[]) =>
     holds.reduce((all, each) => all + amountOf(each), 0n);
   fc.assert(
-    fc.property(fc.array(hold, { maxLength: 3 }), charge, (holds, { seconds, micros }) => {
+    fc.property(fc.array(hold, { maxLength: 3 }), charge, (given, { seconds, micros }) => {
+      const holds = given.toSorted(byRate);
       const { after, paid, rest } = payFromHolds(holds, { seconds, micros });
       expect(paid.reduce((all, each) => all + each.micros, 0n) + rest).toBe(micros);
       expect(paid.every((each) => each.released >= each.micros)).toBe(true);
       expect(sum(after)).toBe(sum(holds) - paid.reduce((all, each) => all + each.released, 0n));
       expect(after.every((each, at) => each.seconds >= 0 && each.seconds <= holds[at]!.seconds)).toBe(true);
-      // Something is left over only where nothing is held any more.
-      if (rest > 0n) expect(sum(after)).toBe(0n);
+      // More than what rounding adds is left over only where nothing is held any more.
+      if (rest > 1n) expect(sum(after)).toBe(0n);
+    }),
+  );
+});
+
+test('two devices of a participant at different rates never have holds for less than what they may still cost', () => {
+  const device = fc.record({ rate: fc.bigInt(1n, 10n ** 7n), seconds: fc.integer({ min: 1, max: 900 }) });
+  const used = fc.record({ cheap: fc.nat(60), dear: fc.nat(60), percent: fc.bigInt(0n, 100n) });
+  fc.assert(
+    fc.property(device, device, fc.array(used, { maxLength: 40 }), (one, other, charges) => {
+      let holds = [one, other].toSorted(byRate).map((each) => ({ ...each, until: 0 }));
+      const left = holds.map(({ seconds }) => seconds);
+      for (const { cheap, dear, percent } of charges) {
+        const times = [Math.min(cheap, left[0]!), Math.min(dear, left[1]!)] as const;
+        times.forEach((time, at) => {
+          left[at]! -= time;
+        });
+        const micros = times.reduce(
+          (sum, time, at) => sum + (holds[at]!.rate * BigInt(time) * percent) / 6_000_000n,
+          0n,
+        );
+        holds = payFromHolds(holds, { seconds: times[0] + times[1], micros }).after;
+        // Exact: holds are rounded each by itself.
+        const held = holds.reduce((sum, { rate, seconds }) => sum + rate * BigInt(seconds), 0n);
+        const mayCost = holds.reduce((sum, { rate }, at) => sum + rate * BigInt(left[at]!), 0n);
+        expect(held).toBeGreaterThanOrEqual(mayCost);
+      }
     }),
   );
 });
