@@ -18,7 +18,7 @@ import {
   settleBudgets,
 } from './budgets.sql.ts';
 import { amountOf, GRACE_SECONDS, rateOf } from './hold.ts';
-import { addBudgetToHolds, insertHolds, listTokensWithoutHold, lockHolds } from './holds.sql.ts';
+import { addBudgetToHolds, insertHolds, listRunningTokens, lockHolds, type StoredHold } from './holds.sql.ts';
 
 /** How old a budget is when every admission that began before it has ended. */
 const NEW_SECONDS = 120;
@@ -40,8 +40,11 @@ export async function coverTokensOfNewBudgets(deps: Pick<BaseDeps, 'db' | 'log'>
 
 /** Every token that runs gets a hold, and every hold is part of all budgets that cover it. */
 export async function coverTokens(tx: Tx, { rates }: CoverDeps, tenant: TenantId): Promise<void> {
+  const before = await lockHolds(tx, tenant);
   await insertMissing(tx, rates, tenant);
   const holds = await lockHolds(tx, tenant);
+  const kept = new Set(holds.map(tokensOf));
+  const replaced = before.filter((hold) => !kept.has(tokensOf(hold)));
   const budgets = await lockBudgets(
     tx,
     tenant,
@@ -49,33 +52,45 @@ export async function coverTokens(tx: Tx, { rates }: CoverDeps, tenant: TenantId
   );
   const covered = budgets.map((budget) => {
     const added = holds.filter((hold) => coversUsage(budget, hold) && !hold.budgets.includes(budget.uid));
-    return { budget, added };
+    const gone = replaced.filter((hold) => hold.budgets.includes(budget.uid));
+    return { budget, added, gone };
   });
-  const changed = covered.filter(({ added }) => added.length > 0);
+  const changed = covered.filter(({ added, gone }) => added.length > 0 || gone.length > 0);
   for (const { budget, added } of changed) await addBudgetToHolds(tx, tenant, budget.uid, added);
   await settleBudgets(
     tx,
     tenant,
-    changed.map(({ budget, added }) => {
-      return { ...budget, held: added.reduce((held, hold) => held + amountOf(hold), budget.held) };
+    changed.map(({ budget, added, gone }) => {
+      return { ...budget, held: budget.held + sumOf(added) - sumOf(gone) };
     }),
   );
 }
 
+/** Names a hold and what its tokens may cost. */
+function tokensOf({ room, username, device, until, rate }: StoredHold): string {
+  return [room, username, device, until, rate].join('\0');
+}
+
+function sumOf(holds: readonly StoredHold[]): bigint {
+  return holds.reduce((sum, hold) => sum + amountOf(hold), 0n);
+}
+
 /** What a token has used so far may not have been reported yet. */
 async function insertMissing(tx: Tx, rates: RateCards, tenant: TenantId): Promise<void> {
-  const tokens = await listTokensWithoutHold(tx, tenant);
-  if (tokens.length === 0) return;
   const card = await rates.current(tx);
+  const tokens = (await listRunningTokens(tx, tenant)).map((token) => ({
+    ...token,
+    rate: rateOf(card, token.role, token.capabilities),
+  }));
   const oldest = (await readTime(tx)).getTime() / 1000 - GRACE_SECONDS;
   await insertHolds(
     tx,
     tenant,
-    tokens.map(({ role, capabilities, admittedAt, until, ...token }) => ({
-      ...token,
-      rate: rateOf(card, role, capabilities),
-      seconds: Math.ceil(until - Math.max(admittedAt, oldest)),
-      until,
-    })),
+    tokens
+      .filter(({ heldRate, rate }) => heldRate === null || heldRate < rate)
+      .map(({ room, username, device, keyId, customer, rate, admittedAt, until }) => ({
+        ...{ room, username, device, keyId, customer, rate, until },
+        seconds: Math.ceil(until - Math.max(admittedAt, oldest)),
+      })),
   );
 }

@@ -96,7 +96,7 @@ export async function listTenantsWithHoldsOver(db: Db, before: Date, limit: numb
   return rows.map(({ tenant }) => tenant);
 }
 
-/** A token that runs, and may have no hold. Times are in seconds since 1970. */
+/** The newest token of a device, which runs. Times are in seconds since 1970. */
 export interface RunningToken extends HoldKey {
   readonly role: Role;
   readonly capabilities: readonly string[];
@@ -104,26 +104,29 @@ export interface RunningToken extends HoldKey {
   readonly customer: string | null;
   readonly admittedAt: number;
   readonly until: number;
+  /** The rate of its hold; `null`: it has none, or one that ends before it. */
+  readonly heldRate: bigint | null;
 }
 
-/** Tokens that have no hold: they were admitted before their tenant had budgets. */
-export async function listTokensWithoutHold(tx: Tx, tenant: TenantId): Promise<RunningToken[]> {
+/** Each token that runs in a room of the tenant. */
+export async function listRunningTokens(tx: Tx, tenant: TenantId): Promise<RunningToken[]> {
   const { rows } = await tx.query<RunningToken>({
-    name: 'list-tokens-without-hold',
+    name: 'list-running-tokens',
     text: `select distinct on (r.name, a.username, a.device) r.name as room, a.username, a.device, a.role, a.capabilities,
                   a.key_id as "keyId", a.customer, extract(epoch from a.admitted_at)::double precision as "admittedAt",
-                  extract(epoch from a.expires_at)::double precision as until
+                  extract(epoch from a.expires_at)::double precision as until,
+                  case when h.until >= a.expires_at then h.rate end as "heldRate"
              from admissions a join rooms r on r.tenant_id = $1 and r.uid = a.room_uid
+             left join budget_holds h
+               on h.tenant_id = $1 and h.room = r.name and h.username = a.username and h.device = a.device
             where a.tenant_id = $1 and a.expires_at > now()
-              and not exists (select from budget_holds h
-                               where h.tenant_id = $1 and h.room = r.name and h.username = a.username and h.device = a.device)
             order by r.name, a.username, a.device, a.expires_at desc`,
     values: [tenant],
   });
   return rows;
 }
 
-/** Without budgets so far. Leaves alone what is there by now. */
+/** Without budgets so far. A hold of an earlier token gets the time or the rate that it lacks; others stay as they are. */
 export async function insertHolds(
   tx: Tx,
   tenant: TenantId,
@@ -132,11 +135,16 @@ export async function insertHolds(
   if (holds.length === 0) return;
   await tx.query({
     name: 'insert-holds',
-    text: `insert into budget_holds (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
+    text: `insert into budget_holds as o (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
            select $1, room, username, device, key_id, customer, rate, seconds, to_timestamp(until), '{}'
              from json_to_recordset($2) as n (room text, username text, device text, key_id text, customer text,
                     rate bigint, seconds integer, until double precision)
-           on conflict do nothing`,
+           on conflict (tenant_id, room, username, device) do update
+              set key_id = excluded.key_id, customer = excluded.customer, budgets = excluded.budgets,
+                  rate = greatest(o.rate, excluded.rate), until = greatest(o.until, excluded.until),
+                  seconds = o.seconds + greatest(0, least(excluded.seconds,
+                              ceil(extract(epoch from excluded.until - o.until))))
+            where o.until < excluded.until or o.rate < excluded.rate`,
     values: [
       tenant,
       JSON.stringify(holds.map(({ keyId, rate, ...hold }) => ({ ...hold, key_id: keyId, rate: `${rate}` }))),

@@ -1,9 +1,11 @@
 /** Budgets that are made while sessions run. */
 import { expect, test } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { coverTokensOfNewBudgets } from '../../../src/control/budgets/cover-tokens.ts';
+import { deleteBudget } from '../../../src/control/budgets/delete-budget.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { callerOf, idOf } from '../../support/tenants.ts';
 import { mint, newStage } from '../moderation/support.ts';
 import { AUDIO_TOKEN, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
 
@@ -45,4 +47,17 @@ test('a token that was admitted while the budget was made is covered soon after'
   await coverTokensOfNewBudgets(app.service.deps);
   expect(await read(app, stage.tenant)).toMatchObject({ held: VIDEO_TOKEN });
   expect(await failureOf(mint(stage, 'bob'))).toMatchObject({ reason: 'BUDGET_REACHED' });
+});
+
+test('a token from between two budgets is covered, though its device has a hold of an earlier one', async () => {
+  const stage = await newStage(app, controlOf);
+  await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
+  await mint(stage, 'ann', { capabilities: ['subscribe.audio'] });
+  await inTransaction(app.service.deps.db, (tx) => deleteBudget(tx, callerOf(idOf(stage.tenant)), 'all'));
+  await mint(stage, 'ann');
+  const all = await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
+  expect(Number(all.held)).toBeCloseTo(Number(VIDEO_TOKEN), -3);
+  const again = await put(app, stage.tenant, wanted({ id: 'again', max: VIDEO_TOKEN }));
+  expect(again.held).toBe(all.held);
+  expect(await read(app, stage.tenant)).toMatchObject({ held: all.held });
 });
