@@ -1,4 +1,5 @@
 /** One session, with its newest records. */
+import { prepareUsername } from '../../access/usernames/username.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -26,7 +27,9 @@ export async function getSession(db: Db, tenant: TenantId, id: string): Promise<
 
 /** Records of people who were erased cannot be told apart. */
 async function findRecords(db: Db, tenant: TenantId, session: Session): Promise<readonly ListedRecord[]> {
-  const { room, participant, firstSeq, lastSeq } = session;
+  const { room, participant, firstSeq, lastSeq, usage } = session;
   if (firstSeq === null || lastSeq === null || participant === ERASED) return [];
-  return findNewestRecords(db, tenant, { room, participant, firstSeq, lastSeq }, SESSION_RECORDS_MAX);
+  const isNamed = (name: string) => prepareUsername(name) === participant || name === participant;
+  const wanted = { room, participant, firstSeq, lastSeq, records: usage.records, isNamed };
+  return findNewestRecords(db, tenant, wanted, SESSION_RECORDS_MAX);
 }

@@ -60,7 +60,8 @@ export interface LedgerFilter {
   readonly lastSeq: bigint;
   /** Only records with these. No posting without records has them. */
   readonly room?: string | undefined;
-  readonly participant?: string | undefined;
+  /** A name, or several. */
+  readonly participant?: string | readonly string[] | undefined;
   readonly role?: Role | undefined;
   readonly tier?: Tier | undefined;
 }

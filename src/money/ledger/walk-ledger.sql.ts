@@ -106,7 +106,7 @@ export async function findRecordsOf(
   const where = [
     '(posting_seq, line) < ($2, $3::integer)',
     room !== undefined && `coalesce(room, '') = ${put(room)}`,
-    participant !== undefined && `coalesce(participant, '') = ${put(participant)}`,
+    participant !== undefined && `coalesce(participant, '') = any(${put([participant].flat())})`,
     role && `role = ${put(ROLE_CODES[role])}`,
     tier && `tier = ${put(TIER_CODES[tier])}`,
   ]
@@ -117,4 +117,22 @@ export async function findRecordsOf(
     values,
   });
   return rows.map((row) => ({ ...row, role: roleOf(row.role), tier: tierOf(row.tier) }));
+}
+
+/** The names of participants that the records of these postings have in a room. */
+export async function findParticipantsOf(
+  db: Db,
+  tenant: TenantId,
+  postings: readonly LedgerPosting[],
+  room: string,
+): Promise<string[]> {
+  if (postings.every(({ records }) => records === null)) return [];
+  const values: unknown[] = [tenant, room];
+  const put = (value: unknown) => `$${values.push(value)}`;
+  const where = 'room = $2 and participant is not null';
+  const { rows } = await db.query<{ participant: string }>({
+    text: `select distinct participant from (${selectRecordsOf(postings, { columns: 'participant', where, put })}) as r`,
+    values,
+  });
+  return rows.map(({ participant }) => participant);
 }

@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LedgerFilter, LedgerLine, LedgerRecord } from '../ledger/ledger-line.ts';
-import { findPostings, findRecordsOf, findSeqs } from '../ledger/walk-ledger.sql.ts';
+import { findParticipantsOf, findPostings, findRecordsOf, findSeqs } from '../ledger/walk-ledger.sql.ts';
 import { beginningOf } from '../ledger/walk-ledger.ts';
 import type { Role, Tier } from '../pricing/role.ts';
 
@@ -33,25 +33,37 @@ export async function filterRecords(
 /** Records that are looked through for the newest of a participant. */
 const LOOKED_MAX = 5_000;
 
+/** Whose records are looked for. */
+export interface ParticipantRecords extends Pick<LedgerFilter, 'firstSeq' | 'lastSeq'> {
+  readonly room: string;
+  /** The username. */
+  readonly participant: string;
+  /** How many there are. */
+  readonly records: bigint;
+  /** Whether a name that a relay reported is this participant's. */
+  readonly isNamed: (name: string) => boolean;
+}
+
 /** The newest records of a participant in a room, in these postings. A few, because no index has participants. */
 export async function findNewestRecords(
   db: Db,
   tenant: TenantId,
-  filter: Pick<LedgerFilter, 'firstSeq' | 'lastSeq'> & {
-    readonly room: string;
-    readonly participant: string;
-  },
+  { participant, records: count, isNamed, ...filter }: ParticipantRecords,
   limit: number,
 ): Promise<ListedRecord[]> {
   const kinds = ['usage', 'unbilled'] as const;
   const range = { first: filter.firstSeq, last: filter.lastSeq };
   const postings = await findPostings(db, tenant, kinds, [range], LOOKED_MAX);
-  const asked = { ...filter, kinds };
-  const records = await findRecordsOf(db, tenant, postings, {
-    filter: asked,
-    place: beginningOf(asked),
-    limit,
-  });
+  const find = (names: readonly string[]) => {
+    const asked = { ...filter, kinds, participant: names };
+    return findRecordsOf(db, tenant, postings, { filter: asked, place: beginningOf(asked), limit });
+  };
+  let records = await find([participant]);
+  // A relay may report names as they were typed. To look for them costs as much again.
+  if (records.length < Math.min(limit, Number(count))) {
+    const names = await findParticipantsOf(db, tenant, postings, filter.room);
+    records = await find(names.filter(isNamed));
+  }
   const bySeq = new Map(postings.map((posting) => [posting.seq, posting]));
   return records.map((record) => recordOf({ posting: bySeq.get(record.seq)!, record }));
 }

@@ -27,6 +27,7 @@ beforeAll(async () => {
     record('ann', { id: 'a1', role: 'host', tier: 'hd', egress_bytes: 3_000_000_000 }),
     record('ann', { id: 'a2', role: 'host', tier: 'full_hd', egress_bytes: 0 }),
     record('bob', { id: 'b1', tier: 'audio', egress_bytes: 5_000_000 }),
+    record('Dan', { id: 'd1', tier: 'audio', egress_bytes: 0 }),
     record(undefined, { id: 'x1', tier: 'audio', egress_bytes: 7_000_000 }),
   ]);
   await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'bob' });
@@ -48,6 +49,7 @@ describe('the list', () => {
     ['?room=lobby&participant=cem', ['cem']],
     ['?room=hall', []],
     ['?participant=bob', ['bob']],
+    ['?participant=Bob', ['bob']],
     ['?key=0000000000000000', []],
     ['?from=2999-01-01', []],
     ['?to=2000-01-01', []],
@@ -119,6 +121,13 @@ describe('one session', () => {
     expect(Date.parse(until)).toBeGreaterThan(Date.parse(session.entered_at));
   });
 
+  test('has records whose relay reported the name as it was typed', async () => {
+    const [{ id }] = (await get('/v1/sessions?participant=dan')).sessions;
+    const { session, records } = await get(`/v1/sessions/${id}`);
+    expect(session.records).toBe(1);
+    expect(records.map((each: { id: string }) => each.id)).toEqual(['d1']);
+  });
+
   test('is found by its own tenant alone', async () => {
     const [{ id }] = (await get('/v1/sessions?participant=ann')).sessions;
     const other = await newStage(app, controlOf);
@@ -135,7 +144,7 @@ describe('the cost of a room', () => {
       room: 'lobby',
       room_uid: stage.roomUid,
       sessions: 4,
-      assigned: { records: 3, egress_bytes: 3_005_000_000 },
+      assigned: { records: 4, egress_bytes: 3_005_000_000 },
       unassigned: { records: 1, egress_bytes: 7_000_000 },
     });
     const { sum } = await get('/v1/usage/summary?room=lobby');
