@@ -8,7 +8,7 @@ import { amountOf, GRACE_SECONDS } from './hold.ts';
 import {
   deleteHolds,
   listTenantsWithHoldsOver,
-  lockHolds,
+  lockHoldsOfUsers,
   lockHoldsOver,
   type StoredHold,
 } from './holds.sql.ts';
@@ -59,7 +59,7 @@ function beforeGrace(time: Date): Date {
 
 /** Give back the holds of users who are erased, and have left. */
 export async function forgetHoldsOf(tx: Tx, tenant: TenantId, usernames: readonly string[]): Promise<void> {
-  await giveBack(tx, tenant, await lockHolds(tx, tenant, usernames));
+  await giveBack(tx, tenant, await lockHoldsOfUsers(tx, tenant, usernames));
 }
 
 /** The holds must be locked. */

@@ -25,9 +25,12 @@ export interface Hold {
   readonly until: number;
 }
 
+/** With it, a token may cost what the highest tier costs; without, what sound costs. */
+export const DEAR_CAPABILITY = 'subscribe.video';
+
 /** The rate of a token: the ceiling of its role at the highest tier that its capabilities allow. */
 export function rateOf(rates: RateCard, role: Role, capabilities: readonly string[]): bigint {
-  const tier: Tier = capabilities.includes('subscribe.video') ? '2k_plus' : 'audio';
+  const tier: Tier = capabilities.includes(DEAR_CAPABILITY) ? '2k_plus' : 'audio';
   return rates.ceilingPer1000Minutes[role][tier];
 }
 

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { onServers } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Role } from '../../money/pricing/role.ts';
-import type { Hold } from './hold.ts';
+import { DEAR_CAPABILITY, type Hold } from './hold.ts';
 
 export interface HoldKey {
   /** Names. */
@@ -51,18 +51,55 @@ export async function lockHoldsOf(
   return rows;
 }
 
-/** Every hold of the tenant, or of the user. */
-export async function lockHolds(
+/** Up to `limit` holds after `after` (absent: from the first one), in the order of their keys. */
+export async function listHolds(
+  db: Db,
+  tenant: TenantId,
+  after: HoldKey | undefined,
+  limit: number,
+): Promise<StoredHold[]> {
+  const { room, username, device } = after ?? { room: '', username: '', device: '' };
+  const { rows } = await db.query<StoredHold>({
+    name: 'list-holds',
+    text: `select ${COLUMNS} from budget_holds h
+            where h.tenant_id = $1 and (${BY_KEY}) > ($2, $3, $4) order by ${BY_KEY} limit $5`,
+    values: [tenant, room, username, device, limit],
+  });
+  return rows;
+}
+
+/** Those of them that still exist. */
+export async function lockHoldsAmong(
   tx: Tx,
   tenant: TenantId,
-  usernames?: readonly string[],
+  holds: readonly HoldKey[],
 ): Promise<StoredHold[]> {
   const { rows } = await tx.query<StoredHold>({
-    name: usernames ? 'lock-holds-of-users' : 'lock-holds',
+    name: 'lock-holds-among',
     text: `select ${COLUMNS} from budget_holds h
-            where h.tenant_id = $1 ${usernames ? 'and h.username = any($2)' : ''}
+            where h.tenant_id = $1 and (${BY_KEY}) in (select * from unnest($2::text[], $3::text[], $4::text[]))
             order by ${BY_KEY} for no key update`,
-    values: usernames ? [tenant, usernames] : [tenant],
+    values: [
+      tenant,
+      holds.map(({ room }) => room),
+      holds.map(({ username }) => username),
+      holds.map(({ device }) => device),
+    ],
+  });
+  return rows;
+}
+
+/** Every hold of these users. */
+export async function lockHoldsOfUsers(
+  tx: Tx,
+  tenant: TenantId,
+  usernames: readonly string[],
+): Promise<StoredHold[]> {
+  const { rows } = await tx.query<StoredHold>({
+    name: 'lock-holds-of-users',
+    text: `select ${COLUMNS} from budget_holds h where h.tenant_id = $1 and h.username = any($2)
+            order by ${BY_KEY} for no key update`,
+    values: [tenant, usernames],
   });
   return rows;
 }
@@ -96,59 +133,87 @@ export async function listTenantsWithHoldsOver(db: Db, before: Date, limit: numb
   return rows.map(({ tenant }) => tenant);
 }
 
-/** The newest token of a device, which runs. Times are in seconds since 1970. */
-export interface RunningToken extends HoldKey {
+/** What a token of this role costs at most, in micros for a thousand participant-minutes. */
+export interface RoleRate {
   readonly role: Role;
-  readonly capabilities: readonly string[];
-  readonly keyId: string;
-  readonly customer: string | null;
-  readonly admittedAt: number;
-  readonly until: number;
-  /** The rate of its hold; `null`: it has none, or one that ends before it. */
-  readonly heldRate: bigint | null;
+  /** Whether it has `DEAR_CAPABILITY`. */
+  readonly isDear: boolean;
+  readonly rate: bigint;
 }
 
-/** Each token that runs in a room of the tenant. */
-export async function listRunningTokens(tx: Tx, tenant: TenantId): Promise<RunningToken[]> {
-  const { rows } = await tx.query<RunningToken>({
-    name: 'list-running-tokens',
-    text: `select distinct on (r.name, a.username, a.device) r.name as room, a.username, a.device, a.role, a.capabilities,
-                  a.key_id as "keyId", a.customer, extract(epoch from a.admitted_at)::double precision as "admittedAt",
-                  extract(epoch from a.expires_at)::double precision as until,
-                  case when h.until >= a.expires_at then h.rate end as "heldRate"
-             from admissions a join rooms r on r.tenant_id = $1 and r.uid = a.room_uid
-             left join budget_holds h
-               on h.tenant_id = $1 and h.room = r.name and h.username = a.username and h.device = a.device
-            where a.tenant_id = $1 and a.expires_at > now()
-            order by r.name, a.username, a.device, a.expires_at desc`,
-    values: [tenant],
+/** The newest token of a device, and a hold for all of its time, which may have been used and not reported yet. */
+export type UnheldToken = Omit<StoredHold, 'budgets'>;
+
+/**
+ * Tokens that run and have no hold, or one that ends earlier or has a lower rate: they were admitted while their tenant had no
+ * budgets. `oldest`: time before it counts no more, in seconds since 1970.
+ */
+export async function listUnheldTokens(
+  tx: Tx,
+  tenant: TenantId,
+  rates: readonly RoleRate[],
+  oldest: number,
+): Promise<UnheldToken[]> {
+  const { rows } = await tx.query<UnheldToken>({
+    name: 'list-unheld-tokens',
+    text: `select room, username, device, key_id as "keyId", customer, rate, until,
+                  ceil(until - greatest(admitted, $6))::integer as seconds
+             from (select distinct on (r.name, a.username, a.device) r.name as room, a.username, a.device, a.key_id, a.customer,
+                          c.rate, extract(epoch from a.admitted_at)::double precision as admitted,
+                          extract(epoch from a.expires_at)::double precision as until, a.expires_at
+                     from admissions a
+                     join rooms r on r.tenant_id = $1 and r.uid = a.room_uid
+                     join unnest($2::text[], $3::boolean[], $4::bigint[]) as c (role, is_dear, rate)
+                       on c.role = a.role and c.is_dear = ($5 = any(a.capabilities))
+                    where a.tenant_id = $1 and a.expires_at > now()
+                    order by r.name, a.username, a.device, a.expires_at desc) as token
+            where not exists (select from budget_holds h
+                               where h.tenant_id = $1 and h.room = token.room and h.username = token.username
+                                 and h.device = token.device and h.until >= token.expires_at and h.rate >= token.rate)`,
+    values: [
+      tenant,
+      rates.map(({ role }) => role),
+      rates.map(({ isDear }) => isDear),
+      rates.map(({ rate }) => rate),
+      DEAR_CAPABILITY,
+      oldest,
+    ],
   });
   return rows;
 }
 
-/** Without budgets so far. A hold of an earlier token gets the time or the rate that it lacks; others stay as they are. */
-export async function insertHolds(
-  tx: Tx,
-  tenant: TenantId,
-  holds: readonly Omit<StoredHold, 'budgets'>[],
-): Promise<void> {
+const RECORDS = `json_to_recordset($2) as n (room text, username text, device text, key_id text, customer text, rate bigint,
+  seconds integer, until double precision, budgets text[])`;
+
+function recordsOf(holds: readonly StoredHold[]): string {
+  return JSON.stringify(
+    holds.map(({ keyId, rate, ...hold }) => ({ ...hold, key_id: keyId, rate: `${rate}` })),
+  );
+}
+
+/** Leaves alone what is there by now. */
+export async function insertHolds(tx: Tx, tenant: TenantId, holds: readonly StoredHold[]): Promise<void> {
   if (holds.length === 0) return;
   await tx.query({
     name: 'insert-holds',
-    text: `insert into budget_holds as o (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
-           select $1, room, username, device, key_id, customer, rate, seconds, to_timestamp(until), '{}'
-             from json_to_recordset($2) as n (room text, username text, device text, key_id text, customer text,
-                    rate bigint, seconds integer, until double precision)
-           on conflict (tenant_id, room, username, device) do update
-              set key_id = excluded.key_id, customer = excluded.customer, budgets = excluded.budgets,
-                  rate = greatest(o.rate, excluded.rate), until = greatest(o.until, excluded.until),
-                  seconds = o.seconds + greatest(0, least(excluded.seconds,
-                              ceil(extract(epoch from excluded.until - o.until))))
-            where o.until < excluded.until or o.rate < excluded.rate`,
-    values: [
-      tenant,
-      JSON.stringify(holds.map(({ keyId, rate, ...hold }) => ({ ...hold, key_id: keyId, rate: `${rate}` }))),
-    ],
+    text: `insert into budget_holds (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
+           select $1, room, username, device, key_id, customer, rate, seconds, to_timestamp(until), budgets from ${RECORDS}
+           on conflict do nothing`,
+    values: [tenant, recordsOf(holds)],
+  });
+}
+
+/** They must be locked. */
+export async function updateHolds(tx: Tx, tenant: TenantId, holds: readonly StoredHold[]): Promise<void> {
+  if (holds.length === 0) return;
+  await tx.query({
+    name: 'update-holds',
+    text: `update budget_holds h
+              set key_id = n.key_id, customer = n.customer, rate = n.rate, seconds = n.seconds, until = to_timestamp(n.until),
+                  budgets = n.budgets
+             from ${RECORDS}
+            where h.tenant_id = $1 and h.room = n.room and h.username = n.username and h.device = n.device`,
+    values: [tenant, recordsOf(holds)],
   });
 }
 
@@ -181,23 +246,6 @@ export async function updateSeconds(tx: Tx, tenant: TenantId, holds: readonly St
         holds.map(({ room, username, device, seconds }) => ({ room, username, device, seconds })),
       ),
     ],
-  });
-}
-
-/** Make locked holds part of one more budget. */
-export async function addBudgetToHolds(
-  tx: Tx,
-  tenant: TenantId,
-  uid: string,
-  holds: readonly HoldKey[],
-): Promise<void> {
-  if (holds.length === 0) return;
-  await tx.query({
-    name: 'add-budget-to-holds',
-    text: `update budget_holds h set budgets = h.budgets || $3::text
-             from json_to_recordset($2) as c (room text, username text, device text)
-            where h.tenant_id = $1 and ${SAME}`,
-    values: [tenant, keysOf(holds), uid],
   });
 }
 

@@ -61,3 +61,48 @@ test('a token from between two budgets is covered, though its device has a hold 
   expect(again.held).toBe(all.held);
   expect(await read(app, stage.tenant)).toMatchObject({ held: all.held });
 });
+
+test('a hold is part of no budgets that were deleted, however often budgets are made', async () => {
+  const stage = await newStage(app, controlOf);
+  const tenant = idOf(stage.tenant);
+  await mint(stage, 'ann');
+  await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
+  for (let round = 0; round < 3; round += 1) {
+    await put(app, stage.tenant, wanted({ id: 'again', max: VIDEO_TOKEN }));
+    await inTransaction(app.service.deps.db, (tx) => deleteBudget(tx, callerOf(tenant), 'again'));
+  }
+  const again = await put(app, stage.tenant, wanted({ id: 'again', max: VIDEO_TOKEN }));
+  const all = await read(app, stage.tenant);
+  const { rows } = await app.service.deps.db.query({
+    text: 'select budgets from budget_holds where tenant_id = $1',
+    values: [tenant],
+  });
+  expect(rows).toEqual([{ budgets: [again.uid, all.uid] }]);
+  expect(again.held).toBe(all.held);
+});
+
+test('holds of more than one page are covered, each once', async () => {
+  const stage = await newStage(app, controlOf);
+  const { db } = app.service.deps;
+  const tenant = idOf(stage.tenant);
+  await put(app, stage.tenant, wanted({ id: 'acme', max: 0n, customer: 'acme', hard: false }));
+  // As tokens leave them: 1,000 seconds of a micro each.
+  await db.query({
+    text: `insert into budget_holds (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
+           select $1, 'room' || i % 7, 'user' || i, 'device', 'key', case when i % 2 = 0 then 'acme' end, 60000, 1000,
+                  now() + interval '1 hour', '{}' from generate_series(1, 1001) as i`,
+    values: [tenant],
+  });
+  await coverTokensOfNewBudgets(app.service.deps);
+  await coverTokensOfNewBudgets(app.service.deps);
+  expect(await read(app, stage.tenant, 'acme')).toMatchObject({ held: 500_000n });
+  const { rows } = await db.query({
+    text: `select cardinality(budgets) as budgets, count(*)::integer as count
+             from budget_holds where tenant_id = $1 group by 1 order by 1`,
+    values: [tenant],
+  });
+  expect(rows).toEqual([
+    { budgets: 0, count: 501 },
+    { budgets: 1, count: 500 },
+  ]);
+});
