@@ -43,8 +43,10 @@ export async function takeHold(
   holder: Holder,
   issuedAt: number,
 ): Promise<readonly string[]> {
-  const { tenant, room, username, thumbprint: device, keyId, customer, role, capabilities } = holder;
+  const { tenant, room, username, thumbprint: device, keyId, role, capabilities } = holder;
   const before = await lockHold(tx, tenant, { room, username, device });
+  // Otherwise a device could join by itself, and leave the budget of its customer while the back end's token goes on.
+  const customer = holder.customer ?? (before && before.until > issuedAt ? before.customer : null);
   const extended = extendHold(before, {
     rate: rateOf(await rates.current(tx), role, capabilities),
     now: issuedAt,

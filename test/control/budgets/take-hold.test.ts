@@ -2,7 +2,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { deleteBudget } from '../../../src/control/budgets/delete-budget.ts';
-import { createCredential, deviceKey, expectJoined, expectText, join } from '../../support/devices.ts';
+import {
+  createCredential,
+  deviceKey,
+  expectJoined,
+  expectText,
+  join,
+  thumbprint,
+} from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
@@ -112,4 +119,15 @@ test('ten thousand budgets: the one that covers the token decides', async () => 
   await spend(app, stage.tenant, { participant: 'bob', seconds: 1, micros: 5n, customer: 'c7' });
   expect(await read(app, stage.tenant, 'b7')).toMatchObject({ spent: 5n });
   expect(await read(app, stage.tenant)).toMatchObject({ spent: 5n, held: VIDEO_TOKEN });
+});
+
+test('a join does not take its device out of the budget of the customer that it was minted for', async () => {
+  await put(app, stage.tenant, wanted({ id: 'acme', customer: 'acme', max: VIDEO_TOKEN }));
+  const key = deviceKey();
+  await mint(stage, 'ann', { customer: 'acme', device: await thumbprint(key) });
+  const { credential } = await createCredential(app, stage.tenant);
+  // Room for the second that may have begun.
+  await put(app, stage.tenant, wanted({ id: 'acme', customer: 'acme', max: 2n * VIDEO_TOKEN }));
+  expectJoined(await join(app, credential, { username: 'ann', room: 'lobby', key }));
+  expect((await read(app, stage.tenant, 'acme')).held).toBeGreaterThanOrEqual(VIDEO_TOKEN);
 });
