@@ -40,7 +40,11 @@ test('budgets are made, changed and deleted, and mistakes are shown beside their
   expect(await budgets()).toMatchObject([
     { id: 'acme', room: 'class-*', customer: 'acme', limit: { micros: 7_500_000 }, alert_percents: [50] },
   ]);
-  expect((await getPage(app, '/console/budgets', cookie)).text).toContain('$7.50 a month');
+  expect((await getPage(app, '/console/budgets', cookie)).text).toContain('$7.500000 a month');
+  const { text: filled } = await getPage(app, '/console/budgets?change=acme', cookie);
+  expect(filled).toMatch(/name="limit" value="7.50"/);
+  expect(filled).toMatch(/name="customer" value="acme"/);
+  expect(filled).toMatch(/name="alerts" value="50"/);
   const mistakes = {
     id: 'A',
     key: 'x',

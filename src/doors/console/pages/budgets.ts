@@ -19,15 +19,16 @@ import { deleteBudget } from '../../../control/budgets/delete-budget.ts';
 import { getBudgets } from '../../../control/budgets/get-budgets.ts';
 import { PERIODS, type Period } from '../../../control/budgets/period.ts';
 import { putBudget } from '../../../control/budgets/put-budget.ts';
-import { microsOfCents } from '../../../money/amount.ts';
+import { microsOfCents, plainDollars } from '../../../money/amount.ts';
 import { type Answer, page, redirect } from '../../consoles/answer.ts';
-import { badge, dollars, emptyState, type Faults, field, named, select } from '../../consoles/components.ts';
+import { badge, emptyState, exact, type Faults, field, named, select } from '../../consoles/components.ts';
 import { parseChoice, parseDollars } from '../../consoles/fields.ts';
 import { faultsOf } from '../../consoles/notices.ts';
 import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 
 export const BUDGET_FIELDS = ['id', 'key', 'room', 'customer', 'period', 'limit', 'kind', 'alerts'] as const;
+type BudgetField = (typeof BUDGET_FIELDS)[number];
 
 const PERIOD_TEXTS: Readonly<Record<Period, string>> = { day: 'a day', month: 'a month', total: 'in all' };
 const KINDS = ['hard', 'soft'] as const;
@@ -93,6 +94,7 @@ async function budgetsPage(call: SessionCall, faults: Faults, status = 200): Pro
   const { deps, session } = call;
   const budgets = await getBudgets(deps.db, session.tenant);
   const mayChange = mayDo(session.role, 'change_budgets');
+  const changed = budgets.find(({ id }) => id === call.query.get('change'));
   const body = html`<h1>Budgets</h1>
 ${
   budgets.length === 0
@@ -102,22 +104,24 @@ ${
       )
     : renderBudgets(budgets, mayChange)
 }
-${mayChange && renderForm(call, faults)}`;
+${mayChange && renderForm((name) => call.form.get(name) ?? (changed && fieldsOf(changed)[name]), faults)}`;
   return page({ title: 'Budgets', body }, status);
 }
 
 function renderBudgets(budgets: readonly Budget[], mayChange: boolean): Html {
   return table(
     'Budgets',
-    ['Budget', 'Covers', 'Limit', 'Spent', 'Held', 'Free', mayChange && 'Change'],
+    ['Budget', 'Covers', 'Limit', 'Tells at', 'Spent', 'Held', 'Free', mayChange && 'Change'],
     budgets.map((each) => [
       html`<span>${named(each.id)} ${badge(each.hard ? 'hard' : 'soft')}</span>`,
       describeScope(each),
-      `${dollars(each.max)} ${PERIOD_TEXTS[each.period]}`,
-      html`<span>${dollars(each.spent)} ${beyondOf(each) > 0n && badge(`${dollars(beyondOf(each))} beyond`, 'bad')}</span>`,
-      dollars(each.held),
-      dollars(freeOf(each)),
-      html`<form class="inline" method="post" action="/console/budgets/delete"><input type="hidden" name="id" value="${each.id}">
+      `${exact(each.max)} ${PERIOD_TEXTS[each.period]}`,
+      each.shares.map((share) => `${share} %`).join(', '),
+      html`<span>${exact(each.spent)} ${beyondOf(each) > 0n && badge(`${exact(beyondOf(each))} beyond`, 'bad')}</span>`,
+      exact(each.held),
+      exact(freeOf(each)),
+      html`<a href="/console/budgets?change=${each.id}#id">Change<span class="hidden"> ${each.id}</span></a>
+<form class="inline" method="post" action="/console/budgets/delete"><input type="hidden" name="id" value="${each.id}">
 <button>Delete<span class="hidden"> ${each.id}</span></button></form>`,
     ]),
     { names: 'Budget' },
@@ -131,11 +135,22 @@ function describeScope({ keyId, room, customer }: Budget): Html | string {
   }</span>`;
 }
 
-function renderForm({ form }: SessionCall, faults: Faults): Html {
-  const text = (name: string, label: string, hint?: string) =>
-    field({ name, label, hint, value: form.get(name), faults, input: html`autocomplete="off"` });
+/** What the form has of a budget that exists. */
+function fieldsOf(budget: Budget): Readonly<Record<BudgetField, string>> {
+  const { id, keyId, room, customer, period, max, hard, shares } = budget;
+  return {
+    ...{ id, key: keyId ?? '', room: room ?? '', customer: customer ?? '', period },
+    limit: plainDollars(max).replace(/0{4}$/, ''),
+    kind: hard ? 'hard' : 'soft',
+    alerts: shares.join(', '),
+  };
+}
+
+function renderForm(filled: (name: BudgetField) => string | undefined, faults: Faults): Html {
+  const text = (name: BudgetField, label: string, hint?: string) =>
+    field({ name, label, hint, value: filled(name), faults, input: html`autocomplete="off"` });
   return html`<section class="card"><h2>Make or change a budget</h2><form method="post" action="/console/budgets" novalidate>
-${text('id', 'Name', 'Such as acme-monthly. One that exists keeps what it covers, and its period.')}
+${text('id', 'Name', 'Such as acme-monthly. If it exists, its limit, kind and percentages change. What it covers and its period cannot.')}
 ${text('customer', 'Customer', 'Only tokens that were minted for this customer. Empty: all.')}
 ${text('room', 'Rooms', 'Only these: a name, or a pattern such as class-*. Empty: all.')}
 ${text('key', 'Key', 'Only tokens that the key or device credential with this id asked for. Empty: all.')}
@@ -143,7 +158,7 @@ ${select(
   'period',
   'Period',
   PERIODS.map((value) => ({ value, text: PERIOD_TEXTS[value] })),
-  form.get('period') ?? 'month',
+  filled('period') ?? 'month',
 )}
 ${text('limit', 'Limit in dollars')}
 ${select(
@@ -153,7 +168,7 @@ ${select(
     { value: 'hard', text: 'Hard: refuse what does not fit' },
     { value: 'soft', text: 'Soft: only tell' },
   ],
-  form.get('kind') ?? 'hard',
+  filled('kind') ?? 'hard',
 )}
 ${text('alerts', 'Tell at these percentages', 'Such as 50, 80, 100.')}
 <p><button class="primary">Save</button></p></form></section>`;
