@@ -32,7 +32,12 @@ export interface Recomputation {
  */
 export async function recomputePeriod(db: Pool, options: Recomputation): Promise<readonly Recomputed[]> {
   const { period, rateVersion, ...rest } = options;
-  if (period.to > (await findNow(db))) throw invalidRequest('the period must be over');
+  const now = await findNow(db);
+  if (period.to > now) {
+    throw invalidRequest(
+      `the period must be over: it is ${now.toISOString()} now, and its end may be a time`,
+    );
+  }
   const row = await findRateCard(db, rateVersion);
   if (!row) throw new Failure('not_found', { message: `there is no rate card of version ${rateVersion}` });
   const compared = await simulatePeriod(db, { ...rest, period, card: parseRateCard(row.card) });

@@ -105,7 +105,10 @@ function printRecomputed(found: readonly Recomputed[], posted: number | undefine
     right: numbers,
   });
   if (posted === undefined) printLine('nothing was posted: --apply posts what is to give back');
-  else printLine(posted === 0 ? 'nothing was left to correct' : `posted ${posted} corrections`);
+  else
+    printLine(
+      posted === 0 ? 'nothing was left to correct' : `posted ${posted} correction${posted === 1 ? '' : 's'}`,
+    );
 }
 
 function recomputedJson(

@@ -48,7 +48,7 @@ describe('charges recompute', () => {
   });
 
   it('posts with --apply, once, and the tenant sees it', async () => {
-    expect((await recompute('--card', '1', '--apply')).out).toContain('posted 1 corrections');
+    expect((await recompute('--card', '1', '--apply')).out).toContain('posted 1 correction\n');
     expect((await recompute('--card', '1', '--apply')).out).toContain('nothing was left to correct');
     const reference = `${period[1]}/${period[3]}`;
     expect(await newest()).toMatchObject({
@@ -103,7 +103,7 @@ describe('charges recompute', () => {
     [['--card', '0'], 2, 'It must be a version'],
     [['--card', '99'], 1, 'there is no rate card of version 99'],
     [['--card', '1', '--tenant', 't_0000000000000000'], 1, 'not found'],
-    [['--card', '1', '--to', '2999-01-01'], 1, 'the period must be over'],
+    [['--card', '1', '--to', '2999-01-01'], 1, 'the period must be over: it is '],
     [['--card', '1', '--to', '2000-01-01'], 2, '--from must be before --to'],
   ])('refuses %j', async (args, code, words) => {
     expect(await recompute(...args)).toMatchObject({ code, err: expect.stringContaining(words) });

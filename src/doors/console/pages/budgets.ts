@@ -116,7 +116,7 @@ function renderBudgets(budgets: readonly Budget[], mayChange: boolean): Html {
       html`<span>${named(each.id)} ${badge(each.hard ? 'hard' : 'soft')}</span>`,
       describeScope(each),
       `${exact(each.max)} ${PERIOD_TEXTS[each.period]}`,
-      each.shares.map((share) => `${share} %`).join(', '),
+      each.shares.length > 0 && `${each.shares.join(', ')} %`,
       html`<span>${exact(each.spent)} ${beyondOf(each) > 0n && badge(`${exact(beyondOf(each))} beyond`, 'bad')}</span>`,
       exact(each.held),
       exact(freeOf(each)),

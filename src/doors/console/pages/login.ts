@@ -63,7 +63,7 @@ ${field({
 ${passkeyLoginForm(publicUrl, next)}
 <p>Are you new here? <a href="/console/signup">Sign up</a>.</p>
 <details><summary>Log in with an API key instead</summary>
-<p>An API key never belongs into a browser. Ask for a link with it in a terminal, and open the link:</p>
+<p>An API key never belongs in a browser. Ask for a link with it in a terminal, and open the link:</p>
 <pre><code>curl -s -X POST -H "authorization: Bearer $KEY" ${publicUrl}/console/session</code></pre></details>`;
   return { title: 'Log in', body, layout: 'narrow', script: PASSKEY_SCRIPT };
 }
