@@ -2,7 +2,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { atTime, type Budget, coversUsage, sharesToTell } from './budget.ts';
+import { atTime, type Budget, coversUsage, sharesToTell, type UsagePlace } from './budget.ts';
 import { budgetAlert } from './budget-events.ts';
 import { listBudgets, lockBudgets, settleBudgets } from './budgets.sql.ts';
 import { payFromHolds } from './hold.ts';
@@ -40,7 +40,7 @@ export async function spendFromBudgets(tx: Tx, tenant: TenantId, charges: readon
   if (charges.length === 0) return;
   const all = await listBudgets(tx, tenant);
   if (all.length === 0) return;
-  const payments = await payCharges(tx, tenant, charges, all);
+  const payments = mergePayments(await payCharges(tx, tenant, charges, all));
   const budgets = await lockBudgets(tx, tenant, [...new Set(payments.flatMap((each) => each.budgets))]);
   const payers = Map.groupBy(
     payments.flatMap((payment) => payment.budgets.map((uid) => ({ uid, payment }))),
@@ -66,6 +66,7 @@ async function payCharges(
   charges: readonly Charge[],
   all: readonly Budget[],
 ): Promise<Payment[]> {
+  const uncoveredOf = remembering((place) => uidsOf(all.filter((each) => coversUsage(each, place))));
   const holds = Map.groupBy(await lockHoldsOf(tx, tenant, namesOf(charges)), keyOf);
   for (const own of holds.values()) own.sort((a, b) => Number(a.rate - b.rate) || a.until - b.until);
   const payments = charges.flatMap((charge) => {
@@ -74,7 +75,7 @@ async function payCharges(
     const { after, paid, rest } = payFromHolds(own, charge);
     holds.set(key, after);
     const { at } = charge;
-    const uncovered = own.at(-1)?.budgets ?? uidsOf(all.filter((each) => coversUsage(each, charge)));
+    const uncovered = own.at(-1)?.budgets ?? uncoveredOf(charge);
     return [
       ...paid.map(({ micros, released }, place) => ({ budgets: own[place]!.budgets, at, micros, released })),
       ...(rest > 0n ? [{ budgets: uncovered, at, micros: rest, released: 0n }] : []),
@@ -82,6 +83,27 @@ async function payCharges(
   });
   await updateSeconds(tx, tenant, [...holds.values()].flat());
   return payments;
+}
+
+/** Thousands of charges are often of one place. */
+function remembering(find: (place: UsagePlace) => readonly string[]): typeof find {
+  const known = new Map<string, readonly string[]>();
+  return (place) => {
+    const key = JSON.stringify([place.room, place.keyId, place.customer]);
+    const found = known.get(key) ?? find(place);
+    known.set(key, found);
+    return found;
+  };
+}
+
+/** One payment of each time and set of budgets: each budget adds up all of its own, in one go that other requests wait for. */
+function mergePayments(payments: readonly Payment[]): Payment[] {
+  const same = Map.groupBy(payments, ({ budgets, at }) => `${at.getTime()} ${budgets.join()}`);
+  return [...same.values()].map((each) => ({
+    ...each[0]!,
+    micros: each.reduce((sum, { micros }) => sum + micros, 0n),
+    released: each.reduce((sum, { released }) => sum + released, 0n),
+  }));
 }
 
 function keyOf({ room, username }: Pick<StoredHold, 'room' | 'username'>): string {

@@ -96,3 +96,17 @@ test('more holds than a turn takes are given back', async () => {
   ]);
   expect(rowCount).toBe(0);
 });
+
+test('usage of one room is told apart by the customer, also one that is called null', async () => {
+  const { tenant } = await newStage(app, controlOf);
+  await put(app, tenant, wanted({ max: 1000n, customer: 'null', hard: false }));
+  const unknown = { participant: 'ann', seconds: 60, micros: 100n };
+  await spend(
+    app,
+    tenant,
+    unknown,
+    { ...unknown, customer: 'null' },
+    { ...unknown, micros: 7n, customer: 'null' },
+  );
+  expect(await read(app, tenant)).toMatchObject({ spent: 107n });
+});
