@@ -22,15 +22,15 @@ type FindSpentUntil = HoldDeps['findSpentUntil'];
 
 /**
  * Give back what expired without usage, when relays had time to report and what they reported was spent. Each tenant gets a turn,
- * then again those that have more. One tenant that fails does not keep others from it.
+ * then again all that have some by then. One tenant that fails does not keep others from it.
  */
 export async function giveBackExpired(deps: GiveBackDeps, findSpentUntil: FindSpentUntil): Promise<void> {
-  const over = beforeGrace(await readTime(deps.db));
-  let waiting = await listTenantsWithHoldsOver(deps.db, over, TENANTS_AT_ONCE);
-  while (waiting.length > 0) {
-    const again: TenantId[] = [];
-    for (const tenant of waiting) if (await takeTurn(deps, findSpentUntil, tenant)) again.push(tenant);
-    waiting = again;
+  for (let isMore = true; isMore; ) {
+    isMore = false;
+    const over = beforeGrace(await readTime(deps.db));
+    for (const tenant of await listTenantsWithHoldsOver(deps.db, over, TENANTS_AT_ONCE)) {
+      if (await takeTurn(deps, findSpentUntil, tenant)) isMore = true;
+    }
   }
 }
 

@@ -110,3 +110,24 @@ test('usage of one room is told apart by the customer, also one that is called n
   );
   expect(await read(app, tenant)).toMatchObject({ spent: 107n });
 });
+
+test('a tenant whose holds are over while another one has many gets its turn before those are all given back', async () => {
+  const { db } = app.service.deps;
+  const [many, few] = [idOf(stage.tenant), idOf((await newStage(app, controlOf)).tenant)];
+  const insert = (tenant: bigint, count: number) =>
+    db.query({
+      text: `insert into budget_holds (tenant_id, room, username, device, key_id, rate, seconds, until, budgets)
+             select $1, 'lobby', 'user' || i, 'device', 'key', 0, 0, now() - interval '1 day', '{}'
+               from generate_series(1, $2::integer) as i`,
+      values: [tenant, count],
+    });
+  await insert(many, 1001);
+  const turns: bigint[] = [];
+  await giveBackExpired(app.service.deps, async (tx, tenant) => {
+    if (tenant === many && !turns.includes(many)) await insert(few, 1);
+    if (tenant === many || tenant === few) turns.push(tenant);
+    return findAssignedUntil(tx, tenant);
+  });
+  expect(turns.indexOf(few)).toBeGreaterThan(0);
+  expect(turns.indexOf(few)).toBeLessThan(turns.lastIndexOf(many));
+});
