@@ -1,12 +1,15 @@
 /** Make a budget, or change its amount, its kind and its shares. */
+import { findCredentialsById } from '../../access/devices/device-credentials.sql.ts';
+import { findKeysById } from '../../access/keys/keys.sql.ts';
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { changedFields } from '../../base/audit/audit-entry.ts';
 import type { Tx } from '../../base/db/pool.ts';
-import { Failure } from '../../base/failure.ts';
+import { Failure, invalidField } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { type LimitedCaller, limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { atTime, BUDGETS_LIMIT, type Budget, sharesToTell, type WantedBudget } from './budget.ts';
@@ -26,7 +29,8 @@ import { startOfPeriod } from './period.ts';
 /**
  * A new budget counts what is charged from now on, and holds what tokens that run may still cost.
  *
- * Fails with `immutable_field` if the budget exists with another scope or period, and with `quota_exceeded`.
+ * Fails with `immutable_field` if the budget exists with another scope or period, with `quota_exceeded`, and with
+ * `invalid_request` for a key that can admit none.
  */
 export async function putBudget(
   tx: Tx,
@@ -71,6 +75,7 @@ async function makeBudget(
   wanted: WantedBudget,
 ): Promise<Budget> {
   const { tenant } = caller;
+  if (wanted.keyId !== null) await refuseForeignKey(tx, tenant, wanted.keyId);
   const now = await readTime(tx);
   const periodStart = wanted.period === 'total' ? now : startOfPeriod(wanted.period, now);
   await insertBudget(tx, tenant, { ...wanted, uid: newId('bu'), periodStart });
@@ -85,6 +90,14 @@ async function makeBudget(
     after: auditedOf(made),
   });
   return made;
+}
+
+/** A budget of such a key would refuse nothing, and a mistyped id would not be noticed. A revoked key may still have sessions. */
+async function refuseForeignKey(tx: Tx, tenant: TenantId, id: string): Promise<void> {
+  const key = (await findKeysById(tx, [id])).get(id);
+  const admitting = key?.kind === 'backend' ? key : (await findCredentialsById(tx, [id])).get(id);
+  if (admitting?.tenant === tenant) return;
+  throw invalidField('key', 'must be the id of a backend key or a device credential of the tenant');
 }
 
 /** Sums of another scope or period would not belong to what is spent and held. */

@@ -77,6 +77,18 @@ describe('PUT /v1/budgets/{id}', () => {
     for (const customer of NOT_STRINGS) expect((await put('all', { ...body, customer })).status).toBe(400);
   });
 
+  test('refuses keys that can admit none', async () => {
+    const other = await app.paidTenant();
+    const create = async (path: string, fields: object) =>
+      expectOk(await app.request('POST', path, { key: tenant.key, body: { name: 'any', ...fields } }), 201);
+    const relay = await create('/v1/keys', { kind: 'relay' });
+    const text = 'invalid request: key must be the id of a backend key or a device credential of the tenant';
+    for (const key of ['0000000000000000', other.keyId, relay.key.id])
+      expectError(await put('of-key', { ...body, key }), 400, text);
+    const { device_credential: credential } = await create('/v1/device-credentials', { publish: ['audio'] });
+    expectOk(await put('of-key', { ...body, key: credential.id }));
+  });
+
   test('refuses ids that are none', async () => {
     for (const id of ['A', '-a', 'a'.repeat(65), 'a%20b']) expect((await put(id, body)).status).toBe(400);
   });
