@@ -58,3 +58,4 @@ create table budget_holds (
   primary key (tenant_id, room, username, device)
 ) with (fillfactor = 70);
 create index budget_holds_over on budget_holds (until);
+create index budget_holds_of_tenant on budget_holds (tenant_id, until);

@@ -114,7 +114,7 @@ export async function lockHoldsOver(
   const { rows } = await tx.query<StoredHold>({
     name: 'lock-holds-over',
     text: `select ${COLUMNS} from budget_holds h where h.tenant_id = $1 and h.until <= $2
-            order by ${BY_KEY} limit $3 for no key update skip locked`,
+            order by h.until limit $3 for no key update skip locked`,
     values: [tenant, before, limit],
   });
   return rows;
