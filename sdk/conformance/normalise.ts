@@ -16,7 +16,7 @@ const MASKS: Readonly<Record<string, RegExp>> = {
       ...['create_time', 'end_time', 'enter_time', 'last_seen_time', 'expire_time', 'leave_time'],
       ...['first_at', 'last_at', 'finished_at', 'from', 'to', 'hour', 'day'],
       ...['raised_at', 'empty_at', 'ended_at', 'paused_at', 'retry_at', 'old_secret_retires', 'timestamp'],
-      ...['entered_at', 'left_at', 'assigned_until'],
+      ...['entered_at', 'left_at', 'assigned_until', 'period_started_at', 'period_start_time'],
       ...['fire_time', 'retire_time', 'revoke_time', 'replaced_retire_time', 'old_credential_retire_time'],
     ].map((name) => [name, TIME]),
   ),

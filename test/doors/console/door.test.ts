@@ -126,6 +126,7 @@ describe('roles', () => {
         .filter((needs) =>
           [
             'pay',
+            'change_budgets',
             'change_keys',
             'change_members',
             'change_alerts',
