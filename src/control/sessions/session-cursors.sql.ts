@@ -14,14 +14,19 @@ const NEWEST: Readonly<Record<Look, string>> = {
   'all accounts': 'select tenant_id, last_seq as seq from accounts where last_seq is not null',
 };
 
-/** Tenants with postings that are not assigned, those whose last turn was longest ago first. */
+/**
+ * Tenants with postings that are not assigned, those whose last turn was longest ago first: one that has paid, then one that
+ * never has, and so on. So a thousand that never paid do not delay the others.
+ */
 export async function findBehind(db: Db, look: Look, limit: number): Promise<TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
     name: `find-behind-${look.replace(' ', '-')}`,
     text: (tenants) => `select n.tenant_id as tenant from (${NEWEST[look]}) as n
+       join tenants t on t.id = n.tenant_id
        left join session_cursors c on c.tenant_id = n.tenant_id
       where n.seq > coalesce(c.seq, 0) ${tenants.and('n.tenant_id', 2)}
-      order by coalesce(c.turned_at, '-infinity') limit $1`,
+      order by row_number() over (partition by t.status = 'pending' order by coalesce(c.turned_at, '-infinity')),
+               t.status = 'pending' limit $1`,
     values: [limit],
   });
   return rows.map(({ tenant }) => tenant);
