@@ -120,7 +120,7 @@ function renderBudgets(budgets: readonly Budget[], mayChange: boolean): Html {
       html`<span>${exact(each.spent)} ${beyondOf(each) > 0n && badge(`${exact(beyondOf(each))} beyond`, 'bad')}</span>`,
       exact(each.held),
       exact(freeOf(each)),
-      html`<a href="/console/budgets?change=${each.id}#id">Change<span class="hidden"> ${each.id}</span></a>
+      html`<a class="button" href="/console/budgets?change=${each.id}#id">Change<span class="hidden"> ${each.id}</span></a>
 <form class="inline" method="post" action="/console/budgets/delete"><input type="hidden" name="id" value="${each.id}">
 <button>Delete<span class="hidden"> ${each.id}</span></button></form>`,
     ]),
