@@ -1,3 +1,4 @@
+import ndc from 'node-datachannel';
 import { Relay } from './relay.ts';
 import { openServer } from './server.ts';
 import { readSettings } from './settings.ts';
@@ -23,6 +24,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     isStopping = true;
     await relay.close();
     await server.close();
+    // The library crashes if another part of the process still has a connection.
+    ndc.cleanup();
     process.exit(0);
   });
 }

@@ -1,6 +1,5 @@
 /** The relay: sessions in rooms, and what moves media between them. */
 import { randomInt } from 'node:crypto';
-import ndc from 'node-datachannel';
 import {
   type Admission,
   createTokenVerifier,
@@ -213,14 +212,8 @@ export class Relay {
     return { session, answer, publisher: of };
   }
 
-  /** Ends, and frees the media library. */
-  async close(): Promise<void> {
-    await this.end();
-    ndc.cleanup();
-  }
-
   /** Every session ends; what was counted is on disk, and sent if the service answers in time. */
-  async end(): Promise<void> {
+  async close(): Promise<void> {
     this.#isDraining = true;
     for (const session of this.#sessions.values()) session.end('DRAINING');
     await Promise.all([this.#feed.close(), this.#reporter.close()]);
