@@ -182,6 +182,8 @@ export async function listUnheldTokens(
   return rows;
 }
 
+const SAME = 'h.room = n.room and h.username = n.username and h.device = n.device';
+
 const RECORDS = `json_to_recordset($2) as n (room text, username text, device text, key_id text, customer text, rate bigint,
   seconds integer, until double precision, budgets text[])`;
 
@@ -191,16 +193,17 @@ function recordsOf(holds: readonly StoredHold[]): string {
   );
 }
 
-/** Leaves alone what is there by now. */
-export async function insertHolds(tx: Tx, tenant: TenantId, holds: readonly StoredHold[]): Promise<void> {
-  if (holds.length === 0) return;
-  await tx.query({
+/** Leaves alone what is there by now. Returns how many it inserted. */
+export async function insertHolds(tx: Tx, tenant: TenantId, holds: readonly StoredHold[]): Promise<number> {
+  if (holds.length === 0) return 0;
+  const { rowCount } = await tx.query({
     name: 'insert-holds',
     text: `insert into budget_holds (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
            select $1, room, username, device, key_id, customer, rate, seconds, to_timestamp(until), budgets from ${RECORDS}
            on conflict do nothing`,
     values: [tenant, recordsOf(holds)],
   });
+  return rowCount ?? 0;
 }
 
 /** They must be locked. */
@@ -212,33 +215,18 @@ export async function updateHolds(tx: Tx, tenant: TenantId, holds: readonly Stor
               set key_id = n.key_id, customer = n.customer, rate = n.rate, seconds = n.seconds, until = to_timestamp(n.until),
                   budgets = n.budgets
              from ${RECORDS}
-            where h.tenant_id = $1 and h.room = n.room and h.username = n.username and h.device = n.device`,
+            where h.tenant_id = $1 and ${SAME}`,
     values: [tenant, recordsOf(holds)],
   });
 }
-
-export async function upsertHold(tx: Tx, tenant: TenantId, hold: StoredHold): Promise<void> {
-  const { room, username, device, keyId, customer, rate, seconds, until, budgets } = hold;
-  await tx.query({
-    name: 'upsert-hold',
-    text: `insert into budget_holds (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::double precision), $10)
-           on conflict (tenant_id, room, username, device) do update
-              set key_id = excluded.key_id, customer = excluded.customer, rate = excluded.rate,
-                  seconds = excluded.seconds, until = excluded.until, budgets = excluded.budgets`,
-    values: [tenant, room, username, device, keyId, customer, rate, seconds, until, budgets],
-  });
-}
-
-const SAME = 'h.room = c.room and h.username = c.username and h.device = c.device';
 
 /** The time that is left of locked holds. */
 export async function updateSeconds(tx: Tx, tenant: TenantId, holds: readonly StoredHold[]): Promise<void> {
   if (holds.length === 0) return;
   await tx.query({
     name: 'use-holds',
-    text: `update budget_holds h set seconds = c.seconds
-             from json_to_recordset($2) as c (room text, username text, device text, seconds integer)
+    text: `update budget_holds h set seconds = n.seconds
+             from json_to_recordset($2) as n (room text, username text, device text, seconds integer)
             where h.tenant_id = $1 and ${SAME}`,
     values: [
       tenant,
@@ -253,7 +241,7 @@ export async function deleteHolds(tx: Tx, tenant: TenantId, holds: readonly Hold
   if (holds.length === 0) return;
   await tx.query({
     name: 'delete-holds',
-    text: `delete from budget_holds h using json_to_recordset($2) as c (room text, username text, device text)
+    text: `delete from budget_holds h using json_to_recordset($2) as n (room text, username text, device text)
             where h.tenant_id = $1 and ${SAME}`,
     values: [tenant, keysOf(holds)],
   });

@@ -7,7 +7,7 @@ import type { Role } from '../../money/pricing/role.ts';
 import { atTime, type Budget, coversUsage, freeOf, type UsagePlace } from './budget.ts';
 import { holdFromBudgets, listBudgetsFor, lockBudgets } from './budgets.sql.ts';
 import { amountOf, extendHold, rateOf } from './hold.ts';
-import { lockHold, type StoredHold, upsertHold } from './holds.sql.ts';
+import { insertHolds, lockHold, type StoredHold, updateHolds } from './holds.sql.ts';
 
 /** Who is admitted, with what. */
 export interface Holder {
@@ -35,14 +35,16 @@ export interface HoldDeps {
 /**
  * The participant must be locked: its admissions take turns. `issuedAt`: the start of the token, in seconds since 1970.
  *
- * Returns the uids of hard budgets that cover the token, for the token. Fails with `budget_reached`, which names the hard budget with the least that is free; the transaction must then roll back.
+ * Returns the uids of hard budgets that cover the token, for the token. Fails with `budget_reached`, which names the hard budget
+ * with the least that is free; the transaction must then roll back.
  */
 export async function takeHold(
   tx: Tx,
-  { rates, findSpentUntil }: HoldDeps,
+  deps: HoldDeps,
   holder: Holder,
   issuedAt: number,
 ): Promise<readonly string[]> {
+  const { rates, findSpentUntil } = deps;
   const { tenant, room, username, thumbprint: device, keyId, role, capabilities } = holder;
   const before = await lockHold(tx, tenant, { room, username, device });
   // Otherwise a device could join by itself, and leave the budget of its customer while the back end's token goes on.
@@ -63,10 +65,10 @@ export async function takeHold(
   };
   const current = locked.map((each) => atTime(each, new Date(issuedAt * 1000)));
   const changed = current.map((each) => ({ ...each, held: each.held + addedTo(each, before, after) }));
-  refuseReached(
-    current.filter(({ hard, max, spent }, at) => hard && exceeds(current[at]!, changed[at]!, max - spent)),
-  );
-  await upsertHold(tx, tenant, after);
+  refuseReached(current.filter((each, at) => each.hard && exceeds(each, changed[at]!.held)));
+  if (before) await updateHolds(tx, tenant, [after]);
+  // A budget that was made meanwhile has inserted one for an earlier token of the device: extend that.
+  else if ((await insertHolds(tx, tenant, [after])) === 0) return takeHold(tx, deps, holder, issuedAt);
   await holdFromBudgets(tx, tenant, changed);
   const refusing = locked.filter((each) => each.hard && isCovering(each));
   return refusing.map(({ uid }) => uid).slice(0, TOKEN_BUDGETS_MAX);
@@ -78,9 +80,9 @@ async function listCovering(tx: Tx, tenant: TenantId, place: UsagePlace): Promis
   return budgets.filter((each) => coversUsage(each, place)).map(({ uid }) => uid);
 }
 
-/** Whether the hold grows, and beyond `most`. */
-function exceeds(before: Budget, { held }: Budget, most: bigint): boolean {
-  return held > before.held && held > most;
+/** Whether what is held of the budget grows, and beyond what it has. */
+function exceeds({ held: before, max, spent }: Budget, held: bigint): boolean {
+  return held > before && held > max - spent;
 }
 
 /** What the hold adds to `held` of a budget, or takes from it. */

@@ -11,9 +11,10 @@ import {
   thumbprint,
 } from '../../support/devices.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
-import { mint, newStage, type Stage } from '../moderation/support.ts';
+import { deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';
 import { AUDIO_TOKEN, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
 
 const app = useService();
@@ -72,7 +73,7 @@ describe('a hard budget', () => {
     const { db } = app.service.deps;
     await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
     const tenant = idOf(stage.tenant);
-    await app.database.pool.query(
+    await app.service.deps.db.query(
       `alter table budget_holds add constraint no_holds check (tenant_id <> ${tenant}) not valid`,
     );
     expect(await failureOf(mint(stage, 'ann'))).toMatchObject({ code: 'INTERNAL' });
@@ -81,7 +82,7 @@ describe('a hard budget', () => {
       expect(rowCount).toBe(0);
     }
     expect(await read(app, stage.tenant)).toMatchObject({ held: 0n });
-    await app.database.pool.query('alter table budget_holds drop constraint no_holds');
+    await app.service.deps.db.query('alter table budget_holds drop constraint no_holds');
     await mint(stage, 'ann');
   });
 
@@ -130,4 +131,28 @@ test('a join does not take its device out of the budget of the customer that it 
   await put(app, stage.tenant, wanted({ id: 'acme', customer: 'acme', max: 2n * VIDEO_TOKEN }));
   expectJoined(await join(app, credential, { username: 'ann', room: 'lobby', key }));
   expect((await read(app, stage.tenant, 'acme')).held).toBeGreaterThanOrEqual(VIDEO_TOKEN);
+});
+
+test('a hold that is made for an earlier token in the same moment is extended, and counts once', async () => {
+  const budget = await put(app, stage.tenant, wanted({ max: 10n * VIDEO_TOKEN }));
+  const tenant = idOf(stage.tenant);
+  const { pool } = app.database;
+  const made = await pool.connect();
+  await made.query('begin');
+  await made.query({
+    text: `insert into budget_holds (tenant_id, room, username, device, key_id, rate, seconds, until, budgets)
+           values ($1, 'lobby', 'ann', $2, 'key', 60000, 300, date_trunc('second', now()) + interval '300 s', $3)`,
+    values: [tenant, deviceOf('ann'), [budget.uid]],
+  });
+  await made.query('update budgets set held = held + 300, free = free - 300 where tenant_id = $1', [tenant]);
+  const minted = mint(stage, 'ann');
+  await expect.poll(() => countLockWaiters(pool)).toBeGreaterThan(0);
+  await made.query('commit');
+  made.release();
+  await minted;
+  const { rows } = await pool.query(
+    'select ceil(rate * seconds / 60000.0)::bigint as amount from budget_holds where tenant_id = $1',
+    [tenant],
+  );
+  expect(rows).toEqual([{ amount: (await read(app, stage.tenant)).held }]);
 });
