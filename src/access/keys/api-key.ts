@@ -74,8 +74,11 @@ export function keyIdOf(plaintext: string, prefix: string): string | undefined {
   return itsPrefix === prefix ? id : undefined;
 }
 
+/** The form of ids of API keys and device credentials. */
+export const KEY_ID_PATTERN = '^[0-9a-f]{16}$';
+
 export function isKeyId(text: string): boolean {
-  return /^[0-9a-f]{16}$/.test(text);
+  return new RegExp(KEY_ID_PATTERN).test(text);
 }
 
 const NO_KEY = Buffer.alloc(32);

@@ -64,8 +64,9 @@ export interface Claims {
   readonly ep: number;
   readonly key: string;
   readonly salt: string;
-  /** The rules that are set; absent: none is. */
+  /** The uids of hard budgets that hold what it can cost; absent: none does. */
   readonly bud?: readonly string[];
+  /** The rules that are set; absent: none is. */
   readonly policy?: { readonly e2ee_required?: true; readonly mute_on_entry?: true };
 }
 

@@ -1,5 +1,4 @@
 /** SQL of `budgets`, and of the mark of tenants that have some. Every change locks its rows first, in the order of their uids. */
-
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import { onServers } from '../../base/tenants/shares.ts';
@@ -174,10 +173,4 @@ export async function markBudgets(tx: Tx, tenant: TenantId, hasBudgets: boolean)
     text: 'update tenants set has_budgets = $2 where id = $1 and has_budgets <> $2',
     values: [tenant, hasBudgets],
   });
-}
-
-/** The time by which periods begin. */
-export async function readTime(db: Db): Promise<Date> {
-  const { rows } = await db.query<{ now: Date }>({ name: 'time-of-budgets', text: 'select now() as now' });
-  return rows[0]!.now;
 }

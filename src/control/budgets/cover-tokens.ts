@@ -4,6 +4,7 @@
  * A budget does it in the transaction that makes it. A token that is admitted in the same moment does not see the budget yet, so a
  * job does it again for new budgets.
  */
+import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
@@ -12,13 +13,7 @@ import type { RateCard } from '../../money/pricing/rate-card.ts';
 import type { RateCards } from '../../money/pricing/rate-cards.ts';
 import { ROLES } from '../../money/pricing/role.ts';
 import { type Budget, coversUsage } from './budget.ts';
-import {
-  listBudgets,
-  listTenantsWithNewBudgets,
-  lockBudgets,
-  readTime,
-  settleBudgets,
-} from './budgets.sql.ts';
+import { listBudgets, listTenantsWithNewBudgets, lockBudgets, settleBudgets } from './budgets.sql.ts';
 import { amountOf, DEAR_CAPABILITY, GRACE_SECONDS, rateOf } from './hold.ts';
 import {
   type HoldKey,
@@ -74,7 +69,7 @@ async function holdUnheld(
   tenant: TenantId,
   added: Map<string, bigint>,
 ): Promise<void> {
-  const oldest = (await readTime(tx)).getTime() / 1000 - GRACE_SECONDS;
+  const oldest = (await findNow(tx)).getTime() / 1000 - GRACE_SECONDS;
   const tokens = await listUnheldTokens(tx, tenant, ratesOf(card), oldest);
   for (let at = 0; at < tokens.length; at += HOLDS_AT_ONCE) {
     const part = new Map(tokens.slice(at, at + HOLDS_AT_ONCE).map((token) => [nameOf(token), token]));

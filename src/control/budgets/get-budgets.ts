@@ -1,13 +1,14 @@
 /** The budgets of a tenant, as they are now. */
+import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { atTime, type Budget } from './budget.ts';
-import { findBudget, listBudgets, readTime } from './budgets.sql.ts';
+import { findBudget, listBudgets } from './budgets.sql.ts';
 
 /** In the order of their ids. */
 export async function getBudgets(db: Db, tenant: TenantId): Promise<Budget[]> {
-  const now = await readTime(db);
+  const now = await findNow(db);
   return (await listBudgets(db, tenant)).map((each) => atTime(each, now));
 }
 
@@ -15,5 +16,5 @@ export async function getBudgets(db: Db, tenant: TenantId): Promise<Budget[]> {
 export async function getBudget(db: Db, tenant: TenantId, id: string): Promise<Budget> {
   const budget = await findBudget(db, tenant, id);
   if (!budget) throw notFound('budget');
-  return atTime(budget, await readTime(db));
+  return atTime(budget, await findNow(db));
 }

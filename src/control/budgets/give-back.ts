@@ -1,9 +1,10 @@
 /** Take holds out of the budgets that they are part of. */
+import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { lockBudgets, readTime, settleBudgets } from './budgets.sql.ts';
+import { lockBudgets, settleBudgets } from './budgets.sql.ts';
 import { amountOf, GRACE_SECONDS } from './hold.ts';
 import {
   deleteHolds,
@@ -27,7 +28,7 @@ type FindSpentUntil = HoldDeps['findSpentUntil'];
 export async function giveBackExpired(deps: GiveBackDeps, findSpentUntil: FindSpentUntil): Promise<void> {
   for (let isMore = true; isMore; ) {
     isMore = false;
-    const over = beforeGrace(await readTime(deps.db));
+    const over = beforeGrace(await findNow(deps.db));
     for (const tenant of await listTenantsWithHoldsOver(deps.db, over, TENANTS_AT_ONCE)) {
       if (await takeTurn(deps, findSpentUntil, tenant)) isMore = true;
     }

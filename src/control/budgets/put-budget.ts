@@ -4,6 +4,7 @@ import { findKeysById } from '../../access/keys/keys.sql.ts';
 import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { changedFields } from '../../base/audit/audit-entry.ts';
+import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
@@ -20,7 +21,6 @@ import {
   insertBudget,
   lockBudgets,
   markBudgets,
-  readTime,
   updateWanted,
 } from './budgets.sql.ts';
 import { type CoverDeps, coverTokens } from './cover-tokens.ts';
@@ -44,7 +44,7 @@ export async function putBudget(
   if (!found) return makeBudget(tx, deps, caller, wanted);
   refuseOther(found, wanted);
   const [locked] = await lockBudgets(tx, tenant, [found.uid]);
-  const before = atTime(locked!, await readTime(tx));
+  const before = atTime(locked!, await findNow(tx));
   const { max, hard, shares } = wanted;
   const changed = {
     ...before,
@@ -76,7 +76,7 @@ async function makeBudget(
 ): Promise<Budget> {
   const { tenant } = caller;
   if (wanted.keyId !== null) await refuseForeignKey(tx, tenant, wanted.keyId);
-  const now = await readTime(tx);
+  const now = await findNow(tx);
   const periodStart = wanted.period === 'total' ? now : startOfPeriod(wanted.period, now);
   await insertBudget(tx, tenant, { ...wanted, uid: newId('bu'), periodStart });
   await takePlace(tx, limitHolderOf(caller), BUDGETS_LIMIT, (most) => countBudgets(tx, tenant, most));

@@ -2,8 +2,8 @@
  * Assigns charged usage to sessions, behind the charges.
  *
  * A turn reads the next postings of a tenant, adds what their records sum up to to the sessions that they belong to, or to what
- * stays unassigned, spends them from budgets, and moves the tenant's cursor, all in one transaction. So the sums of all sessions, the unassigned usage and
- * the records behind the cursor equal the ledger at any time. Any number of processes take turns.
+ * stays unassigned, spends them from budgets, and moves the tenant's cursor, all in one transaction. So the sums of all sessions,
+ * the unassigned usage and the records behind the cursor equal the ledger at any time. Any number of processes take turns.
  */
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';

@@ -1,4 +1,5 @@
 /** `/v1/budgets` and below: what a tenant wants to spend at most. */
+import { KEY_ID_PATTERN } from '../../access/keys/api-key.ts';
 import { ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
 import {
@@ -32,7 +33,7 @@ const BudgetIdSchema = Type.Object({
 const scope = {
   key: Type.Optional(
     Type.String({
-      pattern: '^[0-9a-f]{16}$',
+      pattern: KEY_ID_PATTERN,
       description: 'Id of an API key or a device credential: tokens that it asked for',
     }),
   ),

@@ -6,7 +6,13 @@
  */
 
 import type { DeviceCredential } from '../../access/devices/device-credential.ts';
-import { type ApiKey, KEY_KINDS, KEY_NAME_LENGTH_MAX, type KeyLife } from '../../access/keys/api-key.ts';
+import {
+  type ApiKey,
+  KEY_ID_PATTERN,
+  KEY_KINDS,
+  KEY_NAME_LENGTH_MAX,
+  type KeyLife,
+} from '../../access/keys/api-key.ts';
 import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { type Static, type TSchema, Type } from '../../base/lib/schema.ts';
@@ -182,7 +188,7 @@ function renderKeyLife({ createdAt, retiresAt, revokedAt }: KeyLife) {
 
 export const ApiKeySchema = Type.Object(
   {
-    id: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'The second part of the plaintext' }),
+    id: Type.String({ pattern: KEY_ID_PATTERN, description: 'The second part of the plaintext' }),
     name: Type.String({ description: 'As given when it was created' }),
     kind: words(KEY_KINDS, { description: '`backend`: everything of the tenant; `relay`: reports of usage' }),
     ...keyLife,
@@ -201,7 +207,7 @@ export function renderApiKey(key: ApiKey): Static<typeof ApiKeySchema> {
 
 export const DeviceCredentialSchema = Type.Object(
   {
-    id: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'The second part of the plaintext' }),
+    id: Type.String({ pattern: KEY_ID_PATTERN, description: 'The second part of the plaintext' }),
     name: Type.String({ description: 'As given when it was created' }),
     publish: Type.Array(words(PUBLISH_RIGHTS), { description: 'What devices that join with it may send' }),
     rooms: Type.Optional(

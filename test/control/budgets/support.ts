@@ -1,5 +1,4 @@
 /** Budgets of tests, and tokens that take holds of them. */
-
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { Budget, WantedBudget } from '../../../src/control/budgets/budget.ts';
 import { getBudget } from '../../../src/control/budgets/get-budgets.ts';

@@ -1,5 +1,6 @@
 /** `/console/budgets`: what may be spent at most, and what is spent and held of it. */
 import { type Html, html } from '@boxoffice/pages/html';
+import { KEY_ID_PATTERN } from '../../../access/keys/api-key.ts';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { ROOM_PATTERN_PATTERN } from '../../../access/rights/room-names.ts';
 import { actorOf } from '../../../access/sessions/session.ts';
@@ -61,7 +62,7 @@ export async function submitBudgetDeletion({ deps, session, form, address }: Ses
 function parseBudget(textOf: (name: string) => string): WantedBudget {
   return {
     id: parseMatching('id', textOf('id'), BUDGET_ID_PATTERN, 'must be of a-z, 0-9, _ and -'),
-    keyId: parseOptional('key', textOf('key'), '^[0-9a-f]{16}$', 'must be the id of a key'),
+    keyId: parseOptional('key', textOf('key'), KEY_ID_PATTERN, 'must be the id of a key'),
     room: parseOptional('room', textOf('room'), ROOM_PATTERN_PATTERN, 'must be a name or a pattern'),
     customer: parseOptional('customer', textOf('customer'), `^.{1,${CUSTOMER_LENGTH_MAX}}$`, 'is too long'),
     period: parseChoice('period', textOf('period'), PERIODS),
