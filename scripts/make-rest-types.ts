@@ -7,6 +7,7 @@
  * of the file tell the client how.
  */
 import { writeFileSync } from 'node:fs';
+import { DetailsSchema } from '../src/doors/rest/billing-details.ts';
 import {
   AmountSchema,
   ApiKeySchema,
@@ -44,6 +45,7 @@ const NAMED = {
   RateCard: RateCardSchema,
   FurtherEntries: FurtherEntriesSchema,
   FurtherRooms: FurtherRoomsSchema,
+  BillingDetails: DetailsSchema,
   GrantedCredit: GrantedCreditSchema,
   Statement: StatementSchema,
   Webhook: WebhookSchema,

@@ -60,6 +60,14 @@ export const ANSWERS: Readonly<Record<string, AnswerName>> = {
     doc: 'A statement, and its signature if the month is over',
   },
   Statement: { at: 'GET /v1/statements/{month} statement', doc: 'The account of a month' },
+  BillingDetails: {
+    at: [
+      'GET /v1/billing/details',
+      'GET /v1/statements/{month} statement.issuer_details',
+      'GET /v1/statements/{month} statement.tenant.details',
+    ],
+    doc: 'Name, address and tax id on statements. What is absent is not known',
+  },
   StatementTenant: { at: 'GET /v1/statements/{month} statement.tenant' },
   Movements: {
     at: ['payments', 'reversals', 'adjustments'].map(
@@ -222,6 +230,12 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
     at: 'PUT /v1/billing/auto-top-up',
     method: 'Billing.SetAutoTopUp',
     doc: 'When to charge the saved card automatically',
+  },
+  SetBillingDetails: {
+    at: 'PUT /v1/billing/details',
+    method: 'Billing.SetDetails',
+    doc: 'Name, address and tax id on statements, in place of all earlier ones',
+    new: ['None of them: what is not set is removed'],
   },
   SetAlertThreshold: { at: 'PUT /v1/alerts thresholds', go: 'Threshold', doc: 'A threshold to set' },
   SetBudget: {

@@ -141,6 +141,12 @@ export const TENANT_PICTURES: readonly Picture[] = [
   },
   { route: '/console/statements', name: 'statements', group: 'Money', shows: 'The statements of all months' },
   {
+    route: '/console/billing-details',
+    name: 'billing-details',
+    group: 'Money',
+    shows: 'The name, address and tax id on statements',
+  },
+  {
     route: '/console/statements/:month',
     name: 'statement',
     group: 'Money',

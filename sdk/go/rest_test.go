@@ -88,6 +88,11 @@ func TestRequestsOfREST(t *testing.T) {
 			_, err := c.Billing.SetAutoTopUp(t.Context(), request)
 			return err
 		}, true},
+		{"GET /v1/billing/details", "", func(c *Client) error { _, err := c.Billing.Details(t.Context()); return err }, true},
+		{"PUT /v1/billing/details", `{"address":["Am Kai 1"],"tax_id":"DE1"}`, func(c *Client) error {
+			_, err := c.Billing.SetDetails(t.Context(), SetBillingDetails{Address: []string{"Am Kai 1"}, TaxID: "DE1"})
+			return err
+		}, true},
 		{"GET /v1/keys", "", func(c *Client) error { _, err := c.Keys.List(t.Context()); return err }, true},
 		{"POST /v1/keys", `{"name":"relay","kind":"relay"}`, func(c *Client) error {
 			_, err := c.Keys.Create(t.Context(), CreateKey{Name: "relay", Kind: KeyRelay})
@@ -342,6 +347,10 @@ func TestIdempotencyKeysOfREST(t *testing.T) {
 		},
 		"Billing.SetAutoTopUp": func(c *Client, options ...CallOption) error {
 			_, err := c.Billing.SetAutoTopUp(t.Context(), SetAutoTopUp{}, options...)
+			return err
+		},
+		"Billing.SetDetails": func(c *Client, options ...CallOption) error {
+			_, err := c.Billing.SetDetails(t.Context(), SetBillingDetails{}, options...)
 			return err
 		},
 		"Participants.Erase": func(c *Client, options ...CallOption) error {

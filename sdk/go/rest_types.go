@@ -475,6 +475,8 @@ type Statement struct {
 	Month string `json:"month"`
 	// Always true: the month is not over. False: it is.
 	SoFar bool `json:"so_far,omitzero"`
+	// Those of the operator, as they are now.
+	IssuerDetails *BillingDetails `json:"issuer_details,omitzero"`
 	// Start of the month.
 	From time.Time `json:"from,omitzero"`
 	// End of the month; what happened at that time is not in it.
@@ -497,12 +499,24 @@ type Statement struct {
 	Closing Amount `json:"closing"`
 }
 
+// BillingDetails are name, address and tax id on statements. What is absent is not known.
+type BillingDetails struct {
+	// The legal name.
+	Name string `json:"name,omitzero"`
+	// The lines of the postal address; none is as if it were absent.
+	Address []string `json:"address,omitzero"`
+	// The tax id, as it is written.
+	TaxID string `json:"tax_id,omitzero"`
+}
+
 // StatementTenant is whose statement it is.
 type StatementTenant struct {
 	// The id of the tenant.
 	ID string `json:"id"`
 	// As given at signup.
 	Name string `json:"name"`
+	// Those that held at the end of the month, or the first ones that were given later. Nil: there are none.
+	Details *BillingDetails `json:"details,omitzero"`
 }
 
 // Movements are changes of the balance of one kind.
@@ -1243,6 +1257,17 @@ type SetAutoTopUp struct {
 	BelowCents *int64 `json:"below_cents,omitzero"`
 	// What to charge, in whole cents; when enabled, 1000 to 1000000.
 	AmountCents *int64 `json:"amount_cents,omitzero"`
+}
+
+// SetBillingDetails is the request of [Billing.SetDetails]: name, address and tax id on statements, in
+// place of all earlier ones.
+type SetBillingDetails struct {
+	// The legal name. 1 to 200 characters.
+	Name string `json:"name,omitzero"`
+	// The lines of the postal address; none is as if it were absent. At most 6.
+	Address []string `json:"address,omitzero"`
+	// The tax id, as it is written. 1 to 50 characters.
+	TaxID string `json:"tax_id,omitzero"`
 }
 
 // Threshold is a threshold to set.

@@ -33,6 +33,20 @@ func (b *Billing) Statement(ctx context.Context, request GetStatement, options .
 	return orNil(answer, b.rest.call(ctx, op, answer, options))
 }
 
+// Details reads the tenant's name, address and tax id, as statements show them from now on.
+func (b *Billing) Details(ctx context.Context, options ...CallOption) (*BillingDetails, error) {
+	answer := new(BillingDetails)
+	op := operation{name: "Billing.Details", method: "GET", path: "/v1/billing/details", mayRepeat: true}
+	return orNil(answer, b.rest.call(ctx, op, answer, options))
+}
+
+// SetDetails replaces name, address and tax id. Statements of months that are over keep those that they had.
+func (b *Billing) SetDetails(ctx context.Context, request SetBillingDetails, options ...CallOption) (*BillingDetails, error) {
+	answer := new(BillingDetails)
+	op := operation{name: "Billing.SetDetails", method: "PUT", path: "/v1/billing/details", body: request, isWrite: true}
+	return orNil(answer, b.rest.call(ctx, op, answer, options))
+}
+
 // Payments yields payments that were credited, newest first: checkouts and automatic top-ups.
 func (b *Billing) Payments(ctx context.Context, request ListPayments, options ...CallOption) iter.Seq2[*Payment, error] {
 	return itemsOf(b.PaymentPages(ctx, request, options...))

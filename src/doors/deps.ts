@@ -19,6 +19,7 @@ import type { Sightings } from '../control/rooms/sightings.ts';
 import type { StreamDeps } from '../control/streams/follow-events.ts';
 import type { EventWaker } from '../events/event-waker.ts';
 import type { PaymentsDeps } from '../money/payments/provider.ts';
+import type { StatementDeps } from '../money/statements/build-statement.ts';
 import type { ChargeDeps } from '../money/usage/charge-usage.ts';
 import type { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
 import type { MailDeps } from '../outward/mail/mail-deps.ts';
@@ -30,6 +31,7 @@ export interface Deps
   extends OnceDeps,
     ChargeDeps,
     PaymentsDeps,
+    StatementDeps,
     DeviceDeps,
     SigningKeyDeps,
     SignupDeps,
@@ -61,6 +63,7 @@ export interface Deps
   readonly config: ChargeDeps['config'] &
     KeyDeps['config'] &
     PaymentsDeps['config'] &
+    StatementDeps['config'] &
     SignupDeps['config'] &
     JoinDeps['config'] &
     MailDeps['config'] &

@@ -10,11 +10,13 @@ import type { ConfusableUsernames } from '../access/usernames/username.ts';
 import type { Tls } from '../doors/grpc/tls.ts';
 import type { CheckoutOptions } from '../money/checkouts/checkout-options.ts';
 import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
+import type { BillingDetails } from '../money/statements/billing-details.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/top-ups/top-up-amount.ts';
 import type { MailConfig } from '../outward/mail/mailer.ts';
 import { type Env, wrong } from './config-error.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import { readConnectionBudget, readFurtherDatabaseUrl, readServiceDatabaseUrl } from './read-database.ts';
+import { readIssuer } from './read-issuer.ts';
 import { type ListenerAddress, readJoinAddress, readOrigins, readTls, urlOf } from './read-listeners.ts';
 import { readMail, readSupportEmail } from './read-mail.ts';
 import { readOidc } from './read-oidc.ts';
@@ -67,6 +69,8 @@ export interface Config {
   readonly opsHosts: readonly string[];
   /** How long browsers ask for TLS alone, if an address is https; 0: they are not told to. */
   readonly strictTransportSeconds: number;
+  /** What statements say of the operator. */
+  readonly issuerDetails: BillingDetails;
   /** Where people of a tenant write to; `undefined`: no address is named. */
   readonly supportEmail: string | undefined;
   readonly payments: PaymentsMode;
@@ -136,6 +140,7 @@ export function readConfig(env: Env): Config {
     opsUrl: readUrl(env, 'OPS_URL') ?? urlOf(host, opsPort),
     opsHosts: readHosts(env, 'OPS_HOSTS'),
     strictTransportSeconds: readInteger(env, 'HSTS_SECONDS', YEAR_SECONDS, 0, 2 * YEAR_SECONDS),
+    issuerDetails: readIssuer(env),
     supportEmail: readSupportEmail(env),
     payments,
     stripeSecretKey: readStripeKey(env, payments),

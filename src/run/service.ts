@@ -73,6 +73,7 @@ export type ServiceConfig = Pick<
   | 'grpcPort'
   | 'tls'
   | 'publicUrl'
+  | 'issuerDetails'
   | 'opsUrl'
   | 'opsHosts'
   | 'strictTransportSeconds'
@@ -372,6 +373,7 @@ export function makeDeps({
     config: {
       keyPrefix: config.keyPrefix,
       publicUrl: config.publicUrl,
+      issuerDetails: config.issuerDetails,
       signupCheckoutCents: config.signupCheckoutCents,
       checkoutOptions: config.checkoutOptions,
       billingRounding: config.billingRounding,

@@ -298,6 +298,14 @@ const BY_TENANT: readonly Case[] = [
     after: null,
   },
   {
+    action: 'billing_details_changed',
+    act: () => ask('PUT', '/v1/billing/details', { address: ['1 Example Street'], tax_id: 'DE1' }),
+    subject: null,
+    before: { address: [], tax_id: null },
+    after: { address: ['1 Example Street'], tax_id: 'DE1' },
+    again: true,
+  },
+  {
     action: 'mail_settings_changed',
     act: () => ask('PUT', '/v1/mail', { addresses: [], alerts: true, receipts: false }),
     subject: null,

@@ -39,6 +39,7 @@ describe('an empty environment', () => {
       opsUrl: 'http://127.0.0.1:8083',
       opsHosts: [],
       strictTransportSeconds: 31_536_000,
+      issuerDetails: { name: undefined, address: [], taxId: undefined },
       supportEmail: undefined,
       payments: 'sandbox',
       stripeSecretKey: undefined,
@@ -87,6 +88,20 @@ describe('values', () => {
     [
       { DATABASE_URL: 'postgres://app@db/x', MIGRATIONS_DATABASE_URL: 'postgres://owner@db/x' },
       { databaseUrl: 'postgres://app@db/x', migrationsDatabaseUrl: 'postgres://owner@db/x' },
+    ],
+    [
+      {
+        ISSUER_NAME: 'Boxoffice GmbH',
+        ISSUER_ADDRESS: ' Am Kai 1;20457 Hamburg; Germany;',
+        ISSUER_TAX_ID: 'DE1',
+      },
+      {
+        issuerDetails: {
+          name: 'Boxoffice GmbH',
+          address: ['Am Kai 1', '20457 Hamburg', 'Germany'],
+          taxId: 'DE1',
+        },
+      },
     ],
     [{ KEY_PREFIX: 'live1' }, { keyPrefix: 'live1' }],
     [{ TRUST_PROXY: ' 10.0.0.0/8, ::1 ,192.0.2.1' }, { trustProxy: ['10.0.0.0/8', '::1', '192.0.2.1'] }],

@@ -1,4 +1,5 @@
 /** A minimal service: free ports, no payments, no proxies, otherwise defaults. */
+import { NO_DETAILS } from '../../src/money/statements/billing-details.ts';
 import type { MailConfig } from '../../src/outward/mail/mailer.ts';
 import { budgetConnections } from '../../src/run/connection-budget.ts';
 import type { ServiceConfig } from '../../src/run/service.ts';
@@ -16,6 +17,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     databaseWaitSeconds: 0,
     connectionBudget: budgetConnections(1, undefined),
     publicUrl: 'http://service.test',
+    issuerDetails: NO_DETAILS,
     opsUrl: 'http://ops.test',
     opsHosts: [],
     strictTransportSeconds: 31_536_000,

@@ -1,4 +1,4 @@
-/** Statements, grants, payments, receipts, and the erasure of people. */
+/** Statements, billing details, grants, payments, receipts, and the erasure of people. */
 import { grantCredit, voidGrant } from '../../../src/money/grants/grant-credit.ts';
 import { type Month, startOf } from '../../../src/money/month.ts';
 import { monthsAgo, moveInTime } from '../../../test/support/months.ts';
@@ -94,6 +94,40 @@ export const ACCOUNTS: readonly Step[] = [
       },
       before: { error: { kind: 'NotFound', code: 404 } },
       wrong: { error: { kind: 'Invalid', code: 400, fields: ['month'] } },
+    },
+  },
+  {
+    name: 'billing.details',
+    run: async (at) => {
+      const { client } = await at.house();
+      const details = { name: 'Ada Video GmbH', address: ['Am Kai 1', 'Hamburg'], tax_id: 'DE1' };
+      const none = await client.call('billing.details');
+      await client.call('billing.set_details', details);
+      const { ok } = await client.call('billing.statement', { month: monthsAgo(0), so_far: true });
+      return { none, some: await client.call('billing.details'), shown: ok?.statement.tenant.details };
+    },
+    expect: {
+      none: undefined,
+      some: { ok: { name: 'Ada Video GmbH', address: ['Am Kai 1', 'Hamburg'], tax_id: 'DE1' } },
+      shown: { name: 'Ada Video GmbH', address: ['Am Kai 1', 'Hamburg'], tax_id: 'DE1' },
+    },
+  },
+  {
+    name: 'billing.set_details',
+    run: async (at) => {
+      const { client } = await at.house();
+      return {
+        set: await client.call('billing.set_details', { name: 'Ada', tax_id: 'DE1' }),
+        without: await client.call('billing.set_details', { address: ['Am Kai 1'] }),
+        wrong: await client.call('billing.set_details', { address: ['Am Kai 1', ' '] }),
+        removed: await client.call('billing.set_details', {}),
+      };
+    },
+    expect: {
+      set: { ok: { name: 'Ada', address: undefined, tax_id: 'DE1' } },
+      without: { ok: { name: undefined, address: ['Am Kai 1'], tax_id: undefined } },
+      wrong: { error: { kind: 'Invalid', code: 400, fields: ['address/1'] } },
+      removed: undefined,
     },
   },
   {

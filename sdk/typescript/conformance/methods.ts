@@ -56,6 +56,8 @@ export const CALLS: Readonly<
   'billing.receipt': ({ billing }, request, options) => billing.receipt(request.id, options),
   'billing.checkout': ({ billing }, request, options) => billing.checkout(request, options),
   'billing.portal': ({ billing }, _request, options) => billing.portal(options),
+  'billing.details': ({ billing }, _request, options) => billing.details(options),
+  'billing.set_details': ({ billing }, request, options) => billing.setDetails(request, options),
   'billing.set_auto_top_up': ({ billing }, request, options) => billing.setAutoTopUp(request, options),
   'usage.report': ({ usage }, request, options) => usage.report(request.records, options),
   'usage.look_up': ({ usage }, request, options) => usage.lookUp(request.ids, options),

@@ -1,6 +1,7 @@
-/** Routes of what a tenant sets up: devices, budgets, top-up, alerts, mail and webhooks; and of the audit trail of that. */
+/** Routes of what a tenant sets up: devices, billing details, budgets, top-up, alerts, mail and webhooks; and of the audit trail of that. */
 import { showAlerts, submitAlert, submitAlertRemoval } from './pages/alerts.ts';
 import { showAudit } from './pages/audit.ts';
+import { DETAILS_FIELDS, showBillingDetails, submitBillingDetails } from './pages/billing-details.ts';
 import { BUDGET_FIELDS, showBudgets, submitBudget, submitBudgetDeletion } from './pages/budgets.ts';
 import {
   DEVICE_FIELDS,
@@ -94,6 +95,8 @@ export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
   post('/console/alerts/remove', 'change_alerts', ['kind', 'below'], submitAlertRemoval),
   get('/console/mail', 'see_alerts', showMail),
   post('/console/mail', 'change_alerts', MAIL_FIELDS, submitMail, { isDangerous }),
+  get('/console/billing-details', 'see_money', showBillingDetails),
+  post('/console/billing-details', 'pay', DETAILS_FIELDS, submitBillingDetails),
   get('/console/budgets', 'see_money', showBudgets),
   post('/console/budgets', 'change_budgets', BUDGET_FIELDS, submitBudget, { isDangerous }),
   post('/console/budgets/delete', 'change_budgets', ['id'], submitBudgetDeletion, { isDangerous }),

@@ -5,6 +5,7 @@ import { inlineSheet } from '@boxoffice/pages/style-sheet';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../../money/amount.ts';
 import { endOf, type Month } from '../../money/month.ts';
+import { type BillingDetails, renderDetails } from '../../money/statements/billing-details.ts';
 import {
   hasGrants,
   type Movement,
@@ -31,7 +32,7 @@ export function renderStatementPage(statement: Statement): string {
 <h1><span>${new URL(issuer).host}</span>${title}</h1>
 ${renderFacts(statement)}
 </header>
-${renderSummary(statement)}
+${renderParties(statement)}${renderSummary(statement)}
 ${renderMovements('Payments', PAYMENT_COLUMNS, statement.payments)}
 ${renderMovements('Reversals', REVERSAL_COLUMNS, statement.reversals)}
 ${renderMovements('Adjustments', REASON_COLUMNS, statement.adjustments)}
@@ -70,6 +71,23 @@ function renderFacts({ tenant, month }: Statement): Html {
 <dt>Period</dt><dd>1 to ${lastDay} ${nameOf(month)}, UTC</dd>
 <dt>Currency</dt><dd>US dollars</dd>
 </dl>`;
+}
+
+/** Without details, the facts say all. */
+function renderParties({ issuer, issuerDetails, tenant }: Statement): Html | undefined {
+  const parties = [
+    renderParty('Issued by', new URL(issuer).host, issuerDetails),
+    renderParty('Issued to', tenant.name, tenant.details),
+  ].filter((party) => party !== undefined);
+  return parties.length > 0 ? html`<div class="parties">${parties}</div>\n` : undefined;
+}
+
+function renderParty(title: string, usualName: string, details: BillingDetails): Html | undefined {
+  if (!renderDetails(details)) return undefined;
+  const { name = usualName, address, taxId } = details;
+  const lines = [name, ...address, ...(taxId === undefined ? [] : [`Tax id ${taxId}`])];
+  return html`<section><h2>${title}</h2>
+<address>${lines.map((line) => html`<div>${line}</div>`)}</address></section>`;
 }
 
 function renderSummary(statement: Statement): Html {

@@ -9,6 +9,9 @@ header { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 1r
 h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; }
 h1 span { display: block; color: var(--quiet); font-size: 1rem; font-weight: 500; line-height: 1.5; }
 h2 { margin: 2.5rem 0 .5rem; font-size: 1.125rem; }
+.parties { display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 1rem 3rem; margin-top: 1.5rem; }
+.parties h2 { margin: 0; color: var(--quiet); font-size: .8125rem; }
+address { font-size: .9375rem; font-style: normal; overflow-wrap: anywhere; }
 p { margin: 0; }
 dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .125rem 1rem; margin: 0; font-size: .9375rem; }
 dt, .note, footer { color: var(--quiet); }
@@ -52,7 +55,9 @@ code { font: .875em var(--mono); overflow-wrap: anywhere; }
   h1 { font-size: 16pt; }
   h1 span { font-size: 10pt; }
   h2 { margin: 7mm 0 1mm; font-size: 11pt; break-after: avoid; }
-  dl { font-size: 9pt; }
+  .parties { margin-top: 5mm; }
+  .parties h2 { margin: 0; font-size: 8pt; }
+  dl, address { font-size: 9pt; }
   table { font-size: 8.5pt; }
   thead { display: table-header-group; }
   thead th { font-size: 8pt; }
@@ -60,7 +65,7 @@ code { font: .875em var(--mono); overflow-wrap: anywhere; }
   th, td { padding: .75mm 0 .75mm 3mm; }
   .note, footer { font-size: 8pt; }
   footer { margin-top: 8mm; }
-  tr, dl, footer { break-inside: avoid; }
+  tr, dl, address, footer { break-inside: avoid; }
   tfoot tr { break-before: avoid; }
 }
 `;

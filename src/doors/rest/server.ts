@@ -8,6 +8,7 @@ import { revocationsRoute } from '../http/revocations.ts';
 import { alertRoutes } from './alerts.ts';
 import { auditRoute } from './audit.ts';
 import { billingRoutes } from './billing.ts';
+import { billingDetailsRoutes } from './billing-details.ts';
 import { budgetRoutes } from './budgets.ts';
 import { deviceCredentialRoutes } from './device-credentials.ts';
 import { renderClientError, sendError } from './errors.ts';
@@ -48,6 +49,7 @@ export const ROUTES: readonly Route[] = [
   simulationRoute,
   signupRoute,
   ...billingRoutes,
+  ...billingDetailsRoutes,
   runwayRoute,
   ...alertRoutes,
   ...budgetRoutes,

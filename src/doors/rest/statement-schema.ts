@@ -8,6 +8,7 @@ import {
   ROOMS_MAX,
 } from '../../money/statements/statement.ts';
 import { described } from '../http/answers.ts';
+import { DetailsSchema } from './billing-details.ts';
 import { AmountSchema, time, words } from './schemas.ts';
 import { count, measures } from './usage-summary.ts';
 
@@ -78,10 +79,17 @@ export const StatementSchema = Type.Object(
   {
     version: Type.Integer({ description: 'Of this form: always 1' }),
     iss: Type.String({ description: 'The public address of the deployment' }),
+    issuer_details: Type.Optional(described(DetailsSchema, 'Those of the operator, as they are now')),
     tenant: Type.Object(
       {
         id: Type.String({ description: 'The id of the tenant' }),
         name: Type.String({ description: 'As given at signup' }),
+        details: Type.Optional(
+          described(
+            DetailsSchema,
+            'Those that held at the end of the month, or the first ones that were given later. Absent: there are none',
+          ),
+        ),
       },
       { description: 'Whose statement it is' },
     ),

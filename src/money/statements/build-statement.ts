@@ -10,13 +10,15 @@ import { findPostedBalance } from '../ledger/posted-balance.sql.ts';
 import { endOf, type Month, startOf } from '../month.ts';
 import { summarizeUsage } from '../usage/summarize-usage.ts';
 import type { Measures, UsageSummary } from '../usage/usage-summary.ts';
+import { findDetailsAt } from './billing-details.sql.ts';
+import type { BillingDetails } from './billing-details.ts';
 import { findFault } from './check-statement.ts';
 import { findMovements } from './statement.sql.ts';
 import { ROOMS_MAX, type RoomUsage, readyAt, type Statement, type StatementUsage } from './statement.ts';
 
 export interface StatementDeps {
   readonly db: Pool;
-  readonly config: { readonly publicUrl: string };
+  readonly config: { readonly publicUrl: string; readonly issuerDetails: BillingDetails };
 }
 
 /** The ledger, the sums of usage or this service is wrong. Doors answer 500, and log it. */
@@ -42,7 +44,7 @@ export async function buildStatement(
     refuseMonth(month, tenant, now);
     const isOver = readyAt(month) <= now;
     if (!isOver && !soFar) throw notOver(month);
-    const found = await readStatement(tx, tenant, month, config.publicUrl);
+    const found = await readStatement(tx, tenant, month, config);
     const statement = { ...found, soFar: !isOver };
     const fault = findFault(statement);
     if (fault) {
@@ -66,7 +68,7 @@ async function readStatement(
   tx: Tx,
   { id, name }: Tenant,
   month: Month,
-  publicUrl: string,
+  { publicUrl, issuerDetails }: StatementDeps['config'],
 ): Promise<Omit<Statement, 'soFar'>> {
   const [from, to] = [startOf(month), endOf(month)];
   const opening = await findPostedBalance(tx, id, from);
@@ -74,7 +76,8 @@ async function readStatement(
   const query = { groupBy: ['room'], from, to, rooms: undefined, limit: ROOMS_MAX, skip: 0 } as const;
   return {
     issuer: publicUrl,
-    tenant: { id, name },
+    issuerDetails,
+    tenant: { id, name, details: await findDetailsAt(tx, id, to) },
     month,
     opening: opening.balance,
     ...(await findMovements(tx, id, opening, closing)),

@@ -3,6 +3,7 @@ import { parseExactJson } from '../../base/lib/canonical-json.ts';
 import { parseTenantId } from '../../base/tenants/tenant.ts';
 import { parseMonth } from '../month.ts';
 import type { Measures } from '../usage/usage-summary.ts';
+import { type BillingDetails, NO_DETAILS } from './billing-details.ts';
 import { findFault } from './check-statement.ts';
 import {
   MOVEMENT_KINDS,
@@ -45,7 +46,12 @@ function toStatement(value: unknown): Statement {
   const movements = (group: MovementGroup) => readMovements(document.part(group), group);
   return {
     issuer: document.text('iss'),
-    tenant: { id: tenant.parsed('id', parseTenantId), name: tenant.text('name') },
+    issuerDetails: readDetails(document, 'issuer_details'),
+    tenant: {
+      id: tenant.parsed('id', parseTenantId),
+      name: tenant.text('name'),
+      details: readDetails(tenant, 'details'),
+    },
     month: document.parsed('month', parseMonth),
     soFar: false,
     opening: document.amount('opening'),
@@ -56,6 +62,16 @@ function toStatement(value: unknown): Statement {
     granted: { opening: granted?.amount('opening') ?? 0n, closing: granted?.amount('closing') ?? 0n },
     usage: readUsage(document.part('usage')),
     closing: document.amount('closing'),
+  };
+}
+
+function readDetails(of: Part, name: string): BillingDetails {
+  const part = of.optional(name)?.part(name);
+  if (!part) return NO_DETAILS;
+  return {
+    name: part.optional('name')?.text('name'),
+    address: part.optional('address')?.texts('address') ?? [],
+    taxId: part.optional('tax_id')?.text('tax_id'),
   };
 }
 
@@ -129,9 +145,14 @@ class Part {
   }
 
   list(name: string): Part[] {
-    const value = this.#get(name);
-    if (!Array.isArray(value)) throw this.#refuse(name, 'a list');
-    return value.map((each, at) => new Part(each, `${this.#pathOf(name)}/${at}`));
+    return this.#listOf(name).map((each, at) => new Part(each, `${this.#pathOf(name)}/${at}`));
+  }
+
+  texts(name: string): string[] {
+    return this.#listOf(name).map((each, at) => {
+      if (typeof each !== 'string') throw this.#refuse(`${name}/${at}`, 'a text');
+      return each;
+    });
   }
 
   text(name: string): string {
@@ -154,6 +175,12 @@ class Part {
 
   amount(name: string): bigint {
     return this.part(name).integer('micros');
+  }
+
+  #listOf(name: string): unknown[] {
+    const value = this.#get(name);
+    if (!Array.isArray(value)) throw this.#refuse(name, 'a list');
+    return value;
   }
 
   #get(name: string): unknown {

@@ -9,6 +9,7 @@ import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../amount.ts';
 import { endOf, startOf } from '../month.ts';
 import { renderMeasures } from '../usage/usage-summary.ts';
+import { renderDetails } from './billing-details.ts';
 import {
   hasGrants,
   type Movement,
@@ -27,7 +28,12 @@ export function renderStatement(statement: Statement) {
   return {
     version: VERSION,
     iss: issuer,
-    tenant: { id: renderTenantId(tenant.id), name: tenant.name },
+    issuer_details: renderDetails(statement.issuerDetails),
+    tenant: {
+      id: renderTenantId(tenant.id),
+      name: tenant.name,
+      details: renderDetails(tenant.details),
+    },
     month,
     from: startOf(month).toISOString(),
     to: endOf(month).toISOString(),

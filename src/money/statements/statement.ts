@@ -8,6 +8,7 @@ import type { Tenant } from '../../base/tenants/tenant.ts';
 import type { EntryKind } from '../ledger/posting.ts';
 import { endOf, type Month, startOf } from '../month.ts';
 import type { Measures } from '../usage/usage-summary.ts';
+import type { BillingDetails } from './billing-details.ts';
 
 /**
  * How long after its end the statement of a month is there. The time of a posting is taken before its commit, and no
@@ -100,7 +101,12 @@ export interface StatementUsage {
 export interface Statement extends Readonly<Record<MovementGroup, Movements>> {
   /** The public address of the deployment. */
   readonly issuer: string;
-  readonly tenant: Pick<Tenant, 'id' | 'name'>;
+  /** Those of the operator, as they are now. */
+  readonly issuerDetails: BillingDetails;
+  readonly tenant: Pick<Tenant, 'id' | 'name'> & {
+    /** Those that held at the end of the month; if none were given by then, the first ones that were given later. */
+    readonly details: BillingDetails;
+  };
   readonly month: Month;
   /** The month is not over: the figures still change, and are not signed. */
   readonly soFar: boolean;

@@ -7,6 +7,7 @@ import { type VerifiedStatement, verifyStatement } from '../../access/tokens/ver
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { displayMicros } from '../../money/amount.ts';
 import { type Month, parseMonth } from '../../money/month.ts';
+import type { BillingDetails } from '../../money/statements/billing-details.ts';
 import { buildStatement } from '../../money/statements/build-statement.ts';
 import { NotAStatementError } from '../../money/statements/read-statement.ts';
 import {
@@ -54,14 +55,27 @@ function printStatement(statement: Statement): void {
 }
 
 function printSummary(statement: Statement, more: Readonly<Record<string, string>> = {}): void {
-  const { issuer, tenant, month, opening, payments, reversals, adjustments, grants, usage, closing } =
-    statement;
+  const {
+    issuer,
+    issuerDetails,
+    tenant,
+    month,
+    opening,
+    payments,
+    reversals,
+    adjustments,
+    grants,
+    usage,
+    closing,
+  } = statement;
   printFields({
     ...more,
     tenant: renderTenantId(tenant.id),
     name: tenant.name,
+    ...fieldsOf('', tenant.details),
     month,
     issuer,
+    ...fieldsOf('issuer ', issuerDetails),
     opening: displayMicros(opening),
     payments: displayMicros(payments.sum),
     reversals: displayMicros(reversals.sum),
@@ -75,6 +89,14 @@ function printSummary(statement: Statement, more: Readonly<Record<string, string
     unbilled: displayMicros(usage.sum.unbilled),
     ...(statement.soFar ? { 'so far': 'the month is not over' } : { 'SHA-256': digestOf(statement) }),
   });
+}
+
+function fieldsOf(prefix: string, { name, address, taxId }: BillingDetails): Record<string, string> {
+  return {
+    ...(name !== undefined && { [`${prefix}legal name`]: name }),
+    ...(address.length > 0 && { [`${prefix}address`]: address.join('; ') }),
+    ...(taxId !== undefined && { [`${prefix}tax id`]: taxId }),
+  };
 }
 
 function printMovements(statement: Statement, group: MovementGroup): void {

@@ -65,6 +65,7 @@ const REFERENCE = [
 /** What is found by ids of the payment provider, or by people who log in, and is written seldom. */
 const COORDINATOR = [
   'audit_entries',
+  'billing_details',
   'card_breakers',
   'checkouts',
   'conflict_notices',

@@ -198,6 +198,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   conflicts: () => '/console/conflicts',
   export: () => '/console/export',
   statements: () => '/console/statements',
+  'billing details': () => '/console/billing-details',
   'this month': () => `/console/statements/${new Date().toISOString().slice(0, 7)}`,
   keys: () => '/console/keys',
   revocation: () => `/console/keys/${tenant.keyId}/revoke`,

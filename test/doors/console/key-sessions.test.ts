@@ -43,6 +43,7 @@ const SAME_ELSEWHERE: Readonly<Record<string, string>> = {
   '/console/alerts': 'put /v1/alerts',
   '/console/alerts/remove': 'put /v1/alerts',
   '/console/mail': 'put /v1/mail',
+  '/console/billing-details': 'put /v1/billing/details',
   '/console/people/erase': 'post /v1/participants/erase',
   '/console/webhooks': 'post /v1/webhooks',
   '/console/webhooks/:id': 'patch /v1/webhooks/{id}',

@@ -253,6 +253,33 @@ describe('mail', () => {
   });
 });
 
+describe('billing details', () => {
+  const EMPTY = { name: '', line1: '', line2: '', line3: '', line4: '', line5: '', line6: '', tax_id: '' };
+  const set = (fields: Record<string, string>, { cookie }: { cookie: string }) =>
+    sendForm(app, '/console/billing-details', { ...EMPTY, ...fields }, { cookie });
+  const detailsOf = async (of: TestTenant) =>
+    (await app.request('GET', '/v1/billing/details', { key: of.key })).json;
+
+  test('are replaced, and shown to those who may not change them', async () => {
+    const { of, member } = await newTenant();
+    expect((await set({ name: 'Ada GmbH', line2: 'Am Kai 1', tax_id: 'DE1' }, member)).status).toBe(303);
+    expect(await detailsOf(of)).toEqual({ name: 'Ada GmbH', address: ['Am Kai 1'], tax_id: 'DE1' });
+    const viewer = await makeMember(db(), idOf(of), { role: 'viewer' });
+    const { text } = await getPage(app, '/console/billing-details', viewer.cookie);
+    expect([text.includes('value="Am Kai 1"'), text.includes('Save')]).toEqual([true, false]);
+    expect((await set({}, viewer)).status).toBe(403);
+    expect((await set({}, member)).status).toBe(303);
+    expect(await detailsOf(of)).toEqual({});
+  });
+
+  test('what is wrong is told beside its field, and changes nothing', async () => {
+    const { of, member } = await newTenant();
+    const answer = await set({ line1: 'ok', line4: 'a\nb' }, member);
+    expect([answer.status, answer.text.includes('id="line4-fault"')]).toEqual([400, true]);
+    expect(await detailsOf(of)).toEqual({});
+  });
+});
+
 describe('device credentials', () => {
   const create = (fields: Record<string, string>, { cookie } = owner) =>
     sendForm(app, '/console/devices', { form: randomUUID(), name: 'camera', ...fields }, { cookie });

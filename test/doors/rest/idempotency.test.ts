@@ -120,6 +120,14 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     effects: 'select count(*) from payment_settings where tenant_id = $1 and top_up_below = 10000',
   },
+  'PUT /v1/billing/details': {
+    status: 200,
+    requests: async () => [
+      { method: 'PUT', path: '/v1/billing/details', body: { name: 'Ada Video GmbH' } },
+      { method: 'PUT', path: '/v1/billing/details', body: { tax_id: 'DE1' } },
+    ],
+    effects: 'select count(*) from billing_details where tenant_id = $1',
+  },
   'PUT /v1/mail': {
     status: 200,
     requests: async () => [

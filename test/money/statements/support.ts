@@ -1,6 +1,7 @@
 /** A statement with a part of every kind. */
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import type { Month } from '../../../src/money/month.ts';
+import { NO_DETAILS } from '../../../src/money/statements/billing-details.ts';
 import type { Statement } from '../../../src/money/statements/statement.ts';
 import type { Measures } from '../../../src/money/usage/usage-summary.ts';
 
@@ -15,7 +16,8 @@ const measures = (size: bigint): Measures => ({
 
 export const SAMPLE: Statement = {
   issuer: 'https://boxoffice.example.org',
-  tenant: { id: 0x123n as TenantId, name: 'Ada "Video" <Küche>' },
+  issuerDetails: NO_DETAILS,
+  tenant: { id: 0x123n as TenantId, name: 'Ada "Video" <Küche>', details: NO_DETAILS },
   month: '2026-10' as Month,
   soFar: false,
   opening: -5n,

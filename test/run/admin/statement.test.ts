@@ -8,7 +8,7 @@ import { type TestTenant, usageRecord, useService } from '../../support/service.
 import { idOf } from '../../support/tenants.ts';
 import { runAdmin, spawnAdmin } from './support.ts';
 
-const app = useService();
+const app = useService({ issuerDetails: { name: 'Operator Ltd', address: [], taxId: 'GB2' } });
 const MONTH = monthsAgo(2);
 const folder = mkdtempSync(join(tmpdir(), 'boxoffice-statement-'));
 let tenant: TestTenant;
@@ -28,6 +28,8 @@ beforeAll(async () => {
   await post(db, id, { kind: 'top_up', amount: 20_000_000n, reference: 'pi_1', paymentId: 'pi_1' });
   const records = [usageRecord({ room: 'lobby', seconds: 3_600, egress_bytes: 2 ** 20 })];
   await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });
+  const details = { address: ['Am Kai 1', 'Hamburg'], tax_id: 'DE1' };
+  await app.request('PUT', '/v1/billing/details', { key: tenant.key, body: details });
   const start = startOf(MONTH).getTime();
   await moveInTime(
     db,
@@ -54,8 +56,12 @@ describe('admin statement verify', () => {
       expect.stringMatching(/^signed by [\w-]{43}$/),
       `tenant ${tenant.id}`,
       'name Ada Video',
+      'address Am Kai 1; Hamburg',
+      'tax id DE1',
       `month ${MONTH}`,
       `issuer ${app.service.deps.config.publicUrl}`,
+      'issuer legal name Operator Ltd',
+      'issuer tax id GB2',
       'opening $0.000000',
       'payments $20.000000',
       'reversals $0.000000',
@@ -153,7 +159,13 @@ describe('admin statement verify', () => {
 });
 
 describe('admin statement show', () => {
-  const show = (...args: string[]) => runAdmin({ DATABASE_URL: app.ownerUrl }, 'statement', 'show', ...args);
+  const show = (...args: string[]) =>
+    runAdmin(
+      { DATABASE_URL: app.ownerUrl, ISSUER_NAME: 'Operator Ltd', ISSUER_TAX_ID: 'GB2' },
+      'statement',
+      'show',
+      ...args,
+    );
 
   test('prints what the tenant sees', async () => {
     const { code, out } = await show(tenant.id, MONTH);

@@ -95,7 +95,11 @@ func calls() map[string]call {
 		"billing.checkout": with(func(c *boxoffice.Client) method[boxoffice.Checkout, *boxoffice.CheckoutPage] {
 			return c.Billing.Checkout
 		}),
-		"billing.portal": plain(func(c *boxoffice.Client) query[*boxoffice.PortalPage] { return c.Billing.Portal }),
+		"billing.portal":  plain(func(c *boxoffice.Client) query[*boxoffice.PortalPage] { return c.Billing.Portal }),
+		"billing.details": plain(func(c *boxoffice.Client) query[*boxoffice.BillingDetails] { return c.Billing.Details }),
+		"billing.set_details": with(func(c *boxoffice.Client) method[boxoffice.SetBillingDetails, *boxoffice.BillingDetails] {
+			return c.Billing.SetDetails
+		}),
 		"billing.set_auto_top_up": with(func(c *boxoffice.Client) method[boxoffice.SetAutoTopUp, *boxoffice.Tenant] {
 			return c.Billing.SetAutoTopUp
 		}),

@@ -230,6 +230,8 @@ async fn rest(
             changed(billing.checkout(cents), options).await
         }
         "billing.portal" => changed(billing.portal(), options).await,
+        "billing.details" => sent(billing.details(), options).await,
+        "billing.set_details" => changed(billing.set_details(read(&request)?), options).await,
         "billing.set_auto_top_up" => {
             changed(billing.set_auto_top_up(read(&request)?), options).await
         }

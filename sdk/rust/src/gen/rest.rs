@@ -639,6 +639,9 @@ pub struct Statement {
     pub month: String,
     /// Always true: the month is not over. Absent: it is.
     pub so_far: bool,
+    /// Those of the operator, as they are now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_details: Option<BillingDetails>,
     /// Start of the month.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub from: Option<SystemTime>,
@@ -664,6 +667,21 @@ pub struct Statement {
     pub closing: Amount,
 }
 
+/// Name, address and tax id on statements. What is absent is not known.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct BillingDetails {
+    /// The legal name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The lines of the postal address; none is as if it were absent.
+    pub address: Vec<String>,
+    /// The tax id, as it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tax_id: Option<String>,
+}
+
 /// Whose statement it is.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -673,6 +691,9 @@ pub struct StatementTenant {
     pub id: String,
     /// As given at signup.
     pub name: String,
+    /// Those that held at the end of the month, or the first ones that were given later. Absent: there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<BillingDetails>,
 }
 
 /// Changes of the balance of one kind.
@@ -1919,6 +1940,47 @@ pub struct SetAutoTopUp {
     /// What to charge, in whole cents; when enabled, 1000 to 1000000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount_cents: Option<i64>,
+}
+
+/// Name, address and tax id on statements, in place of all earlier ones.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+#[must_use]
+pub struct SetBillingDetails {
+    /// The legal name. 1 to 200 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The lines of the postal address; none is as if it were absent. At most 6.
+    pub address: Vec<String>,
+    /// The tax id, as it is written. 1 to 50 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tax_id: Option<String>,
+}
+
+impl SetBillingDetails {
+    /// None of them: what is not set is removed.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The legal name. 1 to 200 characters.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The lines of the postal address; none is as if it were absent. At most 6.
+    pub fn address(mut self, address: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.address = address.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The tax id, as it is written. 1 to 50 characters.
+    pub fn tax_id(mut self, tax_id: impl Into<String>) -> Self {
+        self.tax_id = Some(tax_id.into());
+        self
+    }
 }
 
 /// A threshold to set.

@@ -8,7 +8,8 @@ use super::service;
 use crate::calls::{Call, Mutation};
 use crate::generated::rest::ListLedger;
 use crate::generated::rest::{
-    BillingState, Checkout, LedgerEntry, LedgerKind, Portal, SetAutoTopUp, Tenant,
+    BillingDetails, BillingState, Checkout, LedgerEntry, LedgerKind, Portal, SetAutoTopUp,
+    SetBillingDetails, Tenant,
 };
 use crate::generated::rest::{GetRunway, Runway, RunwayWindow};
 use crate::generated::rest::{
@@ -16,6 +17,8 @@ use crate::generated::rest::{
 };
 use crate::listing::Listing;
 use crate::rest::{Query, list, segment};
+
+const DETAILS_PATH: &str = "/v1/billing/details";
 
 #[derive(Deserialize)]
 struct Statements {
@@ -88,6 +91,26 @@ impl Billing {
             let path = format!("/v1/statements/{}", segment("month", &month)?);
             let query = Query::default().text("so_far", "true");
             inner.rest.get(&path, &query, &options).await
+        })
+    }
+
+    /// The tenant's name, address and tax id, as statements show them from now on.
+    pub fn details(&self) -> Call<BillingDetails> {
+        let inner = self.inner.clone();
+        Call::new(move |options| async move {
+            let query = Query::default();
+            inner.rest.get(DETAILS_PATH, &query, &options).await
+        })
+    }
+
+    /// Replace name, address and tax id. Statements of months that are over keep those that they had.
+    pub fn set_details(&self, details: SetBillingDetails) -> Mutation<BillingDetails> {
+        let inner = self.inner.clone();
+        Mutation::new(move |options| async move {
+            inner
+                .rest
+                .call(Method::PUT, DETAILS_PATH, Some(&details), &options)
+                .await
         })
     }
 

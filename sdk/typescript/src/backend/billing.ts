@@ -16,6 +16,12 @@ export type SignedStatement = AnswerOf<'GET /v1/statements/{month}'>;
 /** How long the credit lasts, and which rooms use most of it. */
 export type Runway = AnswerOf<'GET /v1/billing/runway'>;
 
+/** Name, address and tax id on statements. What is absent is not known. */
+export type BillingDetails = AnswerOf<'GET /v1/billing/details'>;
+
+/** Name, address and tax id to show on statements. What is absent is removed. */
+export type NewBillingDetails = BodyOf<'PUT /v1/billing/details'>;
+
 /** Which rooms `runway` shows. */
 export interface RunwayRequest {
   /** Those that used most in this window. Default: `24h`. */
@@ -101,6 +107,16 @@ export class Billing {
   async statement(month: string, { soFar, ...options }: StatementOptions = {}): Promise<SignedStatement> {
     const given = { path: { month }, ...(soFar && { query: { soFar: 'true' } as const }) };
     return await this.#rest.call('GET /v1/statements/{month}', given, options);
+  }
+
+  /** The tenant's name, address and tax id, as statements show them from now on. */
+  async details(options?: CallOptions): Promise<BillingDetails> {
+    return await this.#rest.call('GET /v1/billing/details', {}, options);
+  }
+
+  /** Replace name, address and tax id. Statements of months that are over keep those that they had. */
+  async setDetails(body: NewBillingDetails, options?: MutationOptions): Promise<BillingDetails> {
+    return await this.#rest.call('PUT /v1/billing/details', { body }, options);
   }
 
   /** Payments that were credited, newest first: checkouts and automatic top-ups. */

@@ -3,12 +3,14 @@ export type { Alerts, AlertThreshold, NewThreshold } from './alerts.ts';
 export type { Audit, AuditEntry, ListAuditRequest } from './audit.ts';
 export type {
   Billing,
+  BillingDetails,
   Grant,
   ListedEntry,
   ListedStatement,
   ListGrantsRequest,
   ListLedgerRequest,
   ListPaymentsRequest,
+  NewBillingDetails,
   Payment,
   Receipt,
   Runway,

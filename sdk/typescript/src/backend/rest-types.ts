@@ -159,6 +159,16 @@ export interface FurtherRooms {
   unbilled: Amount;
 }
 
+/** Name, address and tax id. What is absent is not known. */
+export interface BillingDetails {
+  /** The legal name. */
+  name?: string | undefined;
+  /** The lines of the postal address; none is as if it were absent. */
+  address?: string[] | undefined;
+  /** The tax id, as it is written. */
+  taxId?: string | undefined;
+}
+
 /** What the operator granted, and what left at an end. */
 export interface GrantedCredit {
   /** What of the opening balance was granted; the rest was paid. */
@@ -194,12 +204,16 @@ export interface Statement {
   version: number;
   /** The public address of the deployment. */
   iss: string;
+  /** Those of the operator, as they are now. */
+  issuerDetails?: BillingDetails | undefined;
   /** Whose statement it is. */
   tenant: {
     /** The id of the tenant. */
     id: string;
     /** As given at signup. */
     name: string;
+    /** Those that held at the end of the month, or the first ones that were given later. Absent: there are none. */
+    details?: BillingDetails | undefined;
   };
   /** A month of the calendar in UTC. */
   month: string;
@@ -574,6 +588,25 @@ export interface Operations {
     };
     /** The answer. */
     answer: Tenant;
+  };
+  /** Name, address and tax id on statements. */
+  'GET /v1/billing/details': {
+    /** The answer. */
+    answer: BillingDetails;
+  };
+  /** Set name, address and tax id on statements. */
+  'PUT /v1/billing/details': {
+    /** The body. */
+    body: {
+      /** The legal name. */
+      name?: string | undefined;
+      /** The lines of the postal address; none is as if it were absent. */
+      address?: string[] | undefined;
+      /** The tax id, as it is written. */
+      taxId?: string | undefined;
+    };
+    /** The answer. */
+    answer: BillingDetails;
   };
   /** How long the credit lasts, and which rooms use most of it. */
   'GET /v1/billing/runway': {
@@ -1999,6 +2032,7 @@ export const NAMES = {
   ingress_bytes: 'ingressBytes',
   interval_seconds: 'intervalSeconds',
   invoice_url: 'invoiceUrl',
+  issuer_details: 'issuerDetails',
   key_id: 'keyId',
   last_at: 'lastAt',
   last_top_up_error: 'lastTopUpError',
@@ -2032,6 +2066,7 @@ export const NAMES = {
   seconds_by_tier: 'secondsByTier',
   signup_address: 'signupAddress',
   so_far: 'soFar',
+  tax_id: 'taxId',
   wait_seconds: 'waitSeconds',
 } as const;
 

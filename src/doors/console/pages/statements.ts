@@ -14,7 +14,7 @@ import type { SessionCall } from '../route.ts';
 export async function showStatements({ deps, session }: SessionCall): Promise<Answer> {
   const statements = await listStatements(deps.db, session.tenant);
   const body = html`<h1>Statements</h1>
-<p><a href="/console/statements/${monthOf(new Date())}">This month so far</a></p>
+<p><a href="/console/statements/${monthOf(new Date())}">This month so far</a> · <a href="/console/billing-details">Billing details</a></p>
 ${
   statements.length === 0
     ? emptyState(

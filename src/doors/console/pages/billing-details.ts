@@ -1,0 +1,78 @@
+/** `/console/billing-details`: name, address and tax id of the tenant on its statements. */
+import { html } from '@boxoffice/pages/html';
+import { mayDo } from '../../../access/rights/abilities.ts';
+import { actorOf } from '../../../access/sessions/session.ts';
+import { inTransaction } from '../../../base/db/transaction.ts';
+import { Failure } from '../../../base/failure.ts';
+import {
+  ADDRESS_LINE_LENGTH_MAX,
+  ADDRESS_LINES_MAX,
+  LEGAL_NAME_LENGTH_MAX,
+  parseDetails,
+  TAX_ID_LENGTH_MAX,
+} from '../../../money/statements/billing-details.ts';
+import { getBillingDetails } from '../../../money/statements/get-billing-details.ts';
+import { setBillingDetails } from '../../../money/statements/set-billing-details.ts';
+import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Faults, field } from '../../consoles/components.ts';
+import type { Form } from '../../http/form.ts';
+import type { SessionCall } from '../route.ts';
+
+const PATH = '/console/billing-details';
+const LINE_NAMES = Array.from({ length: ADDRESS_LINES_MAX }, (_, at) => `line${at + 1}`);
+
+export const DETAILS_FIELDS = ['name', ...LINE_NAMES, 'tax_id'];
+
+export async function showBillingDetails(call: SessionCall): Promise<Answer> {
+  return detailsPage(call, undefined, {});
+}
+
+export async function submitBillingDetails(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, address } = call;
+  const given = (name: string) => (form.get(name) ?? '').trim() || undefined;
+  const lines = LINE_NAMES.filter(given);
+  try {
+    const wanted = parseDetails({
+      name: given('name'),
+      address: lines.map((name) => given(name)!),
+      tax_id: given('tax_id'),
+    });
+    const actor = actorOf(session, address);
+    await inTransaction(deps.db, (tx) => setBillingDetails(tx, actor, session.tenant, wanted));
+  } catch (error) {
+    const wrong = error instanceof Failure ? error.field : undefined;
+    if (wrong === undefined) throw error;
+    const [, at] = /^address\/(\d+)$/.exec(wrong) ?? [];
+    const name = at === undefined ? wrong : lines[Number(at)]!;
+    return detailsPage(call, form, { [name]: 'Give one line of text, and not a longer one.' }, 400);
+  }
+  return redirect(PATH);
+}
+
+async function detailsPage(
+  { deps, session }: SessionCall,
+  typed: Form | undefined,
+  faults: Faults,
+  status = 200,
+): Promise<Answer> {
+  const { name, address, taxId } = await getBillingDetails(deps.db, session.tenant);
+  const isFixed = !mayDo(session.role, 'pay') && html` readonly`;
+  const input = (at: string, label: string, stored: string | undefined, lengthMax: number) =>
+    field({
+      name: at,
+      label,
+      value: typed ? typed.get(at) : stored,
+      faults,
+      input: html`maxlength="${lengthMax}" autocomplete="off"${isFixed}`,
+    });
+  const body = html`<h1>Billing details</h1>
+<p>Your <a href="/console/statements">statements</a> show them from now on. Those of months that are over keep what they had; if they had none,
+they show the first ones that you give.</p>
+<section class="card"><form method="post" action="${PATH}" novalidate>
+${input('name', 'Legal name', name, LEGAL_NAME_LENGTH_MAX)}
+<fieldset><legend>Address</legend>
+${LINE_NAMES.map((each, at) => input(each, `Line ${at + 1}`, address[at], ADDRESS_LINE_LENGTH_MAX))}</fieldset>
+${input('tax_id', 'Tax id', taxId, TAX_ID_LENGTH_MAX)}
+${!isFixed && html`<p><button class="primary">Save</button></p>`}</form></section>`;
+  return page({ title: 'Billing details', body }, status);
+}
