@@ -210,6 +210,15 @@ describe('refuses, with one line that names the variable', () => {
     [{ OPS_HOSTS: 'a:80' }, 'OPS_HOSTS must be a list of addresses or host names without ports, not "a:80"'],
     [{ HSTS_SECONDS: '-1' }, 'HSTS_SECONDS must be a whole number from 0 to 63072000, not "-1"'],
     [{ SUPPORT_EMAIL: 'help' }, 'SUPPORT_EMAIL must be a mail address, not "help"'],
+    [
+      { ISSUER_NAME: 'Boxoffice\nGmbH' },
+      'ISSUER_NAME must be one line of at most 200 characters, not "Boxoffice\\nGmbH"',
+    ],
+    [
+      { ISSUER_ADDRESS: '1;2;3;4;5;6;7' },
+      'ISSUER_ADDRESS must be at most 6 lines of at most 100 characters, separated by semicolons, not "1;2;3;4;5;6;7"',
+    ],
+    [{ ISSUER_TAX_ID: ' ' }, 'ISSUER_TAX_ID must be one line of at most 50 characters, not " "'],
     [{ HOST: 'a b' }, 'HOST must be an address or a host name, not "a b"'],
     [{ PUBLIC_URL: 'api.example.com' }, 'PUBLIC_URL must be an http or https address, not "api.example.com"'],
     [{ PUBLIC_URL: 'ftp://x' }, 'PUBLIC_URL must be an http or https address, not "ftp://x"'],
