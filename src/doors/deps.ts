@@ -1,7 +1,6 @@
 /**
  * All dependencies of the operations, as the doors and `run` hold them. Features declare the part they need.
  */
-import type { DeviceDeps } from '../access/devices/authenticate-device.ts';
 import type { KeyDeps } from '../access/keys/authenticate.ts';
 import type { KeyRate } from '../access/keys/key-rate.ts';
 import type { InvitationLimit } from '../access/members/invitation-limit.ts';
@@ -12,7 +11,6 @@ import type { OnceDeps } from '../base/idempotency/once.ts';
 import type { ConnectionLimit } from '../base/limits/connection-limit.ts';
 import type { CallQueue } from '../base/tenants/call-queue.ts';
 import type { HeavyReads } from '../base/tenants/heavy-reads.ts';
-import type { JoinLimit } from '../control/admission/join-limit.ts';
 import type { JoinDeps } from '../control/admission/join-room.ts';
 import type { RevocationFeed } from '../control/revocations/revocation-feed.ts';
 import type { Sightings } from '../control/rooms/sightings.ts';
@@ -30,9 +28,9 @@ import type { Metrics } from './metrics.ts';
 export interface Deps
   extends OnceDeps,
     ChargeDeps,
+    KeyDeps,
     PaymentsDeps,
     StatementDeps,
-    DeviceDeps,
     SigningKeyDeps,
     SignupDeps,
     OidcDeps,
@@ -41,7 +39,6 @@ export interface Deps
     MailDeps,
     WebhookDeps {
   readonly metrics: Metrics;
-  readonly joinLimit: JoinLimit;
   readonly invitationLimit: InvitationLimit;
   readonly connections: ConnectionLimit;
   readonly keyRate: KeyRate;

@@ -9,7 +9,7 @@ import type { Deps } from './deps.ts';
  */
 export type RouteQueue = 'calls' | 'heavy reads' | 'provider calls' | 'webhook calls' | 'its own';
 
-const AT_ONCE: Pick<Deps['calls'], 'run'> = { run: (_caller, work) => work() };
+const AT_ONCE: Pick<Deps['calls'], 'run'> = { run: (_caller, work) => work(false) };
 
 export function queueOfRoute(
   deps: Pick<Deps, 'calls' | 'heavyReads' | 'providerCalls' | 'webhookCalls'>,

@@ -5,7 +5,6 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { CredentialLookups } from '../access/devices/credential-lookups.ts';
 import { FailedKeys } from '../access/keys/failed-keys.ts';
 import { KeyLookups } from '../access/keys/key-lookups.ts';
 import { KeyRate } from '../access/keys/key-rate.ts';
@@ -26,7 +25,6 @@ import { CallQueue, callQueueLimits, gatheredCallLimits } from '../base/tenants/
 import { HeavyReads, heavyReadLimits } from '../base/tenants/heavy-reads.ts';
 import { TenantServers } from '../base/tenants/tenant-servers.ts';
 import { GatheredAdmissions } from '../control/admission/gathered-admissions.ts';
-import { JoinLimit } from '../control/admission/join-limit.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
 import { Sightings } from '../control/rooms/sightings.ts';
 import { StreamLimit } from '../control/streams/stream-limit.ts';
@@ -328,7 +326,6 @@ export function makeDeps({
       },
     ),
     keyLookups,
-    credentialLookups: new CredentialLookups(db),
     failedKeys: new FailedKeys(db),
     lastUses: new LastUses(backgroundDb),
     signupLimit: new SignupLimit(db, config.signupsPerHour),
@@ -337,7 +334,6 @@ export function makeDeps({
     consoleMails: new ConsoleMailRows(box),
     issuer: config.oidc && new Issuer(config.oidc),
     checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),
-    joinLimit: new JoinLimit(db),
     connections: new ConnectionLimit({
       max: config.clientConnectionsMax,
       perAddressMax: config.clientConnectionsPerAddressMax,

@@ -29,7 +29,7 @@ export class DatabaseSigner implements Signer {
     if (this.#opened?.kid !== kid) this.#opened = { kid, key: this.#open(kid) };
     const opened = this.#opened;
     try {
-      return sign('sha256', bytes, { key: await opened.key, dsaEncoding: 'ieee-p1363' });
+      return fixedSize(sign('sha256', bytes, await opened.key));
     } catch (error) {
       // Do not cache a failure: the next call reads the key again.
       if (this.#opened === opened) this.#opened = undefined;
@@ -42,4 +42,23 @@ export class DatabaseSigner implements Signer {
     if (!sealed) throw new Error(`there is no signing key ${kid}`);
     return createPrivateKey({ key: this.#box.open(sealed.privateKey, kid), format: 'der', type: 'pkcs8' });
   }
+}
+
+/**
+ * r and s of 32 bytes each, from the two integers of a DER signature (RFC 3279, 2.2.3). Node converts too, but its
+ * `dsaEncoding` makes a signature take twice as long.
+ */
+function fixedSize(der: Buffer): Buffer {
+  const r = der.subarray(4, 4 + der[3]!);
+  const s = der.subarray(6 + r.length);
+  const fixed = Buffer.alloc(64);
+  // An integer begins with a zero where it would be negative otherwise, and is shorter where it is small.
+  for (const [integer, end] of [
+    [r, 32],
+    [s, 64],
+  ] as const) {
+    const digits = integer.subarray(Math.max(0, integer.length - 32));
+    digits.copy(fixed, end - digits.length);
+  }
+  return fixed;
 }

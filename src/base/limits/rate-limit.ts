@@ -28,17 +28,22 @@ export class RateLimit {
   }
 }
 
-/** The window of each key as its own count left it: the same key may be there several times. */
-async function countEach(db: Pool, seconds: number, keys: readonly string[]): Promise<Window[]> {
+/** The window of each key as its own count left it. */
+export async function countEach(db: Pool, seconds: number, keys: readonly string[]): Promise<Window[]> {
   const amounts = new Map<string, number>();
-  const places = keys.map((key) => {
-    const place = (amounts.get(key) ?? 0) + 1;
-    amounts.set(key, place);
-    return place;
-  });
+  for (const key of keys) amounts.set(key, (amounts.get(key) ?? 0) + 1);
   const windows = await countInWindow(db, seconds, amounts);
-  return keys.map((key, at) => {
-    const { points, msLeft } = windows.get(key)!;
-    return { points: points - amounts.get(key)! + places[at]!, msLeft };
+  return windowsOf(keys, (key) => windows.get(key)!);
+}
+
+/** The same of windows that all have been counted: the same key may be there several times. */
+export function windowsOf(keys: readonly string[], after: (key: string) => Window): Window[] {
+  const left = new Map<string, number>();
+  for (const key of keys) left.set(key, (left.get(key) ?? 0) + 1);
+  return keys.map((key) => {
+    const { points, msLeft } = after(key);
+    const later = left.get(key)! - 1;
+    left.set(key, later);
+    return { points: points - later, msLeft };
   });
 }

@@ -11,11 +11,23 @@ export interface Window {
 const NOW_MS = 'extract(epoch from now()) * 1000';
 
 /**
- * Add to each key in `amounts`. A window of `seconds` begins with the first count of a key, and with the first
- * after the last window has ended.
+ * Adds `amount` to each `key` of `amounts`, SQL that selects both. A window of so many milliseconds, which is SQL too, begins
+ * with the first count of a key, and with the first after the last window has ended. Returns `key`, `points` and `msLeft`.
  *
  * The commit does not wait for the disk. If the server loses its power, the counts of the last second are lost.
  */
+export function countingText(amounts: string, milliseconds: string): string {
+  // In the order of the keys, so that two statements never wait for each other.
+  return `insert into rate_limits as r (key, points, expire)
+           select key, amount, ${NOW_MS} + ${milliseconds} from (${amounts}) g order by key
+           on conflict (key) do update
+             set points = case when r.expire <= ${NOW_MS} then excluded.points else r.points + excluded.points end,
+                 expire = case when r.expire <= ${NOW_MS} then excluded.expire else r.expire end
+           returning key, points, ceil(expire - ${NOW_MS})::double precision as "msLeft",
+                     set_config('synchronous_commit', 'off', true)`;
+}
+
+/** Adds to each key in `amounts`, as `countingText()` says. */
 export async function countInWindow(
   db: Db,
   seconds: number,
@@ -23,14 +35,7 @@ export async function countInWindow(
 ): Promise<ReadonlyMap<string, Window>> {
   const { rows } = await db.query<Window & { readonly key: string }>({
     name: 'count-in-window',
-    // In the order of the keys, so that two statements never wait for each other.
-    text: `insert into rate_limits as r (key, points, expire)
-           select key, amount, ${NOW_MS} + $3 from unnest($1::text[], $2::integer[]) as g (key, amount) order by key
-           on conflict (key) do update
-             set points = case when r.expire <= ${NOW_MS} then excluded.points else r.points + excluded.points end,
-                 expire = case when r.expire <= ${NOW_MS} then excluded.expire else r.expire end
-           returning key, points, ceil(expire - ${NOW_MS})::double precision as "msLeft",
-                     set_config('synchronous_commit', 'off', true)`,
+    text: countingText('select * from unnest($1::text[], $2::integer[]) as u (key, amount)', '$3'),
     values: [[...amounts.keys()], [...amounts.values()], seconds * 1000],
   });
   return new Map(rows.map(({ key, points, msLeft }) => [key, { points, msLeft }]));

@@ -110,14 +110,15 @@ export class CallQueue {
 
   /**
    * Run `work` once the tenant has a place. Fails with `too_many_calls` if that takes too long, or if too
-   * many calls wait already.
+   * many calls wait already. `work` hears whether it waited, since what was read before may be old then.
    */
-  async run<T>(caller: LimitedCaller, work: () => Promise<T>): Promise<T> {
+  async run<T>(caller: LimitedCaller, work: (hasWaited: boolean) => Promise<T>): Promise<T> {
     const calls = this.#callsOf(caller);
-    if (this.#mayRun(calls)) this.#begin(calls);
-    else await this.#turn(caller, calls);
+    const mustWait = !this.#mayRun(calls);
+    if (mustWait) await this.#turn(caller, calls);
+    else this.#begin(calls);
     try {
-      return await work();
+      return await work(mustWait);
     } finally {
       this.#end(caller.tenant, calls);
     }

@@ -39,8 +39,10 @@ export class HeavyReads {
     this.#calls = calls;
   }
 
-  run<T>(caller: LimitedCaller, work: () => Promise<T>): Promise<T> {
-    return this.#queue.run(caller, () => this.#calls.run(caller, work));
+  run<T>(caller: LimitedCaller, work: (hasWaited: boolean) => Promise<T>): Promise<T> {
+    return this.#queue.run(caller, (hasWaited) =>
+      this.#calls.run(caller, (hasWaitedAgain) => work(hasWaited || hasWaitedAgain)),
+    );
   }
 
   /** Do `work` to its end. A slice ends with each `yield`. */

@@ -48,18 +48,16 @@ export interface Entrant {
   readonly address: string | undefined;
 }
 
-/** Each `where` leads to one row by primary key. */
-const STATES = `select t.status, t.exempt, t.limits, t.has_budgets and not t.exempt as "hasBudgets", c.balance, t.range_salt as "rangeSalt",
+/** The columns of an `EntryState`, from `tenants t` and `ENTRY_STATE_JOINS`. */
+export const ENTRY_STATE = `t.status, t.exempt, t.limits, t.has_budgets and not t.exempt as "hasBudgets", c.balance, t.range_salt as "rangeSalt",
       r.uid as "roomUid", r.state as "roomState", r.policy,
       coalesce((select p.left_at is null and p.expires_at > now() from participants p
                  where p.tenant_id = g.tenant_id and p.room_uid = r.uid and p.username = g.username),
                false) as "isPresent",
       coalesce(d.admits, false) as "isAdmitted", d.rank as "highestRank",
-      ${IS_BANNED} as "isBanned"
-    from json_to_recordset($1) as g (at integer, tenant_id bigint, room text, username text, device text,
-                                  address inet)
-    join tenants t on t.id = g.tenant_id
-    join accounts c on c.tenant_id = g.tenant_id
+      ${IS_BANNED} as "isBanned"`;
+/** What decides about `tenant_id`, `room`, `username`, `device` and `address` of `g`. Each `where` leads to one row by primary key. */
+export const ENTRY_STATE_JOINS = `join accounts c on c.tenant_id = g.tenant_id
     left join lateral (select uid, state, policy from rooms
                      where tenant_id = g.tenant_id and name = g.room
                      order by incarnation desc limit 1) r on true
@@ -67,7 +65,12 @@ const STATES = `select t.status, t.exempt, t.limits, t.has_budgets and not t.exe
                            max(a.rank) filter (where a.expires_at > now()) as rank
                       from admissions a
                      where a.tenant_id = g.tenant_id and a.room_uid = r.uid
-                       and a.username = g.username) d on true
+                       and a.username = g.username) d on true`;
+const STATES = `select ${ENTRY_STATE}
+    from json_to_recordset($1) as g (at integer, tenant_id bigint, room text, username text, device text,
+                                  address inet)
+    join tenants t on t.id = g.tenant_id
+    ${ENTRY_STATE_JOINS}
    order by g.at`;
 /** Citus passes no column on into a subquery as the tenant that it looks for. */
 const STATES_OF_TENANT = STATES.replaceAll('g.tenant_id', '$2::bigint');

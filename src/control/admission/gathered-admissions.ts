@@ -10,10 +10,12 @@ import type { Pool } from '../../base/db/pool.ts';
 import { enterFree, findStates, renewFree, sharedBy } from './admission-forms.sql.ts';
 import type { Admission, Admitting, NewAdmission, Renewal } from './admissions.sql.ts';
 import type { Entrant, EntryState } from './entry-state.sql.ts';
+import { findJoinLookups, type JoinLookup, type ShownCredential } from './join-lookups.sql.ts';
 
 const TOGETHER_MAX = 32;
 
 export class GatheredAdmissions {
+  readonly #lookups: Gather<ShownCredential, JoinLookup | undefined>;
   readonly #states: Gather<Entrant, EntryState>;
   readonly #renewals: Gather<Renewal, Admission | undefined>;
   readonly #joins: Gather<NewAdmission, Admitting | undefined>;
@@ -26,6 +28,10 @@ export class GatheredAdmissions {
       ...options,
       nameOf: ({ tenant, roomUid, username }) => `${tenant} ${roomUid} ${username}`,
     };
+    this.#lookups = new Gather<ShownCredential, JoinLookup | undefined>(
+      (shown) => findJoinLookups(db, shown),
+      { max: TOGETHER_MAX, statements: 1 },
+    );
     this.#states = new Gather<Entrant, EntryState>((entrants) => findStates(db, entrants), options);
     this.#renewals = new Gather<Renewal, Admission | undefined>(
       (renewals) => renewFree(db, renewals),
@@ -35,6 +41,11 @@ export class GatheredAdmissions {
       enterFree(db, admissions, mayLower);
     this.#joins = new Gather<NewAdmission, Admitting | undefined>(entering(false), byParticipant);
     this.#mints = new Gather<NewAdmission, Admitting | undefined>(entering(true), byParticipant);
+  }
+
+  /** `undefined`: there is no credential with this id. */
+  lookUp(shown: ShownCredential): Promise<JoinLookup | undefined> {
+    return this.#lookups.ask(shown);
   }
 
   findState(entrant: Entrant): Promise<EntryState> {

@@ -50,8 +50,15 @@ export interface Joined extends Admitted {
  * Fails with `permission_denied`, `banned`, `tenant_not_active`, `payment_required`, `credit_spent`,
  * `not_found`, `quota_exceeded`, `room_ended`, `age_verification_required`, `room_locked`, `username_taken`,
  * `room_full`, `budget_reached` and, for a name that looks like that of a present user, `username_confusable`.
+ *
+ * `state`, if it was just looked up with the credential, saves looking for it.
  */
-export async function joinRoom(deps: JoinDeps, device: Device, request: JoinRequest): Promise<Joined> {
+export async function joinRoom(
+  deps: JoinDeps,
+  device: Device,
+  request: JoinRequest,
+  state?: EntryState,
+): Promise<Joined> {
   const { tenant } = device;
   if (request.tenant !== undefined && request.tenant !== renderTenantId(tenant)) {
     throw denied('this credential is of another tenant');
@@ -59,7 +66,13 @@ export async function joinRoom(deps: JoinDeps, device: Device, request: JoinRequ
   const room = request.room ?? device.defaultRoom ?? ROOM_DEFAULT;
   if (!mayJoinRoom(device.rooms, room)) throw denied('this credential is not for this room');
 
-  const admitted = await admit(deps, device, () => checkJoin(deps, device, { ...request, room }));
+  let lookedUp = state;
+  const admitted = await admit(deps, device, () => {
+    const known = lookedUp;
+    // A second check is there because something changed.
+    lookedUp = undefined;
+    return checkJoin(deps, device, { ...request, room }, known);
+  });
   return { ...admitted, room };
 }
 
@@ -67,9 +80,10 @@ async function checkJoin(
   deps: JoinDeps,
   device: Device,
   { room, username, thumbprint, address }: JoinRequest & { readonly room: string },
+  known: EntryState | undefined,
 ): Promise<Entry> {
   const { tenant } = device;
-  const state = await deps.admissions.findState({ tenant, room, username, thumbprint, address });
+  const state = known ?? (await deps.admissions.findState({ tenant, room, username, thumbprint, address }));
   refuseBanned(state);
   refuseInactive(state);
   refuseWithoutCredit(state);

@@ -11,7 +11,7 @@ import { joinRoom } from '../../control/admission/join-room.ts';
 import type { Deps } from '../deps.ts';
 import { answersInText, described } from '../http/answers.ts';
 import type { Http } from '../http/http.ts';
-import { deviceOf, requireDevice } from './auth.ts';
+import { arrive, requireDevice } from './auth.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 
 const COORDINATE = Type.String({
@@ -91,7 +91,6 @@ export function joinRoute(app: Http, deps: Deps): void {
       onRequest: async (request) => requireDevice(deps, request),
     },
     async (request) => {
-      const device = deviceOf(request);
       const { tenant, room } = request.body;
       const thumbprint = findThumbprint(request.body);
       const username = prepareUsername(request.body.username);
@@ -99,8 +98,11 @@ export function joinRoute(app: Http, deps: Deps): void {
         throw invalidRequest('username must be 1 to 64 characters that a username may hold (RFC 8265)');
       }
 
-      const wanted = { tenant, room, username, thumbprint, address: parseAddress(request.ip) };
-      const joined = await deps.gatheredCalls.run(device, () => joinRoom(deps, device, wanted));
+      const joining = { tenant, room, username, thumbprint, address: parseAddress(request.ip) };
+      const { device, state } = await arrive(deps, request, joining);
+      const joined = await deps.gatheredCalls.run(device, (hasWaited) =>
+        joinRoom(deps, device, joining, hasWaited ? undefined : state),
+      );
       request.log.info(
         { tenant: renderTenantId(device.tenant), room: joined.room, jti: joined.jti, kid: joined.kid },
         'joined',

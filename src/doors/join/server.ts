@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import { collectMethods, type Http, openHttp } from '../http/http.ts';
 import { jwksRoute } from '../http/jwks.ts';
 import { revocationsRoute } from '../http/revocations.ts';
+import { firstFault } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import { renderClientError, sendError } from './errors.ts';
 import { joinRoute } from './join.ts';
@@ -44,8 +45,11 @@ export async function buildJoin(door: JoinDoor & { readonly trustProxy: readonly
 /** The route, in its own context: its errors are plain text wherever it is registered. */
 export async function joinDoor(app: Http, { deps, origins }: JoinDoor): Promise<void> {
   app.decorateRequest('device', undefined);
+  app.decorateRequest('isWhole', false);
   app.decorateRequest('outcome', 'joined');
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  app.setErrorHandler(async (error, request, reply) =>
+    sendError(await firstFault(deps, request, error), request, reply),
+  );
   app.addHook('onResponse', async (request) => {
     if (request.method === 'POST') deps.metrics.joins.inc({ outcome: request.outcome });
   });

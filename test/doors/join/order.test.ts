@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { createCredential, deviceKey, endRoom, expectJoined, join, spendAll } from '../../support/devices.ts';
 import { changeReferenceTable } from '../../support/reference-tables.ts';
-import { ask, type TestTenant, useService } from '../../support/service.ts';
+import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import { setStatus } from '../rest/support.ts';
+import { rawRequest, sendBytes, setStatus } from '../rest/support.ts';
 
 const app = useService();
 
@@ -111,17 +111,65 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-async function answerWith(...faults: readonly Fault[]) {
+/** Faults of what the headers show: they are reported before the body is there. */
+const OF_HEADERS = FAULTS.slice(
+  1,
+  FAULTS.findIndex(({ name }) => name === 'a bad body'),
+);
+
+async function setUp(faults: readonly Fault[]): Promise<Setup> {
   const tenant = await app.paidTenant();
   const setup: Setup = { tenant, ...(await createCredential(app, tenant)), fields: {}, method: 'POST' };
   // The room already exists, and may have ended.
   expectJoined(await join(app, setup.credential));
   for (const fault of faults) await fault.apply(setup);
-  return ask(`${app.url}/join`, setup.method, {
-    key: setup.credential,
-    body: { username: 'ann', key: deviceKey(), ...setup.fields },
-  });
+  return setup;
 }
+
+/** The request of a set-up: its head, and its body. */
+function partsOf(setup: Setup): readonly [head: string, body: string] {
+  const body = JSON.stringify({ username: 'ann', key: deviceKey(), ...setup.fields });
+  const headers = {
+    authorization: `Bearer ${setup.credential}`,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+  };
+  return [rawRequest(`${setup.method} /join HTTP/1.1`, headers), body];
+}
+
+/** The body comes with the head. */
+async function answerWith(...faults: readonly Fault[]) {
+  return sendBytes(app.url, partsOf(await setUp(faults)).join(''));
+}
+
+/** As with a slow client: the body is sent once the service has counted the join, and not at all if it answers before. */
+async function answerWithLateBody(...faults: readonly Fault[]) {
+  const setup = await setUp(faults);
+  const windows = () =>
+    query('select from rate_limits where key = $1', [`join:${setup.id}`]).then(({ rowCount }) => rowCount);
+  await query('delete from rate_limits where key = $1 and points < 30', [`join:${setup.id}`]);
+  const [head, body] = partsOf(setup);
+  const isEarly = faults.some((fault) => OF_HEADERS.includes(fault));
+  const afterwards = isEarly
+    ? undefined
+    : () =>
+        expect
+          .poll(windows)
+          .toBe(1)
+          .then(() => body);
+  return sendBytes(app.url, head, { afterwards });
+}
+
+describe('a body that comes after its headers', () => {
+  test('is a join, and counts once', async () => {
+    expect((await answerWithLateBody()).status).toBe(200);
+  });
+
+  test.each(FAULTS.slice(1).map((fault) => [fault.name, fault] as const))('%s', async (_name, fault) => {
+    const answer = await answerWithLateBody(fault);
+    expect([answer.status, answer.text]).toStrictEqual([fault.status, expect.stringMatching(fault.text)]);
+  });
+});
 
 describe.each(FAULTS.map((fault, at) => [fault.name, fault, at] as const))('%s', (_name, fault, at) => {
   test('by itself', async () => {

@@ -136,10 +136,12 @@ describe('a database that', () => {
   test('is lost in the middle of a join: 503', async () => {
     const credential = await credentialOf();
     // The name of a statement is on the wire each time, its text only once per connection.
-    const joining = ['find-credentials-by-id', 'count-in-window'];
+    const joining = isDistributed()
+      ? ['find-credentials-by-id', 'count-in-window', 'find-entry-states-of-tenant']
+      : ['find-join-lookups'];
     const renewing = isDistributed()
-      ? ['find-entry-states-of-tenant', 'lock-free-participants', 'renew-participants']
-      : ['find-entry-states', 'renew-free-admissions'];
+      ? ['lock-free-participants', 'renew-participants']
+      : ['renew-free-admissions'];
     const entering = isDistributed()
       ? ['insert-participant', 'upsert-1-devices']
       : ['upsert-free-admissions'];
@@ -160,7 +162,7 @@ describe('a database that', () => {
       'content-type': 'application/json',
       'content-length': '100',
     };
-    proxy.cutBefore('find-credentials-by-id');
+    proxy.cutBefore(isDistributed() ? 'find-credentials-by-id' : 'find-join-lookups');
     const answer = await sendBytes(url().url, rawRequest('POST /join HTTP/1.1', head, '{'));
     proxy.cutBefore(undefined);
     expectText(answer, 503, 'temporarily unavailable');

@@ -75,12 +75,15 @@ export function rawRequest(
 /**
  * Send bytes as they are and read until the service closes, or until there is a whole answer.
  *
- * Fails if neither happens within `withinMs`.
+ * Fails if neither happens within `withinMs`. `afterwards` resolves to what is sent later.
  */
 export function sendBytes(
   url: string,
   bytes: string | Uint8Array | readonly (string | Uint8Array)[],
-  { withinMs = 5_000 } = {},
+  {
+    withinMs = 5_000,
+    afterwards,
+  }: { withinMs?: number; afterwards?: (() => Promise<string>) | undefined } = {},
 ): Promise<Answer & { readonly elapsedMs: number }> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer & { readonly elapsedMs: number }>();
   const started = performance.now();
@@ -101,6 +104,7 @@ export function sendBytes(
   socket.on('error', finish);
   socket.on('close', () => finish());
   for (const part of [bytes].flat() as (string | Uint8Array)[]) socket.write(part);
+  afterwards?.().then((rest) => socket.write(rest), finish);
   return promise;
 }
 

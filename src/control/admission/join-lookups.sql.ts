@@ -1,0 +1,120 @@
+/** SQL that looks up what a join begins with. Uses database time. */
+import { type CredentialInUse, findCredentialsById } from '../../access/devices/device-credentials.sql.ts';
+import { IS_WORKING, NOT_EXPIRED } from '../../access/rights/working-key.sql.ts';
+import { isDistributed } from '../../base/db/distribution.ts';
+import type { Pool } from '../../base/db/pool.ts';
+import { countEach, windowsOf } from '../../base/limits/rate-limit.ts';
+import { countingText, type Window } from '../../base/limits/rate-limits.sql.ts';
+import { ROOM_DEFAULT } from '../rooms/room.ts';
+import { ENTRY_STATE, ENTRY_STATE_JOINS, type Entrant, type EntryState } from './entry-state.sql.ts';
+import { JOINS_WINDOW_SECONDS, joinsKeyOf } from './join-limit.ts';
+
+/** A device credential that a request shows. */
+export interface ShownCredential {
+  readonly id: string;
+  /** The hash of what is shown. */
+  readonly hash: Buffer;
+  /** Who wants to join with it; `undefined`: the body has not arrived. */
+  readonly joining: Joining | undefined;
+}
+
+/** `room`: `undefined` for the default room of the credential. */
+export type Joining = Omit<Entrant, 'tenant' | 'room'> & { readonly room: string | undefined };
+
+export interface JoinLookup extends CredentialInUse {
+  /** The joins of the minute, with this one; `undefined`: not counted, because the credential may not join. */
+  readonly joins: Window | undefined;
+  /** `undefined`: not looked up. */
+  readonly state: EntryState | undefined;
+}
+
+interface LookupRow extends CredentialInUse, EntryState {
+  readonly at: number;
+  readonly mayJoin: boolean;
+  readonly points: number;
+  readonly msLeft: number;
+}
+
+const LOOKUPS = `with g as materialized (
+       select a.at, c.tenant_id, c.id, c.hash, c.publish, c.rooms, c.default_room, w.is_working,
+              w.is_working and c.hash = decode(a.hash, 'hex') and cardinality(c.publish) > 0 as may_join,
+              case when a.username is not null then coalesce(a.room, c.default_room, $4) end as room,
+              a.username, a.device, a.address
+         from json_to_recordset($1) as a (at integer, credential text, hash text, room text, username text, device text,
+                                          address inet)
+         join device_credentials c on c.id = a.credential
+        cross join lateral (select (${IS_WORKING} and ${NOT_EXPIRED}) as is_working) w
+     ), counted as (
+       ${countingText('select $2 || id as key, count(*)::integer as amount from g where may_join group by id', '$3')}
+     )
+     select g.at, g.tenant_id as tenant, g.id as "credentialId", g.hash, g.publish, g.rooms, g.default_room as "defaultRoom",
+            t.status as "tenantStatus", t.limits as "tenantLimits", g.is_working as "isWorking", g.may_join as "mayJoin",
+            counted.points, counted."msLeft", ${ENTRY_STATE}
+       from g join tenants t on t.id = g.tenant_id
+       left join counted on counted.key = $2 || g.id
+       ${ENTRY_STATE_JOINS}
+      order by g.at`;
+
+/**
+ * For each that is shown: the credential with its id, counted if it may join; `undefined`: there is none. Where tables are
+ * distributed, the state has a statement of its own, because it is on the server of the tenant.
+ */
+export function findJoinLookups(
+  db: Pool,
+  shown: readonly ShownCredential[],
+): Promise<readonly (JoinLookup | undefined)[]> {
+  return isDistributed() ? lookUpInSteps(db, shown) : lookUpAtOnce(db, shown);
+}
+
+async function lookUpAtOnce(
+  db: Pool,
+  shown: readonly ShownCredential[],
+): Promise<readonly (JoinLookup | undefined)[]> {
+  const { rows } = await db.query<LookupRow>({
+    name: 'find-join-lookups',
+    text: LOOKUPS,
+    values: [asked(shown), joinsKeyOf(''), JOINS_WINDOW_SECONDS * 1000, ROOM_DEFAULT],
+  });
+  const counted = rows.filter(({ mayJoin }) => mayJoin);
+  const windowOf = new Map(
+    counted.map(({ credentialId, points, msLeft }) => [credentialId, { points, msLeft }]),
+  );
+  const ids = counted.map(({ credentialId }) => credentialId);
+  const windows = windowsOf(ids, (id) => windowOf.get(id)!);
+  const found = shown.map((): JoinLookup | undefined => undefined);
+  for (const { at, mayJoin, points: _, msLeft: __, ...row } of rows) {
+    found[at] = { ...row, joins: mayJoin ? windows.shift() : undefined, state: shown[at]!.joining && row };
+  }
+  return found;
+}
+
+async function lookUpInSteps(
+  db: Pool,
+  shown: readonly ShownCredential[],
+): Promise<readonly (JoinLookup | undefined)[]> {
+  const credentials = await findCredentialsById(db, [...new Set(shown.map(({ id }) => id))]);
+  const mayJoin = ({ id, hash }: ShownCredential) => {
+    const found = credentials.get(id);
+    return found?.isWorking === true && found.hash.equals(hash) && found.publish.length > 0;
+  };
+  const keys = shown.filter(mayJoin).map(({ id }) => joinsKeyOf(id));
+  const windows = keys.length > 0 ? await countEach(db, JOINS_WINDOW_SECONDS, keys) : [];
+  return shown.map((each) => {
+    const found = credentials.get(each.id);
+    return found && { ...found, joins: mayJoin(each) ? windows.shift() : undefined, state: undefined };
+  });
+}
+
+function asked(shown: readonly ShownCredential[]): string {
+  return JSON.stringify(
+    shown.map(({ id, hash, joining }, at) => ({
+      at,
+      credential: id,
+      hash: hash.toString('hex'),
+      room: joining?.room,
+      username: joining?.username,
+      device: joining?.thumbprint,
+      address: joining?.address,
+    })),
+  );
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { hashKey } from '../../../src/access/keys/api-key.ts';
+import { findJoinLookups } from '../../../src/control/admission/join-lookups.sql.ts';
+import { createCredential, deviceKey, expectJoined, join } from '../../support/devices.ts';
+import { changeReferenceTable } from '../../support/reference-tables.ts';
+import { useService } from '../../support/service.ts';
+import { testOneServer } from '../../support/step-forms.ts';
+
+const app = useService();
+const db = () => app.service.deps.db;
+const joining = { room: undefined, username: 'ann', thumbprint: 'a'.repeat(43), address: undefined };
+const shownBy = ({ id, credential }: { id: string; credential: string }) => ({
+  id,
+  hash: hashKey(credential),
+  joining,
+});
+
+test('each that may join is counted, in order; no other is', async () => {
+  const tenant = await app.paidTenant();
+  const [one, two, silent, revoked] = await Promise.all([
+    createCredential(app, tenant),
+    createCredential(app, tenant),
+    createCredential(app, tenant, { publish: [] }),
+    createCredential(app, tenant),
+  ]);
+  const change = 'update device_credentials set revoked_at = now() where id = $1';
+  await changeReferenceTable(db(), change, [revoked.id]);
+
+  const shown = [
+    shownBy(one),
+    { ...shownBy(one), hash: hashKey('wrong') },
+    shownBy(two),
+    shownBy(one),
+    shownBy(silent),
+    { ...shownBy(one), id: '0123456789abcdef' },
+    shownBy(revoked),
+    shownBy(one),
+  ];
+  const points = async () => (await findJoinLookups(db(), shown)).map((found) => found?.joins?.points);
+  expect(await points()).toEqual([1, undefined, 1, 2, undefined, undefined, undefined, 3]);
+  expect(await points()).toEqual([4, undefined, 2, 5, undefined, undefined, undefined, 6]);
+  const { rows } = await db().query(
+    "select count(*)::integer as count from rate_limits where key like 'join:%'",
+  );
+  expect(rows).toEqual([{ count: 2 }]);
+});
+
+testOneServer('the state is that of the room that is asked for, or of the default room', async () => {
+  const tenant = await app.paidTenant();
+  const device = await createCredential(app, tenant, { default_room: 'hall' });
+  expectJoined(await join(app, device.credential, { key: deviceKey() }));
+  const shown = [
+    shownBy(device),
+    { ...shownBy(device), joining: { ...joining, room: 'hall' } },
+    { ...shownBy(device), joining: { ...joining, room: 'elsewhere' } },
+    { ...shownBy(device), joining: undefined },
+  ];
+  const found = await findJoinLookups(db(), shown);
+  expect(found.map((each) => each?.state?.isPresent)).toEqual([true, true, false, undefined]);
+  expect(found.map((each) => each?.state?.roomState)).toEqual(['LIVE', 'LIVE', null, undefined]);
+  expect(found.map((each) => each?.credentialId)).toEqual(found.map(() => device.id));
+});
