@@ -3,6 +3,7 @@
  * asked: the decoder reads the same bits, so they cannot claim a smaller picture than is shown.
  */
 import { BitReader } from './bit-reader.ts';
+import { readVp8Descriptor } from './vp8.ts';
 
 export type VideoCodec = 'VP8' | 'H264';
 
@@ -18,13 +19,17 @@ export class FrameSize {
     this.#codec = codec;
   }
 
-  /** Reads a payload. Returns false if it hides its size, or if nothing before it could be decoded: it is not to be forwarded. */
-  take(payload: Buffer): boolean {
+  /**
+   * Reads a payload. `key`: a key frame begins in it. `undefined`: it is not to be forwarded, because it hides its size, or nothing
+   * before it could be decoded.
+   */
+  take(payload: Buffer): 'key' | 'other' | undefined {
     const sizes = this.#codec === 'VP8' ? readVp8(payload) : readH264(payload);
-    if (!sizes) return false;
+    if (!sizes) return undefined;
     for (const { id, pixels } of sizes) this.#sizes.set(id, pixels);
     if (sizes.length > 0) this.pixels = Math.max(...this.#sizes.values());
-    return this.pixels > 0;
+    if (this.pixels === 0) return undefined;
+    return sizes.length > 0 ? 'key' : 'other';
   }
 }
 
@@ -35,19 +40,10 @@ interface Size {
 
 const NO_SIZE: readonly Size[] = [];
 
-/** The payload descriptor (RFC 7741, 4.2), and behind it the header of the frame (RFC 6386, 9.1). */
+/** The header of a frame (RFC 6386, 9.1). */
 function readVp8(payload: Buffer): readonly Size[] | undefined {
-  const first = payload[0];
-  if (first === undefined) return NO_SIZE;
-  const beginsFrame = (first & 0x10) !== 0 && (first & 0x07) === 0;
+  const { beginsFrame, frameAt: at } = readVp8Descriptor(payload);
   if (!beginsFrame) return NO_SIZE;
-  let at = 1;
-  if (first & 0x80) {
-    const extension = payload[at++] ?? 0;
-    if (extension & 0x80) at += (payload[at] ?? 0) & 0x80 ? 2 : 1;
-    if (extension & 0x40) at += 1;
-    if (extension & 0x30) at += 1;
-  }
   const begin = payload[at];
   if (begin === undefined) return undefined;
   const isKeyFrame = (begin & 1) === 0;

@@ -184,7 +184,7 @@ export class Relay {
     const codecs = chooseCodecs(offer, room.find(of));
     const chosen = new Map([...codecs].map(([mid, each]) => [mid, { ...each, ssrc: randomInt(2, 2 ** 32) }]));
     const receivers = new Map<Kind, Receiver>();
-    const subscription: Subscription = { of, receivers };
+    const subscription: Subscription = { of, receivers, recoded: () => session.end('CODEC_CHANGED') };
     const session = this.#begin(admission, room, offer, address, {
       published: [],
       muted: () => undefined,
@@ -194,10 +194,13 @@ export class Relay {
       prepare: (peer) => {
         for (const { mid, kind } of offer.sections) {
           const right = rightToGet(kind);
-          const send = (packet: Buffer) =>
-            session.admission.capabilities.includes(right) && peer.send(packet);
           const { codec, ssrc } = chosen.get(mid)!;
-          receivers.set(kind, new Receiver(codec, ssrc, send, session.participant));
+          const recipient = {
+            send: (packet: Buffer) => peer.send(packet),
+            meter: session.participant,
+            mayGet: () => session.admission.capabilities.includes(right),
+          };
+          receivers.set(kind, new Receiver(codec, ssrc, recipient));
         }
       },
       heard: (packet) => {

@@ -2,9 +2,10 @@
 import type { EncryptionGuard, Packet } from './encryption-guard.ts';
 import { FrameSize } from './frame-size.ts';
 import type { Codec, Kind } from './offer.ts';
+import { Outgoing } from './outgoing.ts';
 import { Resends } from './resends.ts';
 import { pictureLoss } from './rtcp.ts';
-import { Outgoing, type RtpHeader } from './rtp.ts';
+import type { RtpHeader } from './rtp.ts';
 import type { Session } from './session.ts';
 
 const KEY_FRAME_MS_MIN = 500;
@@ -52,10 +53,15 @@ export class Source {
     return undefined;
   }
 
+  /** A receiver begins with a key frame, which is asked for until it comes. */
   #forward({ bytes, header }: Packet): void {
-    const isPicture = this.#size?.take(bytes.subarray(header.payloadAt, header.payloadEnd)) ?? true;
-    if (!isPicture) this.askForKeyFrame();
-    else for (const receiver of this.#receivers) receiver.send(bytes, header, this.#size?.pixels ?? 0);
+    const part = this.#size ? this.#size.take(bytes.subarray(header.payloadAt, header.payloadEnd)) : 'key';
+    let isAwaited = part === undefined;
+    for (const receiver of part === undefined ? [] : this.#receivers) {
+      if (part === 'other' && receiver.waits(header)) isAwaited = true;
+      else receiver.send(bytes, header, this.#size?.pixels ?? 0);
+    }
+    if (isAwaited) this.askForKeyFrame();
   }
 
   attach(receiver: Receiver): void {
@@ -74,8 +80,7 @@ export class Source {
     if (this.codec === 'opus' || this.#ssrc === undefined) return;
     const now = performance.now();
     if (now - this.#askedAt < KEY_FRAME_MS_MIN) return;
-    this.#askedAt = now;
-    this.#send(pictureLoss(this.#ssrc));
+    if (this.#send(pictureLoss(this.#ssrc))) this.#askedAt = now;
   }
 
   /** Nothing comes any more until it is unmuted, or for ever. */
@@ -97,51 +102,74 @@ export interface Meter {
   show(stream: object, pixels: number): void;
 }
 
+/** Who gets the packets of a receiver. */
+export interface Recipient {
+  readonly send: Send;
+  readonly meter: Meter;
+  /** Whether the newest token allows it. */
+  readonly mayGet: () => boolean;
+}
+
 /** One kind of media of one subscriber. */
 export class Receiver {
+  readonly codec: Codec['name'];
   readonly ssrc: number;
-  readonly #send: Send;
+  readonly #recipient: Recipient;
   readonly #outgoing: Outgoing;
   readonly #resends = new Resends();
-  readonly #meter: Meter;
   #pixels = 0;
 
   /** `ssrc`: of what is sent to it. */
-  constructor({ payloadType }: Codec, ssrc: number, send: Send, meter: Meter) {
+  constructor(codec: Codec, ssrc: number, recipient: Recipient) {
+    this.codec = codec.name;
     this.ssrc = ssrc;
-    this.#send = send;
-    this.#outgoing = new Outgoing(payloadType, ssrc);
-    this.#meter = meter;
+    this.#recipient = recipient;
+    this.#outgoing = new Outgoing(codec, ssrc);
+  }
+
+  /** Whether it can decode nothing of this sender before the next key frame. */
+  waits({ ssrc }: RtpHeader): boolean {
+    return this.#recipient.mayGet() && !this.#outgoing.follows(ssrc);
   }
 
   send(packet: Buffer, header: RtpHeader, pixels: number): void {
+    if (!this.#recipient.mayGet()) {
+      this.pause();
+      return;
+    }
+    const isFirst = this.waits(header);
     const copy = this.#outgoing.rewrite(packet, header);
-    if (!this.#sends(copy)) return;
-    this.#resends.keep(copy);
-    if (pixels !== this.#pixels) this.#resize(pixels);
+    if (copy && this.#sends(copy)) {
+      this.#resends.keep(copy);
+      if (pixels !== this.#pixels) this.#resize(pixels);
+    } else if (isFirst) {
+      // The rest of a key frame is worth nothing without its beginning.
+      this.pause();
+    }
   }
 
   /** Sends again what the subscriber misses. */
   resend(missing: readonly number[]): void {
-    for (const sequence of missing) {
+    for (const sequence of this.#recipient.mayGet() ? missing : []) {
       const missed = this.#resends.take(sequence);
       if (missed) this.#sends(missed);
     }
   }
 
   #sends(packet: Buffer): boolean {
-    const isSent = this.#send(packet);
-    if (isSent) this.#meter.sent(packet.length);
+    const isSent = this.#recipient.send(packet);
+    if (isSent) this.#recipient.meter.sent(packet.length);
     return isSent;
   }
 
   pause(): void {
+    this.#outgoing.pause();
     if (this.#pixels !== 0) this.#resize(0);
   }
 
   #resize(pixels: number): void {
     this.#pixels = pixels;
-    this.#meter.show(this, pixels);
+    this.#recipient.meter.show(this, pixels);
   }
 }
 
@@ -156,6 +184,8 @@ export interface Subscription {
   /** The name of the publisher. */
   readonly of: string;
   readonly receivers: ReadonlyMap<Kind, Receiver>;
+  /** What is published now has another codec than the subscription. */
+  recoded(): void;
 }
 
 /** One incarnation of a room, for as long as it has sessions. */
@@ -200,7 +230,12 @@ export class Room {
   }
 }
 
-function connect(publication: Publication, { of, receivers }: Subscription): void {
-  if (of !== publication.username) return;
-  for (const [kind, receiver] of receivers) publication.sources.get(kind)?.attach(receiver);
+function connect({ username, sources }: Publication, { of, receivers, recoded }: Subscription): void {
+  if (of !== username) return;
+  const pairs = [...receivers].flatMap(([kind, receiver]) => {
+    const source = sources.get(kind);
+    return source ? [{ source, receiver }] : [];
+  });
+  if (pairs.some(({ source, receiver }) => source.codec !== receiver.codec)) recoded();
+  else for (const { source, receiver } of pairs) source.attach(receiver);
 }

@@ -1,4 +1,4 @@
-/** The fields of RTP packets that a relay reads and rewrites (RFC 3550, 5.1). */
+/** The fields of RTP packets that a relay reads (RFC 3550, 5.1). */
 
 const HEADER_BYTES = 12;
 const VERSION = 2;
@@ -8,6 +8,8 @@ export interface RtpHeader {
   /** The marker: of pictures, the last packet of one. */
   readonly isLast: boolean;
   readonly sequence: number;
+  /** Ticks of the clock of its codec. */
+  readonly time: number;
   readonly ssrc: number;
   /** Where the payload begins. */
   readonly payloadAt: number;
@@ -31,46 +33,9 @@ export function readRtp(packet: Buffer): RtpHeader | undefined {
     payloadType: packet[1]! & 0x7f,
     isLast: (packet[1]! & 0x80) !== 0,
     sequence: packet.readUInt16BE(2),
+    time: packet.readUInt32BE(4),
     ssrc: packet.readUInt32BE(8),
     payloadAt,
     payloadEnd,
   };
-}
-
-/** A packet of RTCP, which shares the port with RTP (RFC 5761, 4). */
-export function isRtcp(packet: Buffer): boolean {
-  return packet.length >= 2 && packet[1]! >= 192 && packet[1]! <= 223;
-}
-
-/**
- * Numbers and names the packets that one subscriber gets of one kind. Its sequence goes on when the publisher comes
- * back with another, because SRTP takes a number only once.
- */
-export class Outgoing {
-  readonly #payloadType: number;
-  readonly #ssrc: number;
-  #source: number | undefined;
-  #offset = 0;
-  #last = 0;
-
-  constructor(payloadType: number, ssrc: number) {
-    this.#payloadType = payloadType;
-    this.#ssrc = ssrc;
-  }
-
-  /** A copy of the packet, as it is sent. */
-  rewrite(packet: Buffer, { ssrc, sequence }: RtpHeader): Buffer {
-    if (ssrc !== this.#source) {
-      this.#source = ssrc;
-      this.#offset = this.#last + 1 - sequence;
-    }
-    const sent = (sequence + this.#offset) & 0xffff;
-    // A late packet keeps its place; the newest decides where another source goes on.
-    if (((sent - this.#last) & 0xffff) < 0x8000) this.#last = sent;
-    const copy = Buffer.from(packet);
-    copy[1] = (copy[1]! & 0x80) | this.#payloadType;
-    copy.writeUInt16BE(sent, 2);
-    copy.writeUInt32BE(this.#ssrc, 8);
-    return copy;
-  }
 }

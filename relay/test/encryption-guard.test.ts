@@ -4,7 +4,8 @@ import { EncryptionGuard, type Packet } from '../src/encryption-guard.ts';
 /** A packet with this payload. `isLast`: the last one of a picture. */
 function packet(payload: readonly number[], isLast: boolean): Packet {
   const bytes = Buffer.from([...Buffer.alloc(12), ...payload]);
-  const header = { payloadType: 96, isLast, sequence: 1, ssrc: 1, payloadAt: 12, payloadEnd: bytes.length };
+  const numbers = { payloadType: 96, sequence: 1, time: 0, ssrc: 1 };
+  const header = { ...numbers, isLast, payloadAt: 12, payloadEnd: bytes.length };
   return { bytes, header };
 }
 

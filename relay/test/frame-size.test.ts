@@ -65,7 +65,7 @@ describe('H.264', () => {
     for (let at = 0; 4 + at < other.length; at += 1)
       other[4 + at] = Number.parseInt(renamed.slice(8 * at, 8 * at + 8), 2);
     const size = new FrameSize('H264');
-    expect(size.take(high)).toBe(true);
+    expect(size.take(high)).toBe('key');
     size.take(other);
     expect(size.pixels).toBe(1920 * 1080);
     // One of the same name takes its place.
@@ -79,19 +79,19 @@ describe('what is not forwarded', () => {
 
   test('pictures before the first key frame, which nothing could decode', () => {
     const size = new FrameSize('VP8');
-    expect(size.take(Buffer.from([0x10, 0x11, 1, 2]))).toBe(false);
-    expect(size.take(keyFrame)).toBe(true);
-    expect(size.take(Buffer.from([0x10, 0x11, 1, 2]))).toBe(true);
+    expect(size.take(Buffer.from([0x10, 0x11, 1, 2]))).toBeUndefined();
+    expect(size.take(keyFrame)).toBe('key');
+    expect(size.take(Buffer.from([0x10, 0x11, 1, 2]))).toBe('other');
   });
 
   test('a key frame that is split so that its size cannot be read', () => {
     const size = new FrameSize('VP8');
     size.take(keyFrame);
-    expect(size.take(keyFrame.subarray(0, 8))).toBe(false);
-    expect(size.take(Buffer.of(0x10))).toBe(false);
+    expect(size.take(keyFrame.subarray(0, 8))).toBeUndefined();
+    expect(size.take(Buffer.of(0x10))).toBeUndefined();
     const sets = new FrameSize('H264');
     sets.take(Buffer.from('6742c01ed900a02ff9610000030001000003003c8f162e48', 'hex'));
-    expect(sets.take(Buffer.from([0x7c, 0x87, 0x64, 0x00]))).toBe(false);
-    expect(sets.take(Buffer.from([0x65, 1, 2, 3]))).toBe(true);
+    expect(sets.take(Buffer.from([0x7c, 0x87, 0x64, 0x00]))).toBeUndefined();
+    expect(sets.take(Buffer.from([0x65, 1, 2, 3]))).toBe('other');
   });
 });

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { put, wanted } from '../control/budgets/support.ts';
 import { createCredential, spendAll } from '../support/devices.ts';
-import { SIZE, sees, useRelay } from './support.ts';
+import { picturesOf, SIZE, sees, useRelay } from './support.ts';
 
 const meeting = await useRelay();
 const { app, enter, meet } = meeting;
@@ -25,11 +25,16 @@ test('a device credential that is revoked during a call ends its sessions, and n
 });
 
 test('a device that publishes under the name of another one replaces it, and the other one is told', async () => {
-  const { ann } = await meet('replaced');
+  const { ann, bob } = await meet('replaced');
   const second = await enter('ann', 'replaced');
   await second.ask('connect', { relay: meeting.relay.url, size: SIZE });
   await expect.poll(() => ann.heard('moderated')).toMatchObject([{ code: 'REPLACED' }]);
+  await sees(bob);
   expect(await second.heard('moderated')).toEqual([]);
+  const third = await enter('ann', 'replaced');
+  await third.ask('connect', { relay: meeting.relay.url, size: SIZE, codec: 'video/H264' });
+  await expect.poll(async () => (await picturesOf(bob))[0]?.codec).toBe('video/H264');
+  await sees(bob);
 });
 
 test('a spent budget ends sessions whose tokens it pays for, and refuses new ones', async () => {
