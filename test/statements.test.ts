@@ -19,6 +19,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/events/listen.ts': 'LISTEN has no plan',
   'src/events/log-snapshot.sql.ts': 'begin and rollback have no plan',
   'src/control/moderation/broken-bans.sql.ts': 'finding broken bans needs a plan of the moment',
+  'src/control/moderation/revoked-keys.sql.ts': 'finding revoked credentials needs a plan of the moment',
   'src/money/verification/compare-sums.sql.ts': 'for operators',
   'src/money/verification/provider-book.sql.ts': 'once an hour',
   'src/money/verification/verify.sql.ts': 'for operators',

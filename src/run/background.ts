@@ -15,6 +15,7 @@ import { coverTokensOfNewBudgets } from '../control/budgets/cover-tokens.ts';
 import { giveBackExpired } from '../control/budgets/give-back.ts';
 import { credentialListener } from '../control/moderation/credential-listener.ts';
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
+import { reapplyNewRevocations } from '../control/moderation/reapply-new-revocations.ts';
 import { advanceErasures } from '../control/people/advance-erasures.ts';
 import { tellExpiredParticipants } from '../control/rooms/tell-expired-participants.ts';
 import { assigningUsage } from '../control/sessions/assign-usage.ts';
@@ -137,6 +138,7 @@ function jobsOf(
     { name: 'telling of expiring cards', everySeconds: 300, turn: () => tellExpiringCards(deps) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => tellExpiredParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
+    { name: 'applying new revocations again', everySeconds: 5, turn: () => reapplyNewRevocations(deps) },
     {
       name: 'giving back holds of budgets',
       everySeconds: 5,

@@ -265,6 +265,11 @@ export async function findUsersOfDevice(
   return rows;
 }
 
+/** Valid tokens in live rooms that were minted with these API keys or device credentials. */
+export const tokensOfKeys = (tenant: string, keys: string) =>
+  `from admissions a join rooms r on r.tenant_id = a.tenant_id and r.uid = a.room_uid
+    where a.tenant_id = ${tenant} and a.key_id = any(${keys}) and a.expires_at > now() and r.state = 'LIVE'`;
+
 /**
  * Users in live rooms with valid tokens that were minted with these API keys or device credentials. It reads all devices of the
  * tenant, because no index has the keys: call it rarely.
@@ -276,9 +281,7 @@ export async function findUsersOfKeys(
 ): Promise<Pick<Participant, 'roomUid' | 'username'>[]> {
   const { rows } = await db.query<Pick<Participant, 'roomUid' | 'username'>>({
     name: 'find-users-of-keys',
-    text: `select distinct a.room_uid as "roomUid", a.username
-             from admissions a join rooms r on r.tenant_id = a.tenant_id and r.uid = a.room_uid
-            where a.tenant_id = $1 and a.key_id = any($2) and a.expires_at > now() and r.state = 'LIVE'`,
+    text: `select distinct a.room_uid as "roomUid", a.username ${tokensOfKeys('$1', '$2')}`,
     values: [tenant, keys],
   });
   return rows;
