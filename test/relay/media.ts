@@ -9,7 +9,7 @@ import {
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
 import { createCredential } from '../support/devices.ts';
 import type { TestService, TestTenant } from '../support/service.ts';
-import { sendTo } from './requests.ts';
+import { FINGERPRINT, sendTo } from './requests.ts';
 import type { Relay } from './support.ts';
 
 export const PACKET_BYTES = 1_000;
@@ -21,14 +21,19 @@ export interface Connected extends MediaClient {
   readonly received: () => number;
 }
 
+/** Resolves when media can flow. */
+type Connect = (
+  username: string,
+  room: string,
+  path: 'whip' | 'whep',
+  options?: MediaClientOptions,
+) => Promise<Connected>;
+
 export interface Meeting {
   /** As a device of its own. */
-  connect(
-    username: string,
-    room: string,
-    path: 'whip' | 'whep',
-    options?: MediaClientOptions,
-  ): Promise<Connected>;
+  readonly connect: Connect;
+  /** The same with a proof and an offer of another certificate than that of the connection. Resolves when the relay has answered. */
+  readonly swap: Connect;
   /** An offer to publish, of a new device, which leads to no connection. */
   begin(username: string, room: string): ReturnType<typeof sendTo>;
 }
@@ -44,14 +49,20 @@ export async function openMeeting(app: TestService, tenant: TestTenant, relay: R
     const token = await join(device, username, room);
     return sendTo({ relay, device, token }, { path: `/rooms/${room}/whip` });
   };
-  const connect: Meeting['connect'] = async (username, room, path, options) => {
+  /** `shown`: the certificate of the proof and the offer. Default: that of the connection. */
+  const offer = async (
+    shown: string | undefined,
+    ...[username, room, path, options]: Parameters<Connect>
+  ) => {
     const device = devices.get(username) ?? (await createDevice());
     devices.set(username, device);
     const token = await join(device, username, room);
     let location = '';
     let answer = '';
     let received = 0;
-    const exchange = async (body: string, fingerprint: string) => {
+    const exchange = async (own: string, ofConnection: string) => {
+      const fingerprint = shown ?? ofConnection;
+      const body = own.replaceAll(ofConnection, fingerprint);
       const sent = await sendTo(
         { relay, device, token },
         { path: `/rooms/${room}/${path}`, body, fingerprint },
@@ -67,10 +78,15 @@ export async function openMeeting(app: TestService, tenant: TestTenant, relay: R
     };
     const client = await openMediaClient(direction, exchange, onPacket, options);
     clients.push(client);
-    await client.opened;
     return { ...client, location, answer, received: () => received };
   };
-  return { connect, begin };
+  const connect: Connect = async (...given) => {
+    const client = await offer(undefined, ...given);
+    await client.opened;
+    return client;
+  };
+  const swap: Connect = (...given) => offer(FINGERPRINT, ...given);
+  return { connect, swap, begin };
 }
 
 const clients: MediaClient[] = [];

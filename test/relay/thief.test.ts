@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { SIZE, useRelay } from './support.ts';
+import { openMeeting, PACKET_BYTES, picture } from './media.ts';
+import { followEvents } from './requests.ts';
+import { SIZE, startRelay, useRelay } from './support.ts';
 
 const meeting = await useRelay();
 const { enter } = meeting;
@@ -38,9 +40,41 @@ test('a proof for one relay is refused by another', async () => {
   expect(refusal).toMatchObject({ status: 401, code: 'PROOF_OTHER_URL' });
 });
 
-test('a certificate other than that of the offer carries nothing', async () => {
+test('a certificate other than that of the offer carries nothing, from a browser', async () => {
   const eve = await enter('eve', 'swapped');
   expect(await eve.ask('swap', { relay: meeting.relay.url })).toBe(201);
   await expect.poll(() => eve.heard('end'), { timeout: 30_000 }).toHaveLength(1);
   expect((await meeting.chargedIn('swapped')).get('eve')?.ingress ?? 0).toBe(0);
 });
+
+test('a certificate other than that of the offer takes no place, gets nothing, and sends nothing', async () => {
+  const relay = await startRelay(meeting.app, meeting.tenant);
+  onTestFinished(() => relay.stop());
+  const { connect, swap } = await openMeeting(meeting.app, meeting.tenant, relay);
+  const [ann, bob] = [await connect('ann', 'thieves', 'whip'), await connect('bob', 'thieves', 'whep')];
+  // With tokens of their own, for the place of Ann and for her media.
+  const thieves = [await swap('ann', 'thieves', 'whip'), await swap('eve', 'thieves', 'whep')];
+  const told = await Promise.all([ann, ...thieves].map(({ location }) => followEvents(location)));
+  let sent = 0;
+  const goOn = () => {
+    ann.send(picture(sent++));
+    for (const { send } of thieves) attempt(() => send(picture(sent)));
+    return told.map((ofSession) => ofSession('end'));
+  };
+  const refused = { code: expect.stringMatching(/^(NETWORK|DTLS_OTHER_CERTIFICATE)$/) };
+  await expect.poll(goOn).toMatchObject([undefined, refused, refused]);
+  await expect.poll(bob.received).toBe(sent);
+  const metrics = await (await fetch(`${relay.url}/metrics`)).text();
+  for (const direction of ['in', 'out'])
+    expect(metrics).toContain(`relay_rtp_bytes_total{direction="${direction}"} ${sent * PACKET_BYTES}\n`);
+  expect(thieves.map(({ received }) => received())).toStrictEqual([0, 0]);
+});
+
+/** What the library refuses has not been sent. */
+function attempt(send: () => void): void {
+  try {
+    send();
+  } catch {
+    // The connection never opened.
+  }
+}
