@@ -13,12 +13,15 @@ import { lockRooms } from '../rooms/rooms.sql.ts';
 
 /** `keys`: ids of device credentials. */
 export async function removeKeys(tx: Tx, tenant: TenantId, keys: readonly string[]): Promise<void> {
-  const rooms = Map.groupBy(await findUsersOfKeys(tx, tenant, keys), ({ roomUid }) => roomUid);
-  const roomUids = [...rooms.keys()].sort();
+  const find = () => findUsersOfKeys(tx, tenant, keys);
+  const roomUids = [...new Set((await find()).map(({ roomUid }) => roomUid))].sort();
+  if (roomUids.length === 0) return;
   await lockRooms(tx, tenant, roomUids);
+  // Another process may have removed some meanwhile. It has told of them.
+  const users = Map.groupBy(await find(), ({ roomUid }) => roomUid);
   for (const roomUid of roomUids) {
-    const usernames = rooms.get(roomUid)!.map(({ username }) => username);
-    await removeFromRoom(tx, tenant, { roomUid, usernames, keys });
+    const usernames = users.get(roomUid)?.map(({ username }) => username) ?? [];
+    if (usernames.length > 0) await removeFromRoom(tx, tenant, { roomUid, usernames, keys });
   }
 }
 

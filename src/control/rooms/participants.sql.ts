@@ -265,10 +265,9 @@ export async function findUsersOfDevice(
   return rows;
 }
 
-/** Valid tokens in live rooms that were minted with these API keys or device credentials. */
-export const tokensOfKeys = (tenant: string, keys: string) =>
-  `from admissions a join rooms r on r.tenant_id = a.tenant_id and r.uid = a.room_uid
-    where a.tenant_id = ${tenant} and a.key_id = any(${keys}) and a.expires_at > now() and r.state = 'LIVE'`;
+/** Valid tokens `a` of live rooms. */
+export const LIVE_TOKENS = `admissions a join rooms r on r.tenant_id = a.tenant_id and r.uid = a.room_uid
+    and r.state = 'LIVE' and a.expires_at > now()`;
 
 /**
  * Users in live rooms with valid tokens that were minted with these API keys or device credentials. It reads all devices of the
@@ -281,7 +280,8 @@ export async function findUsersOfKeys(
 ): Promise<Pick<Participant, 'roomUid' | 'username'>[]> {
   const { rows } = await db.query<Pick<Participant, 'roomUid' | 'username'>>({
     name: 'find-users-of-keys',
-    text: `select distinct a.room_uid as "roomUid", a.username ${tokensOfKeys('$1', '$2')}`,
+    text: `select distinct a.room_uid as "roomUid", a.username from ${LIVE_TOKENS}
+            where a.tenant_id = $1 and a.key_id = any($2)`,
     values: [tenant, keys],
   });
   return rows;

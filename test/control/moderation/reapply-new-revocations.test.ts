@@ -47,8 +47,13 @@ test('they leave within seconds, with one event, and other devices of the user s
     leaveReason: '',
     devices: [{ thumbprint: `bob by ${other.id}` }],
   });
-  const told = (await eventsSince(app, stage.tenant)).filter(({ type }) => type === 'participant_left');
-  expect(told.map(({ subject }) => (subject as { username: string }).username)).toEqual(['first', 'ann']);
+  const told = async (wanted: string) =>
+    (await eventsSince(app, stage.tenant))
+      .filter(({ type }) => type === wanted)
+      .map(({ subject }) => (subject as { username: string }).username);
+  expect(await told('participant_left')).toEqual(['first', 'ann']);
+  // He has entered, got a second device, and lost it again.
+  expect(await told('participant_updated')).toEqual(['bob']);
 });
 
 test('without a call, too', async () => {
