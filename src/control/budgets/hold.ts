@@ -1,11 +1,12 @@
 /**
  * Holds: what the tokens of a device can cost at most until they expire.
  *
- * A hold is time at a rate, the ceiling of the token's role. Usage that is charged takes its seconds away, and what has expired
- * without usage leaves after GRACE_SECONDS.
+ * A hold is time at a rate, the ceiling of the token's role. Usage that is charged takes its seconds away, but none that have yet
+ * to come. What has expired without usage leaves after GRACE_SECONDS.
  */
 import type { RateCard } from '../../money/pricing/rate-card.ts';
 import type { Role, Tier } from '../../money/pricing/role.ts';
+import { CLOCK_SLACK_SECONDS } from '../../money/usage/usage-record.ts';
 
 /** How long after the use of a token relays may report it before the budget stops waiting for it. */
 export const GRACE_SECONDS = 900;
@@ -63,6 +64,14 @@ export function extendHold(before: Hold | undefined, { rate, now, until, spentUn
   };
 }
 
+/** Usage as holds pay for it. */
+export interface UsedTime {
+  readonly seconds: number;
+  readonly micros: bigint;
+  /** When it was charged. */
+  readonly at: Date;
+}
+
 /** What a hold pays of a charge. `released` micros leave it, which are at least as many. */
 export interface PaidByHold {
   readonly micros: bigint;
@@ -71,11 +80,12 @@ export interface PaidByHold {
 
 /**
  * Pay a charge from the holds of its participant, which are in the order of their rates. They lose the time that was used, and as much
- * more as the charge was dearer. `rest`: what no hold covers.
+ * more as the charge was dearer. None of them loses time that had yet to come when the usage was charged: a relay may report more
+ * seconds than have passed, and the token goes on. `rest`: what no hold covers.
  */
 export function payFromHolds<Each extends Hold>(
   holds: readonly Each[],
-  charge: { readonly seconds: number; readonly micros: bigint },
+  charge: UsedTime,
 ): { readonly after: Each[]; readonly paid: PaidByHold[]; readonly rest: bigint } {
   const timed = takeTime(holds, charge);
   const worth = holds.reduce(
@@ -85,7 +95,8 @@ export function payFromHolds<Each extends Hold>(
   let owed = charge.micros - ROUNDING_MICROS - worth / RATE_SECONDS;
   const after = timed.map((hold) => {
     if (owed <= 0n) return hold;
-    const less = { ...hold, seconds: secondsWorth(hold, amountOf(hold) - owed) };
+    const left = secondsWorth(hold, amountOf(hold) - owed);
+    const less = { ...hold, seconds: Math.max(left, secondsToCome(hold, charge.at)) };
     owed -= amountOf(hold) - amountOf(less);
     return less;
   });
@@ -103,21 +114,25 @@ export function payFromHolds<Each extends Hold>(
  * Take the time of a charge. Its device is not known, so the cheapest holds lose as much of it as they may: all but what must have
  * been dearer, for the charge to cost what it does. More time of a dear hold would leave it too small for its device.
  */
-function takeTime<Each extends Hold>(
-  holds: readonly Each[],
-  { seconds, micros }: { readonly seconds: number; readonly micros: bigint },
-): Each[] {
-  const dearest = holds.findLast((hold) => hold.seconds > 0)?.rate ?? 0n;
+function takeTime<Each extends Hold>(holds: readonly Each[], { seconds, micros, at }: UsedTime): Each[] {
+  const passed = holds.map((hold) => hold.seconds - secondsToCome(hold, at));
+  const dearest = holds.findLast((_, place) => passed[place]! > 0)?.rate ?? 0n;
   let secondsLeft = seconds;
   let spare = dearest * BigInt(seconds) - (micros - ROUNDING_MICROS) * RATE_SECONDS;
-  return holds.map((hold) => {
+  return holds.map((hold, place) => {
     const saved = dearest - hold.rate;
     const most = saved > 0n ? Number((spare > 0n ? spare : 0n) / saved) : secondsLeft;
-    const taken = Math.min(hold.seconds, secondsLeft, most);
+    const taken = Math.min(passed[place]!, secondsLeft, most);
     secondsLeft -= taken;
     spare -= saved * BigInt(taken);
     return { ...hold, seconds: hold.seconds - taken };
   });
+}
+
+/** How much of a hold cannot have been used by then. */
+function secondsToCome({ seconds, until }: Hold, at: Date): number {
+  const toCome = Math.ceil(until - at.getTime() / 1000 - CLOCK_SLACK_SECONDS);
+  return Math.min(seconds, Math.max(0, toCome));
 }
 
 /** The longest time of a hold that costs no more than `most` micros. */

@@ -5,19 +5,15 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import { atTime, type Budget, coversUsage, sharesToTell, type UsagePlace } from './budget.ts';
 import { budgetAlert } from './budget-events.ts';
 import { listBudgets, lockBudgets, settleBudgets } from './budgets.sql.ts';
-import { payFromHolds } from './hold.ts';
+import { payFromHolds, type UsedTime } from './hold.ts';
 import { lockHoldsOf, type StoredHold, updateSeconds } from './holds.sql.ts';
 
 /** Charged usage of one participant. */
-export interface Charge {
+export interface Charge extends UsedTime {
   /** Name of the room. */
   readonly room: string;
   /** As the token names it; `null`: not known. */
   readonly participant: string | null;
-  readonly seconds: number;
-  readonly micros: bigint;
-  /** When it was charged. */
-  readonly at: Date;
   /** Those of the session, for usage whose hold is gone. */
   readonly keyId: string | null;
   readonly customer: string | null;

@@ -3,9 +3,9 @@
  *
  * A record is charged after its interval has ended, so the interval began before the charge, by its seconds at least.
  */
+import { CLOCK_SLACK_SECONDS } from '../../money/usage/usage-record.ts';
 
-/** Clocks of relays count seconds a little differently from the database. */
-const SLACK_MS = 2_000;
+const SLACK_MS = CLOCK_SLACK_SECONDS * 1_000;
 
 /** A relay may report late: its spool waits for the network. After a day, the same names mean another visit. */
 export const LATE_HOURS_MAX = 24;

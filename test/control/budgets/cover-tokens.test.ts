@@ -7,7 +7,7 @@ import { failureOf, useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
 import { mint, newStage } from '../moderation/support.ts';
-import { AUDIO_TOKEN, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
+import { AUDIO_TOKEN, pass, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -22,6 +22,7 @@ test('the first budget holds what tokens from before may still cost', async () =
   expect(Number(all.held)).toBeCloseTo(Number(VIDEO_TOKEN + AUDIO_TOKEN), -3);
   expect(acme).toMatchObject({ held: all.held - VIDEO_TOKEN });
   expect(await failureOf(mint(stage, 'cid'))).toMatchObject({ metadata: { budget: 'all' } });
+  await pass(app, stage.tenant, 600);
   await spend(app, stage.tenant, { participant: 'bob', seconds: 600, micros: AUDIO_TOKEN });
   expect(await read(app, stage.tenant, 'acme')).toMatchObject({ spent: AUDIO_TOKEN, held: 0n });
 });
@@ -30,6 +31,7 @@ test('usage that was charged before the budget was made is not spent from it', a
   const stage = await newStage(app, controlOf);
   await mint(stage, 'ann');
   await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN, period: 'month' }));
+  await pass(app, stage.tenant, 120);
   const at = new Date(Date.now() - 60_000);
   await spend(app, stage.tenant, { participant: 'ann', seconds: 60, micros: 100n, at });
   expect(await read(app, stage.tenant)).toMatchObject({ spent: 0n, held: (VIDEO_TOKEN * 9n) / 10n });

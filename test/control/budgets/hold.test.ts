@@ -7,6 +7,7 @@ import {
   type Hold,
   payFromHolds,
 } from '../../../src/control/budgets/hold.ts';
+import { CLOCK_SLACK_SECONDS } from '../../../src/money/usage/usage-record.ts';
 
 const RATE = 300_000n;
 
@@ -32,6 +33,9 @@ describe('extendHold', () => {
   });
 });
 
+/** All holds of the tests have ended by then. */
+const OVER = new Date(0);
+
 const byRate = (a: Pick<Hold, 'rate'>, b: Pick<Hold, 'rate'>) => Number(a.rate - b.rate);
 
 test('holds pay all that tokens can cost, and what leaves them is never less than what they pay', () => {
@@ -46,7 +50,7 @@ test('holds pay all that tokens can cost, and what leaves them is never less tha
   fc.assert(
     fc.property(fc.array(hold, { maxLength: 3 }), charge, (given, { seconds, micros }) => {
       const holds = given.toSorted(byRate);
-      const { after, paid, rest } = payFromHolds(holds, { seconds, micros });
+      const { after, paid, rest } = payFromHolds(holds, { seconds, micros, at: OVER });
       expect(paid.reduce((all, each) => all + each.micros, 0n) + rest).toBe(micros);
       expect(paid.every((each) => each.released >= each.micros)).toBe(true);
       expect(sum(after)).toBe(sum(holds) - paid.reduce((all, each) => all + each.released, 0n));
@@ -73,12 +77,37 @@ test('two devices of a participant at different rates never have holds for less 
           (sum, time, at) => sum + (holds[at]!.rate * BigInt(time) * percent) / 6_000_000n,
           0n,
         );
-        holds = payFromHolds(holds, { seconds: times[0] + times[1], micros }).after;
+        holds = payFromHolds(holds, { seconds: times[0] + times[1], micros, at: OVER }).after;
         // Exact: holds are rounded each by itself.
         const held = holds.reduce((sum, { rate, seconds }) => sum + rate * BigInt(seconds), 0n);
         const mayCost = holds.reduce((sum, { rate }, at) => sum + rate * BigInt(left[at]!), 0n);
         expect(held).toBeGreaterThanOrEqual(mayCost);
       }
+    }),
+  );
+});
+
+test('relays that report more than can have passed do not take time that has yet to come', () => {
+  const hold = fc.record({
+    rate: fc.bigInt(1n, 10n ** 7n),
+    seconds: fc.nat(3_600),
+    until: fc.nat(3_600),
+  });
+  const charge = fc.record({
+    seconds: fc.nat(86_400),
+    micros: fc.bigInt(0n, 10n ** 6n),
+    at: fc.nat(3_600).map((seconds) => new Date(seconds * 1000)),
+  });
+  fc.assert(
+    fc.property(fc.array(hold, { maxLength: 3 }), charge, (given, used) => {
+      const holds = given.toSorted(byRate);
+      const { after } = payFromHolds(holds, used);
+      holds.forEach(({ seconds, until }, place) => {
+        const toCome = Math.max(0, until - used.at.getTime() / 1000 - CLOCK_SLACK_SECONDS);
+        const kept = Math.min(seconds, toCome);
+        expect(after[place]!.seconds).toBeGreaterThanOrEqual(kept);
+        if (used.seconds >= 10_800) expect(after[place]!.seconds).toBe(kept);
+      });
     }),
   );
 });

@@ -9,7 +9,7 @@ import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
 import { deviceOf, newStage } from '../moderation/support.ts';
-import { AUDIO_TOKEN, put, read, spend, wanted } from './support.ts';
+import { AUDIO_TOKEN, pass, put, read, spend, wanted } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -60,6 +60,7 @@ test('64 minters at two services, with two rooms and three budgets, while relays
     const reports = admitted.slice(-8).map((each) => spend(app, stage.tenant, { ...each, ...usage }));
     const mints = Array.from({ length: MINTERS }, (_, at) => mintOne(at, round));
     await Promise.all([...mints, ...reports]);
+    await pass(app, stage.tenant, 60);
   }
 
   expect(admitted.filter(({ room }) => room === 'lobby')).toHaveLength(Number(fitInLobby));

@@ -39,6 +39,18 @@ export function spend(
   return inTransaction(app.service.deps.db, (tx) => spendFromBudgets(tx, idOf(tenant), whole));
 }
 
+/** Let so many seconds of all tokens pass, so that relays may report them. */
+export async function pass(app: TestService, tenant: TestTenant, seconds: number): Promise<void> {
+  await app.service.deps.db.query(
+    `with tokens as (
+       update admissions set admitted_at = admitted_at - make_interval(secs => $2), expires_at = expires_at - make_interval(secs => $2)
+        where tenant_id = $1
+     )
+     update budget_holds set until = until - make_interval(secs => $2) where tenant_id = $1`,
+    [idOf(tenant), seconds],
+  );
+}
+
 /** What a token for ten minutes as audience may cost at most, at the built-in rates: with video, and without. */
 export const VIDEO_TOKEN = 64_000n;
 export const AUDIO_TOKEN = 3_000n;
