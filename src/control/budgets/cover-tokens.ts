@@ -97,16 +97,16 @@ function ratesOf(card: RateCard): RoleRate[] {
   );
 }
 
-function nameOf({ room, username, device }: HoldKey): string {
-  return [room, username, device].join('\0');
+function nameOf({ room, username, device, keyId, customer }: HoldKey): string {
+  return [room, username, device, keyId, customer].join('\0');
 }
 
 /** The hold, with the time and the rate of the token that it lacks. */
-function raised(hold: StoredHold, { keyId, customer, rate, seconds, until }: UnheldToken): StoredHold {
+function raised(hold: StoredHold, { rate, seconds, until }: UnheldToken): StoredHold {
   const lacking = Math.max(0, Math.min(seconds, Math.ceil(until - hold.until)));
   return {
     ...hold,
-    ...{ keyId, customer, budgets: [] },
+    budgets: [],
     rate: rate > hold.rate ? rate : hold.rate,
     until: Math.max(until, hold.until),
     seconds: hold.seconds + lacking,

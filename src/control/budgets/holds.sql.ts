@@ -5,7 +5,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Role } from '../../money/pricing/role.ts';
 import { DEAR_CAPABILITY, type Hold } from './hold.ts';
 
-export interface HoldKey {
+export interface HeldDevice {
   /** Names. */
   readonly room: string;
   readonly username: string;
@@ -13,26 +13,36 @@ export interface HoldKey {
   readonly device: string;
 }
 
-export interface StoredHold extends Hold, HoldKey {
-  /** The key of the newest token. */
+/** The tokens of a device that one key asked for, for one customer. */
+export interface HoldKey extends HeldDevice {
   readonly keyId: string;
   readonly customer: string | null;
+}
+
+export interface StoredHold extends Hold, HoldKey {
   /** The uids of the budgets that it is part of. */
   readonly budgets: readonly string[];
 }
 
-const COLUMNS = `h.room, h.username, h.device, h.key_id as "keyId", h.customer, h.rate, h.seconds, h.budgets,
+/** A column of the primary key cannot be null: without a customer, it is empty. */
+const COLUMNS = `h.room, h.username, h.device, h.key_id as "keyId", nullif(h.customer, '') as customer, h.rate, h.seconds, h.budgets,
   extract(epoch from h.until)::double precision as until`;
-const BY_KEY = 'h.room, h.username, h.device';
+const BY_KEY = 'h.room, h.username, h.device, h.key_id, h.customer';
 
-export async function lockHold(tx: Tx, tenant: TenantId, key: HoldKey): Promise<StoredHold | undefined> {
+/** All holds of this device. */
+export async function lockHoldsOfDevice(
+  tx: Tx,
+  tenant: TenantId,
+  { room, username, device }: HeldDevice,
+): Promise<StoredHold[]> {
   const { rows } = await tx.query<StoredHold>({
-    name: 'lock-hold',
+    name: 'lock-holds-of-device',
     text: `select ${COLUMNS} from budget_holds h
-            where h.tenant_id = $1 and h.room = $2 and h.username = $3 and h.device = $4 for no key update`,
-    values: [tenant, key.room, key.username, key.device],
+            where h.tenant_id = $1 and h.room = $2 and h.username = $3 and h.device = $4
+            order by ${BY_KEY} for no key update`,
+    values: [tenant, room, username, device],
   });
-  return rows[0];
+  return rows;
 }
 
 /** All holds of these participants. */
@@ -58,12 +68,12 @@ export async function listHolds(
   after: HoldKey | undefined,
   limit: number,
 ): Promise<StoredHold[]> {
-  const { room, username, device } = after ?? { room: '', username: '', device: '' };
+  const { room = '', username = '', device = '', keyId = '', customer } = after ?? {};
   const { rows } = await db.query<StoredHold>({
     name: 'list-holds',
     text: `select ${COLUMNS} from budget_holds h
-            where h.tenant_id = $1 and (${BY_KEY}) > ($2, $3, $4) order by ${BY_KEY} limit $5`,
-    values: [tenant, room, username, device, limit],
+            where h.tenant_id = $1 and (${BY_KEY}) > ($2, $3, $4, $5, $6) order by ${BY_KEY} limit $7`,
+    values: [tenant, room, username, device, keyId, customer ?? '', limit],
   });
   return rows;
 }
@@ -76,15 +86,9 @@ export async function lockHoldsAmong(
 ): Promise<StoredHold[]> {
   const { rows } = await tx.query<StoredHold>({
     name: 'lock-holds-among',
-    text: `select ${COLUMNS} from budget_holds h
-            where h.tenant_id = $1 and (${BY_KEY}) in (select * from unnest($2::text[], $3::text[], $4::text[]))
-            order by ${BY_KEY} for no key update`,
-    values: [
-      tenant,
-      holds.map(({ room }) => room),
-      holds.map(({ username }) => username),
-      holds.map(({ device }) => device),
-    ],
+    text: `select ${COLUMNS} from budget_holds h join ${RECORDS} on ${SAME}
+            where h.tenant_id = $1 order by ${BY_KEY} for no key update of h`,
+    values: [tenant, recordsOf(holds)],
   });
   return rows;
 }
@@ -169,7 +173,9 @@ export async function listUnheldTokens(
                     order by r.name, a.username, a.device, a.expires_at desc) as token
             where not exists (select from budget_holds h
                                where h.tenant_id = $1 and h.room = token.room and h.username = token.username
-                                 and h.device = token.device and h.until >= token.expires_at and h.rate >= token.rate)`,
+                                 and h.device = token.device and h.key_id = token.key_id
+                                 and (token.customer is null or h.customer = token.customer)
+                                 and h.until >= token.expires_at and h.rate >= token.rate)`,
     values: [
       tenant,
       rates.map(({ role }) => role),
@@ -182,14 +188,18 @@ export async function listUnheldTokens(
   return rows;
 }
 
-const SAME = 'h.room = n.room and h.username = n.username and h.device = n.device';
+const SAME = `h.room = n.room and h.username = n.username and h.device = n.device and h.key_id = n.key_id
+  and h.customer = n.customer`;
 
 const RECORDS = `json_to_recordset($2) as n (room text, username text, device text, key_id text, customer text, rate bigint,
   seconds integer, until double precision, budgets text[])`;
 
-function recordsOf(holds: readonly StoredHold[]): string {
+/** Some statements need only the key. */
+function recordsOf(holds: readonly (HoldKey & Partial<StoredHold>)[]): string {
   return JSON.stringify(
-    holds.map(({ keyId, rate, ...hold }) => ({ ...hold, key_id: keyId, rate: `${rate}` })),
+    holds.map(({ keyId, customer, rate, ...hold }) => {
+      return { ...hold, key_id: keyId, customer: customer ?? '', rate: rate?.toString() };
+    }),
   );
 }
 
@@ -212,8 +222,7 @@ export async function updateHolds(tx: Tx, tenant: TenantId, holds: readonly Stor
   await tx.query({
     name: 'update-holds',
     text: `update budget_holds h
-              set key_id = n.key_id, customer = n.customer, rate = n.rate, seconds = n.seconds, until = to_timestamp(n.until),
-                  budgets = n.budgets
+              set rate = n.rate, seconds = n.seconds, until = to_timestamp(n.until), budgets = n.budgets
              from ${RECORDS}
             where h.tenant_id = $1 and ${SAME}`,
     values: [tenant, recordsOf(holds)],
@@ -226,14 +235,9 @@ export async function updateSeconds(tx: Tx, tenant: TenantId, holds: readonly St
   await tx.query({
     name: 'use-holds',
     text: `update budget_holds h set seconds = n.seconds
-             from json_to_recordset($2) as n (room text, username text, device text, seconds integer)
+             from ${RECORDS}
             where h.tenant_id = $1 and ${SAME}`,
-    values: [
-      tenant,
-      JSON.stringify(
-        holds.map(({ room, username, device, seconds }) => ({ room, username, device, seconds })),
-      ),
-    ],
+    values: [tenant, recordsOf(holds)],
   });
 }
 
@@ -241,12 +245,8 @@ export async function deleteHolds(tx: Tx, tenant: TenantId, holds: readonly Hold
   if (holds.length === 0) return;
   await tx.query({
     name: 'delete-holds',
-    text: `delete from budget_holds h using json_to_recordset($2) as n (room text, username text, device text)
+    text: `delete from budget_holds h using ${RECORDS}
             where h.tenant_id = $1 and ${SAME}`,
-    values: [tenant, keysOf(holds)],
+    values: [tenant, recordsOf(holds)],
   });
-}
-
-function keysOf(holds: readonly HoldKey[]): string {
-  return JSON.stringify(holds.map(({ room, username, device }) => ({ room, username, device })));
 }

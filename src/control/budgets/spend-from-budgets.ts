@@ -64,14 +64,15 @@ async function payCharges(
 ): Promise<Payment[]> {
   const uncoveredOf = remembering((place) => uidsOf(all.filter((each) => coversUsage(each, place))));
   const holds = Map.groupBy(await lockHoldsOf(tx, tenant, namesOf(charges)), keyOf);
-  for (const own of holds.values()) own.sort((a, b) => Number(a.rate - b.rate) || a.until - b.until);
+  // The newest of those at one rate pays first, so that what is left of an earlier one is given back at its end.
+  for (const own of holds.values()) own.sort((a, b) => Number(a.rate - b.rate) || b.until - a.until);
   const payments = charges.flatMap((charge) => {
     const key = keyOf({ room: charge.room, username: charge.participant ?? '' });
     const own = holds.get(key) ?? [];
     const { after, paid, rest } = payFromHolds(own, charge);
     holds.set(key, after);
     const { at } = charge;
-    const uncovered = own.at(-1)?.budgets ?? uncoveredOf(charge);
+    const uncovered = newestOf(own)?.budgets ?? uncoveredOf(charge);
     return [
       ...paid.map(({ micros, released }, place) => ({ budgets: own[place]!.budgets, at, micros, released })),
       ...(rest > 0n ? [{ budgets: uncovered, at, micros: rest, released: 0n }] : []),
@@ -100,6 +101,10 @@ function mergePayments(payments: readonly Payment[]): Payment[] {
     micros: each.reduce((sum, { micros }) => sum + micros, 0n),
     released: each.reduce((sum, { released }) => sum + released, 0n),
   }));
+}
+
+function newestOf(holds: readonly StoredHold[]): StoredHold | undefined {
+  return holds.toSorted((a, b) => b.until - a.until)[0];
 }
 
 function keyOf({ room, username }: Pick<StoredHold, 'room' | 'username'>): string {

@@ -7,7 +7,7 @@ import type { Role } from '../../money/pricing/role.ts';
 import { atTime, type Budget, coversUsage, freeOf, type UsagePlace } from './budget.ts';
 import { holdFromBudgets, listBudgetsFor, lockBudgets } from './budgets.sql.ts';
 import { amountOf, extendHold, rateOf } from './hold.ts';
-import { insertHolds, lockHold, type StoredHold, updateHolds } from './holds.sql.ts';
+import { insertHolds, lockHoldsOfDevice, type StoredHold, updateHolds } from './holds.sql.ts';
 
 /** Who is admitted, with what. */
 export interface Holder {
@@ -46,32 +46,40 @@ export async function takeHold(
 ): Promise<readonly string[]> {
   const { rates, findSpentUntil } = deps;
   const { tenant, room, username, thumbprint: device, keyId, role, capabilities } = holder;
-  const before = await lockHold(tx, tenant, { room, username, device });
-  // Otherwise a device could join by itself, and leave the budget of its customer while the back end's token goes on.
-  const customer = holder.customer ?? (before && before.until > issuedAt ? before.customer : null);
+  const own = await lockHoldsOfDevice(tx, tenant, { room, username, device });
+  const customer = holder.customer ?? findCustomer(own, issuedAt);
+  const before = own.find((each) => each.keyId === keyId && each.customer === customer);
   const extended = extendHold(before, {
     rate: rateOf(await rates.current(tx), role, capabilities),
     now: issuedAt,
     until: issuedAt + holder.lifetimeSeconds,
     spentUntil: before ? (await findSpentUntil(tx, tenant)).getTime() / 1000 : issuedAt,
   });
-  const covering = await listCovering(tx, tenant, { keyId, room, customer });
-  const locked = await lockBudgets(tx, tenant, [...new Set([...covering, ...(before?.budgets ?? [])])]);
-  const isCovering = ({ uid }: Budget) => covering.includes(uid);
+  const covering = await lockBudgets(tx, tenant, await listCovering(tx, tenant, { keyId, room, customer }));
   const after: StoredHold = {
     ...extended,
     ...{ room, username, device, keyId, customer },
-    budgets: locked.filter(isCovering).map(({ uid }) => uid),
+    budgets: covering.map(({ uid }) => uid),
   };
-  const current = locked.map((each) => atTime(each, new Date(issuedAt * 1000)));
-  const changed = current.map((each) => ({ ...each, held: each.held + addedTo(each, before, after) }));
+  const added = (uid: string) => amountOf(after) - (before?.budgets.includes(uid) ? amountOf(before) : 0n);
+  const current = covering.map((each) => atTime(each, new Date(issuedAt * 1000)));
+  const changed = current.map((each) => ({ ...each, held: each.held + added(each.uid) }));
   refuseReached(current.filter((each, at) => each.hard && exceeds(each, changed[at]!.held)));
   if (before) await updateHolds(tx, tenant, [after]);
   // A budget that was made meanwhile has inserted one for an earlier token of the device: extend that.
   else if ((await insertHolds(tx, tenant, [after])) === 0) return takeHold(tx, deps, holder, issuedAt);
   await holdFromBudgets(tx, tenant, changed);
-  const refusing = locked.filter((each) => each.hard && isCovering(each));
+  const refusing = covering.filter(({ hard }) => hard);
   return refusing.map(({ uid }) => uid).slice(0, TOKEN_BUDGETS_MAX);
+}
+
+/**
+ * A token without a customer keeps the one of an earlier token that still runs. Otherwise a device could join by itself, and leave the
+ * budget of its customer.
+ */
+function findCustomer(own: readonly StoredHold[], issuedAt: number): string | null {
+  const labelled = own.filter(({ customer, until }) => customer !== null && until > issuedAt);
+  return labelled.sort((a, b) => b.until - a.until)[0]?.customer ?? null;
 }
 
 /** The uids of the budgets that cover a token. */
@@ -83,12 +91,6 @@ async function listCovering(tx: Tx, tenant: TenantId, place: UsagePlace): Promis
 /** Whether what is held of the budget grows, and beyond what it has. */
 function exceeds({ held: before, max, spent }: Budget, held: bigint): boolean {
   return held > before && held > max - spent;
-}
-
-/** What the hold adds to `held` of a budget, or takes from it. */
-function addedTo({ uid }: Budget, before: StoredHold | undefined, after: StoredHold): bigint {
-  const had = before?.budgets.includes(uid) ? amountOf(before) : 0n;
-  return (after.budgets.includes(uid) ? amountOf(after) : 0n) - had;
 }
 
 function refuseReached(reached: readonly Budget[]): void {

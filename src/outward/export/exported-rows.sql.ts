@@ -144,7 +144,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   budget_holds: {
     columns: 'room, username, device, key_id, customer, rate, seconds, until, budgets',
-    order: 'room, username, device',
+    order: 'room, username, device, key_id, customer',
   },
   watchdogs: {
     columns: `id, room_uid, condition, duration_ms, action, warn_before_ms, state, check_at, looked_at, held_since,

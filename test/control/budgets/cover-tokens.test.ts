@@ -91,7 +91,7 @@ test('holds of more than one page are covered, each once', async () => {
   // As tokens leave them: 1,000 seconds of a micro each.
   await db.query({
     text: `insert into budget_holds (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
-           select $1, 'room' || i % 7, 'user' || i, 'device', 'key', case when i % 2 = 0 then 'acme' end, 60000, 1000,
+           select $1, 'room' || i % 7, 'user' || i, 'device', 'key', case when i % 2 = 0 then 'acme' else '' end, 60000, 1000,
                   now() + interval '1 hour', '{}' from generate_series(1, 1001) as i`,
     values: [tenant],
   });

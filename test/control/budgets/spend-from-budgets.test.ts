@@ -59,14 +59,20 @@ test('a record of more seconds than have passed since the token was made does no
   expect(await failureOf(mint(stage, 'bob'))).toMatchObject({ reason: 'BUDGET_REACHED' });
 });
 
-test('the newest token of a device decides which budgets pay', async () => {
+test('the newest token of a device pays first, and an earlier one what that cannot have used', async () => {
   await put(app, stage.tenant, wanted({ id: 'acme', customer: 'acme', max: AUDIO_TOKEN }));
   await put(app, stage.tenant, wanted({ id: 'zeta', customer: 'zeta', max: 2n * AUDIO_TOKEN }));
   await mint(stage, 'ann', { ...sound, customer: 'acme' });
+  await pass(app, stage.tenant, 1);
   await mint(stage, 'ann', { ...sound, customer: 'zeta' });
-  await spend(app, stage.tenant, { participant: 'ann', seconds: 300, micros: 100n, customer: 'acme' });
-  expect(await read(app, stage.tenant, 'acme')).toMatchObject({ spent: 0n, held: 0n });
+  await pass(app, stage.tenant, 300);
+  const usage = { participant: 'ann', seconds: 310, customer: 'acme' };
+  await spend(app, stage.tenant, { ...usage, micros: 100n });
+  expect(await read(app, stage.tenant, 'acme')).toMatchObject({ spent: 0n });
   expect(await read(app, stage.tenant, 'zeta')).toMatchObject({ spent: 100n });
+  // At a second relay, with the earlier token.
+  await spend(app, stage.tenant, { ...usage, micros: AUDIO_TOKEN / 2n });
+  expect((await read(app, stage.tenant, 'acme')).spent).toBeGreaterThan(AUDIO_TOKEN / 3n);
 });
 
 test('what no hold covers is spent beyond the budget of its session', async () => {

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { deleteBudget } from '../../../src/control/budgets/delete-budget.ts';
+import { giveBackExpired } from '../../../src/control/budgets/give-back.ts';
 import {
   createCredential,
   deviceKey,
@@ -15,7 +16,7 @@ import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
 import { deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';
-import { AUDIO_TOKEN, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
+import { AUDIO_TOKEN, pass, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -133,6 +134,26 @@ test('a join does not take its device out of the budget of the customer that it 
   expect((await read(app, stage.tenant, 'acme')).held).toBeGreaterThanOrEqual(VIDEO_TOKEN);
 });
 
+test('a token of another key or customer leaves what an earlier one may still cost with its budget', async () => {
+  await put(app, stage.tenant, wanted({ id: 'key', keyId: stage.tenant.keyId, max: 3n * VIDEO_TOKEN }));
+  await put(app, stage.tenant, wanted({ id: 'acme', customer: 'acme', max: VIDEO_TOKEN }));
+  const key = deviceKey();
+  const device = await thumbprint(key);
+  await mint(stage, 'ann', { customer: 'acme', device });
+  await pass(app, stage.tenant, 1);
+  await mint(stage, 'ann', { customer: 'zeta', device });
+  const { credential } = await createCredential(app, stage.tenant);
+  expectJoined(await join(app, credential, { username: 'ann', room: 'lobby', key }));
+  expect(await read(app, stage.tenant, 'key')).toMatchObject({ held: 2n * VIDEO_TOKEN });
+  expect(await read(app, stage.tenant, 'acme')).toMatchObject({ held: VIDEO_TOKEN });
+  expect(await failureOf(mint(stage, 'bob', { customer: 'acme' }))).toMatchObject({
+    reason: 'BUDGET_REACHED',
+  });
+  await app.service.deps.db.query(`update budget_holds set until = now() - interval '1 hour'`);
+  await giveBackExpired(app.service.deps, async () => new Date());
+  expect(await read(app, stage.tenant, 'key')).toMatchObject({ held: 0n });
+});
+
 test('a hold that is made for an earlier token in the same moment is extended, and counts once', async () => {
   const budget = await put(app, stage.tenant, wanted({ max: 10n * VIDEO_TOKEN }));
   const tenant = idOf(stage.tenant);
@@ -141,8 +162,8 @@ test('a hold that is made for an earlier token in the same moment is extended, a
   await made.query('begin');
   await made.query({
     text: `insert into budget_holds (tenant_id, room, username, device, key_id, rate, seconds, until, budgets)
-           values ($1, 'lobby', 'ann', $2, 'key', 60000, 300, date_trunc('second', now()) + interval '300 s', $3)`,
-    values: [tenant, deviceOf('ann'), [budget.uid]],
+           values ($1, 'lobby', 'ann', $2, $4, 60000, 300, date_trunc('second', now()) + interval '300 s', $3)`,
+    values: [tenant, deviceOf('ann'), [budget.uid], stage.tenant.keyId],
   });
   await made.query('update budgets set held = held + 300, free = free - 300 where tenant_id = $1', [tenant]);
   const minted = mint(stage, 'ann');
