@@ -1,63 +1,65 @@
-/** Budgets: minters and relays race for each, and processes are killed meanwhile. */
-import {
-  MintClientTokenRequestSchema,
-  MintClientTokenResponseSchema,
-} from '@boxoffice/contract/token_service';
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { type Client, Metadata, status } from '@grpc/grpc-js';
+/** Budgets: minters and relays race for each, many rounds beside each other, and processes are killed meanwhile. */
+import { MintClientTokenRequestSchema } from '@boxoffice/contract/token_service';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { inTransaction } from '../src/base/db/transaction.ts';
-import { renderTenantId } from '../src/base/tenants/tenant.ts';
+import { renderTenantId, type TenantId } from '../src/base/tenants/tenant.ts';
 import { openFirstRoom } from '../src/control/admission/open-first-room.sql.ts';
-import type { WantedBudget } from '../src/control/budgets/budget.ts';
-import { deleteBudget } from '../src/control/budgets/delete-budget.ts';
-import { getBudget } from '../src/control/budgets/get-budgets.ts';
 import { putBudget } from '../src/control/budgets/put-budget.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
 import { RateCards } from '../src/money/pricing/rate-cards.ts';
-import { makeKey } from '../test/support/tenants.ts';
+import { callerOf, makeKey, OPERATOR } from '../test/support/tenants.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
-import { call, openClients } from './calls.ts';
+import { CONNECTIONS_MAX, call, openClients } from './calls.ts';
 import {
   type BenchProcess,
   type BenchTenant,
   makeBenchTenant,
+  onLongClient,
   openProcess,
   openStand,
   type Stand,
 } from './stand.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10_000);
+/** Rounds at the same time. */
+const BESIDE = Number(process.env.BENCH_BESIDE ?? 25);
 const MINTERS = 64;
 const RELAYS = 8;
 /** Tokens of sound that fit into the budget of a round. */
 const FITS = 20;
 /** What a token of sound for ten minutes costs at most, at the built-in rates. */
 const TOKEN_MICROS = 3_000n;
-/** Budgets at a time. */
-const KEPT = 50;
+const CREDIT_MICROS = 10n ** 9n;
+/** Minters and relays ask again while the service is busy. */
+const ATTEMPTS = 60;
 const MINT = '/boxoffice.control.v1.TokenService/MintClientToken';
 const DEVICE = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
-const OPERATOR = { kind: 'operator', id: 'bench' } as const;
 
 export const budgets: Benchmark = {
   name: 'budgets',
   summary: `${ROUNDS.toLocaleString('en-US')} races of ${MINTERS} minters for a budget, half with SIGKILL of a process`,
   protocol: `In each round, ${MINTERS} minters at two processes want tokens for one customer, whose hard budget has room for ${FITS},
-    while ${RELAYS} relays report a minute, at the ceiling, of tokens that were answered. In every second round, one process is killed when
-    the first tokens are answered, and starts again; who got no answer asks the other one. A round fails unless exactly ${FITS} were
-    admitted, spent and held are within the budget, and the holds add up to what is held. At the end all tokens have expired for longer
-    than the grace time, and nothing may be held. BENCH_ROUNDS is the number of rounds.`,
+    while ${RELAYS} relays report a minute, at the ceiling, of tokens that were answered. Each round has a tenant of its own, and ${BESIDE}
+    run beside each other. Of every second ${BESIDE}, one process is killed in the middle; who got no answer asks the other one. A round
+    fails unless exactly ${FITS} were admitted, spent and held are within the budget, and the holds add up to what is held. Then the
+    budget is raised by one token: the next request must be admitted, and the one after it refused. At the end, each budget must have
+    spent what its tenant was charged; then all tokens expire for longer than the grace time, and nothing may be held. BENCH_ROUNDS is
+    the number of rounds, BENCH_BESIDE how many run beside each other.`,
   isByNameOnly: true,
   async run(bench) {
     const race = await openRace(bench);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      bench.progress(`round ${round}`);
-      await runRound(race, round);
+    for (let first = 0; first < ROUNDS; first += BESIDE) {
+      bench.progress(`round ${first}`);
+      await runBeside(race, first, Math.min(BESIDE, ROUNDS - first));
     }
+    bench.progress('waiting until usage is spent, and holds are given back');
     await expireAll(race.stand);
     bench.note('rounds, each with exactly as many admitted as fit', ROUNDS, 'rounds');
+    bench.note('rounds that a killed process interrupted', race.interrupted, 'rounds');
     bench.note('processes killed', race.killed, 'processes');
     bench.note('tokens that were refused', race.refused, 'tokens');
+    bench.note('requests that were sent again', race.again, 'requests');
     bench.note('budgets with something held in the end', 0, 'budgets');
   },
 };
@@ -65,171 +67,224 @@ export const budgets: Benchmark = {
 interface Race {
   readonly bench: Bench;
   readonly stand: Stand;
-  readonly tenant: BenchTenant;
-  readonly relayKey: string;
   /** For the relays. */
   readonly rest: BenchProcess;
-  /** Clients of a process that lives, and of one that is killed. */
-  readonly steady: Client;
-  victim: { readonly process: BenchProcess; readonly client: Client };
+  readonly steady: Minting;
+  /** It is killed, and the spare one takes its place. */
+  victim: Minting;
+  spare: Promise<Minting>;
   killed: number;
+  interrupted: number;
   refused: number;
+  again: number;
+}
+
+/** A process that mints. */
+interface Minting {
+  readonly process: BenchProcess;
+  readonly clients: readonly Client[];
+}
+
+interface Round extends BenchTenant {
+  readonly number: number;
+  readonly relayKey: string;
+  /** Users who got a token. */
+  readonly answered: string[];
+  /** Minters without an answer. */
+  waiting: number;
 }
 
 async function openRace(bench: Bench): Promise<Race> {
   const stand = await openStand(bench);
-  const tenant = await makeBenchTenant(stand, 'backend');
-  const { plaintext: relayKey } = await makeKey(stand.db, tenant.tenant, 'relay');
-  await adjustCredit(stand.db, OPERATOR, tenant.tenant, {
-    amount: 10n ** 12n,
-    reason: 'bench',
-    id: undefined,
-  });
-  await openFirstRoom(stand.db, tenant.tenant, 'lobby');
   const rest = await openProcess(bench, stand, './service.ts');
-  const steady = (await openMinter(bench, stand)).client;
-  const victim = await openMinter(bench, stand);
-  return { bench, stand, tenant, relayKey, rest, steady, victim, killed: 0, refused: 0 };
+  const steady = await openMinting(bench, stand);
+  const victim = await openMinting(bench, stand);
+  const spare = openMinting(bench, stand);
+  return { bench, stand, rest, steady, victim, spare, killed: 0, interrupted: 0, refused: 0, again: 0 };
 }
 
-async function openMinter(bench: Bench, stand: Stand) {
+async function openMinting(bench: Bench, stand: Stand): Promise<Minting> {
   const process = await openProcess(bench, stand, './service.ts', { BENCH_PORT: 'grpc' });
-  const [client] = await openClients(bench, process.url, 1);
-  return { process, client: client! };
+  return { process, clients: await openClients(bench, process.url, CONNECTIONS_MAX) };
 }
 
-async function runRound(race: Race, round: number): Promise<void> {
-  const budget = wantedFor(round);
-  await makeBudget(race, round);
-  const answered: string[] = [];
-  const mints = Array.from({ length: MINTERS }, async (_, at) => {
-    const username = `user-${round}-${at}`;
-    if (await mintSurely(race, username, budget.id, at % 2 === 0)) answered.push(username);
-  });
-  const reports = Array.from({ length: RELAYS }, (_, relay) => reportSome(race, round, relay, answered));
-  if (round % 2 === 1) {
-    while (answered.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-    await race.victim.process.kill();
-    race.killed += 1;
-    await Promise.all(mints);
-    race.victim = await openMinter(race.bench, race.stand);
-  }
-  await Promise.all([...mints, ...reports]);
-  await check(race, round, answered.length);
+async function runBeside(race: Race, first: number, count: number): Promise<void> {
+  const rounds = await Promise.all(
+    Array.from({ length: count }, (_, at) => openRound(race.stand, first + at)),
+  );
+  const isKilling = (first / BESIDE) % 2 === 1;
+  const racing = rounds.map((round) => runRound(race, round));
+  await Promise.all([...racing, isKilling && killAmid(race, rounds)]);
+  await Promise.all(rounds.map((round) => checkRound(race, round)));
+}
+
+async function openRound(stand: Stand, number: number): Promise<Round> {
+  const made = await makeBenchTenant(stand, 'backend');
+  const { plaintext: relayKey } = await makeKey(stand.db, made.tenant, 'relay');
+  const credit = { amount: CREDIT_MICROS, reason: 'bench', id: undefined };
+  await adjustCredit(stand.db, OPERATOR, made.tenant, credit);
+  await openFirstRoom(stand.db, made.tenant, 'lobby');
+  await setBudget(stand, made.tenant, FITS);
+  return { ...made, number, relayKey, answered: [], waiting: MINTERS };
 }
 
 /** A repetition renews the token by seconds, so there is room for less than one token more. */
-function wantedFor(round: number): WantedBudget {
-  return {
-    id: `round-${round}`,
-    ...{ keyId: null, room: null, customer: `round-${round}` },
-    period: 'total',
-    max: BigInt(FITS) * TOKEN_MICROS + TOKEN_MICROS - 1n,
-    hard: true,
-    shares: [],
-  };
+function maxOf(tokens: number): bigint {
+  return BigInt(tokens + 1) * TOKEN_MICROS - 1n;
 }
 
-/** Few budgets at a time, as tenants have. */
-async function makeBudget({ stand, tenant: { tenant } }: Race, round: number): Promise<void> {
-  const caller = { tenant, actor: OPERATOR, tenantLimits: null, tenantStatus: 'active' } as const;
-  await inTransaction(stand.db, async (tx) => {
-    if (round >= KEPT) await deleteBudget(tx, caller, wantedFor(round - KEPT).id);
-    await putBudget(tx, { rates: new RateCards() }, caller, wantedFor(round));
+async function setBudget({ db }: Stand, tenant: TenantId, tokens: number): Promise<void> {
+  const caller = { ...callerOf(tenant), actor: OPERATOR };
+  await inTransaction(db, (tx) =>
+    putBudget(tx, { rates: new RateCards() }, caller, {
+      ...{ id: 'acme', keyId: null, room: null, customer: 'acme', period: 'total' },
+      ...{ max: maxOf(tokens), hard: true, shares: [] },
+    }),
+  );
+}
+
+/** Each relay reports the next two users who have tokens. */
+async function runRound(race: Race, round: Round): Promise<void> {
+  const { answered } = round;
+  const reports: Promise<void>[] = [];
+  const mints = Array.from({ length: MINTERS }, async (_, at) => {
+    const username = `user-${at}`;
+    const isAdmitted = await mintSurely(race, round, username, at);
+    round.waiting -= 1;
+    if (!isAdmitted) return;
+    const isPair = answered.push(username) % 2 === 0;
+    if (isPair && reports.length < RELAYS) reports.push(report(race, round, answered.slice(-2)));
   });
+  await Promise.all(mints);
+  await Promise.all(reports);
+}
+
+/** Kill the victim after some answers, each time after others. */
+async function killAmid(race: Race, rounds: readonly Round[]): Promise<void> {
+  const after = 1 + ((race.killed * 37) % ((rounds.length * FITS) / 2));
+  const answers = () => rounds.reduce((sum, { answered }) => sum + answered.length, 0);
+  const isRunning = () => rounds.some(({ waiting }) => waiting > 0);
+  while (isRunning() && answers() < after) await new Promise((resolve) => setTimeout(resolve, 1));
+  race.interrupted += rounds.filter(({ waiting }) => waiting > 0).length;
+  await race.victim.process.kill();
+  race.killed += 1;
+  for (const client of race.victim.clients) client.close();
+  race.victim = await race.spare;
+  race.spare = openMinting(race.bench, race.stand);
 }
 
 /** Whether it was admitted. Asks the process that lives where the other one gave no answer. */
-async function mintSurely(
-  race: Race,
-  username: string,
-  customer: string,
-  isSteady: boolean,
-): Promise<boolean> {
-  const { tenant } = race;
+async function mintSurely(race: Race, round: Round, username: string, at: number): Promise<boolean> {
   const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${tenant.key}`);
+  metadata.set('authorization', `Bearer ${round.key}`);
   const request = create(MintClientTokenRequestSchema, {
-    tenant: renderTenantId(tenant.tenant),
-    ...{ room: 'lobby', username, customer, deviceThumbprint: DEVICE },
+    tenant: renderTenantId(round.tenant),
+    ...{ room: 'lobby', username, customer: 'acme', deviceThumbprint: DEVICE },
     role: 'audience',
     capabilities: ['subscribe.audio'],
   });
   const bytes = Buffer.from(toBinary(MintClientTokenRequestSchema, request));
-  const ask = (client: Client) => call(client, MINT, bytes, metadata);
-  try {
-    const answer = await (isSteady
-      ? ask(race.steady)
-      : ask(race.victim.client).catch((error) => {
-          if (error.code === status.FAILED_PRECONDITION) throw error;
-          return ask(race.steady);
-        }));
-    return fromBinary(MintClientTokenResponseSchema, answer).token !== '';
-  } catch (error) {
-    if ((error as { code?: number }).code !== status.FAILED_PRECONDITION) throw error;
-    race.refused += 1;
-    return false;
+  for (let attempt = 0; ; attempt += 1) {
+    const { clients } = attempt === 0 && at % 2 === 1 ? race.victim : race.steady;
+    try {
+      await call(clients[(at >> 1) % clients.length]!, MINT, bytes, metadata);
+      return true;
+    } catch (error) {
+      const { code, details = '' } = error as ServiceError;
+      if (code === status.FAILED_PRECONDITION && details.startsWith('budget reached: acme')) {
+        race.refused += 1;
+        return false;
+      }
+      if (clients === race.steady.clients && (code !== status.UNAVAILABLE || attempt === ATTEMPTS))
+        throw error;
+      race.again += 1;
+    }
   }
 }
 
-/** A minute of up to two participants, at the ceiling of sound. */
-async function reportSome(
-  { rest, relayKey }: Race,
-  round: number,
-  relay: number,
-  answered: readonly string[],
+/** A minute of these participants, at the ceiling of sound. It has to pass first. */
+async function report(
+  { rest, stand }: Race,
+  { number, tenant, relayKey }: Round,
+  participants: readonly string[],
 ): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 10 * (relay + 1)));
-  const records = answered.slice(2 * relay, 2 * relay + 2).map((participant) => ({
-    id: `${round}.${relay}.${participant}`,
+  await stand.db.query({
+    name: 'pass-a-minute',
+    text: `with tokens as (
+             update admissions set admitted_at = admitted_at - interval '1 minute', expires_at = expires_at - interval '1 minute'
+              where tenant_id = $1 and username = any($2)
+           )
+           update budget_holds set until = until - interval '1 minute' where tenant_id = $1 and username = any($2)`,
+    values: [tenant, participants],
+  });
+  const records = participants.map((participant) => ({
+    id: `${number}.${participant}`,
     ...{ room: 'lobby', participant, role: 'audience', tier: 'audio' },
     ...{ seconds: 60, egress_bytes: 1_000_000_000, ingress_bytes: 0 },
   }));
-  if (records.length === 0) return;
-  const answer = await fetch(`${rest.url}/v1/usage`, {
+  const request = {
     method: 'POST',
     headers: { authorization: `Bearer ${relayKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ records }),
-  });
-  if (answer.status !== 200) throw new Error(`a report got ${answer.status}: ${await answer.text()}`);
-}
-
-async function check(
-  { stand: { db }, tenant: { tenant } }: Race,
-  round: number,
-  answered: number,
-): Promise<void> {
-  const { id, max } = wantedFor(round);
-  const { rows } = await db.query<{ admitted: bigint }>(
-    `select count(*) as admitted from admissions where tenant_id = $1 and username like $2`,
-    [tenant, `user-${round}-%`],
-  );
-  const { spent, held } = await getBudget(db, tenant, id);
-  const is = `${rows[0]!.admitted} admitted, ${answered} answered, ${spent} spent, ${held} held`;
-  if (Number(rows[0]!.admitted) !== FITS || answered !== FITS || spent + held > max) {
-    throw new Error(`round ${round}: ${is}; ${FITS} fit`);
+  };
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await fetch(`${rest.url}/v1/usage`, request);
+    const text = await answer.text();
+    if (answer.status === 200) return;
+    if (answer.status !== 503 || attempt === ATTEMPTS)
+      throw new Error(`a report got ${answer.status}: ${text}`);
   }
-  const { rows: holds } = await db.query<{ sums: boolean }>(
-    `select b.held = coalesce(sum(ceil(h.rate * h.seconds / 60000.0)), 0) as sums
-       from budgets b left join budget_holds h on h.tenant_id = b.tenant_id and b.uid = any(h.budgets)
-      where b.tenant_id = $1 and b.id = $2 group by b.held`,
-    [tenant, id],
-  );
-  if (!holds[0]!.sums) throw new Error(`round ${round}: ${is}, which the holds do not add up to`);
 }
 
-/** The jobs of the services give back what is older than the grace time. */
-async function expireAll({ db }: Stand): Promise<void> {
-  await db.query(`update admissions set expires_at = now() - interval '1 day'`);
-  await db.query(`update budget_holds set until = now() - interval '1 day'`);
-  const deadline = performance.now() + 60_000;
+async function checkRound(race: Race, round: Round): Promise<void> {
+  const { stand } = race;
+  const { tenant, answered } = round;
+  const { rows } = await stand.db.query<{ admitted: bigint; spent: bigint; held: bigint; holds: bigint }>({
+    name: 'check-round',
+    text: `select b.spent, b.held, (select count(*) from admissions where tenant_id = $1) as admitted,
+                  (select coalesce(sum(ceil(rate * seconds / 60000.0)), 0)::bigint from budget_holds
+                    where tenant_id = $1 and b.uid = any(budgets)) as holds
+             from budgets b where b.tenant_id = $1`,
+    values: [tenant],
+  });
+  const { admitted, spent, held, holds } = rows[0]!;
+  const hasFitting = Number(admitted) === FITS && answered.length === FITS;
+  const isWithin = spent + held <= maxOf(FITS) && held === holds;
+  await setBudget(stand, tenant, FITS + 1);
+  const isNextAdmitted = await mintSurely(race, round, 'next', 0);
+  const isLastRefused = !(await mintSurely(race, round, 'last', 1));
+  if (hasFitting && isWithin && isNextAdmitted && isLastRefused) return;
+  throw new Error(
+    `round ${round.number}: ${FITS} fit, ${admitted} admitted, ${answered.length} answered, ${spent} spent, ${held} held, ` +
+      `holds of ${holds}; with one token more, the next was ${isNextAdmitted ? '' : 'not '}admitted, and the last ` +
+      `${isLastRefused ? '' : 'not '}refused`,
+  );
+}
+
+/** The jobs of the services spend what was charged, and give back what is older than the grace time. */
+async function expireAll(stand: Stand): Promise<void> {
+  await untilNone(
+    stand,
+    'budgets that have not spent what was charged',
+    `select count(*) as left from budgets join accounts using (tenant_id) where spent <> ${CREDIT_MICROS} - balance`,
+  );
+  await onLongClient(stand, async (client) => {
+    await client.query(`update admissions set expires_at = now() - interval '1 day'`);
+    await client.query(`update budget_holds set until = now() - interval '1 day'`);
+  });
+  await untilNone(
+    stand,
+    'holds or budgets with something held, after the grace time',
+    'select (select count(*) from budget_holds) + (select count(*) from budgets where held <> 0) as left',
+  );
+}
+
+async function untilNone({ db }: Stand, what: string, text: string): Promise<void> {
+  const deadline = performance.now() + 1_800_000;
   for (;;) {
-    const { rows } = await db.query<{ left: bigint }>(
-      `select (select count(*) from budget_holds) + (select count(*) from budgets where held <> 0) as left`,
-    );
+    const { rows } = await db.query<{ left: bigint }>(text);
     if (rows[0]!.left === 0n) return;
-    if (performance.now() > deadline)
-      throw new Error(`${rows[0]!.left} holds or budgets are left after the grace time`);
+    if (performance.now() > deadline) throw new Error(`${rows[0]!.left} ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }
