@@ -1,8 +1,7 @@
 /** How both consoles answer a request for a page: find its route and session, refuse foreign forms, render. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Failure } from '../../base/failure.ts';
 import { type Form, parseForm } from '../http/form.ts';
-import { asFailure, isTimeout } from '../http/refusals.ts';
+import { asFailure, asLate } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
 import type { Answer, Page } from './answer.ts';
 import { readCookie, renderCookie, renderLoginCookie } from './cookie.ts';
@@ -86,7 +85,7 @@ export function answerPageError(
   reply: FastifyReply,
   { render, isOfProgram = false }: { readonly render: Render; readonly isOfProgram?: boolean },
 ): FastifyReply {
-  const failure = isTimeout(error) ? new Failure('overloaded') : asFailure(error, request, '64 KiB');
+  const failure = asLate(error, request) ?? asFailure(error, request, '64 KiB');
   if (!failure) request.log.error({ err: error }, 'a page failed');
   const status = failure ? STATUS[failure.kind] : 500;
   if (failure?.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);

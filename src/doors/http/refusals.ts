@@ -1,9 +1,12 @@
 /** Failures that the HTTP server itself reports, as ours. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyRequest } from 'fastify';
+import { outageOf } from '../../base/db/outage.ts';
 import { Failure, invalidField, invalidRequest } from '../../base/failure.ts';
 import { JsonError } from '../../base/lib/strict-json.ts';
 import { STATUS } from './status.ts';
+
+const RETRY_AFTER_OVERLOADED = 2;
 
 /**
  * Map Fastify's own errors to failures. Unknown errors are internal.
@@ -53,9 +56,17 @@ function asIncomplete(error: unknown): Failure | undefined {
   }
 }
 
-/** Whether the service was too slow: the time limit of the answer has passed. */
+/** Clients repeat what the service was too slow for. Source: specification 4.12.4. */
+export function asLate(error: unknown, request: FastifyRequest): Failure | undefined {
+  if (!isTimeout(error)) return undefined;
+  request.log.warn({ err: error }, 'not answered in time');
+  return new Failure('overloaded', { retryAfter: RETRY_AFTER_OVERLOADED });
+}
+
+/** Whether the service was too slow: the time limit of the answer has passed, or that of a lock or a statement. */
 export function isTimeout(error: unknown): boolean {
-  return (error as Partial<FastifyError>).code === 'FST_ERR_HANDLER_TIMEOUT';
+  const isLate = (error as Partial<FastifyError>).code === 'FST_ERR_HANDLER_TIMEOUT';
+  return isLate || outageOf(error) === 'deadline_exceeded';
 }
 
 type Fault = NonNullable<FastifyError['validation']>[number];

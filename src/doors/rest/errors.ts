@@ -1,22 +1,17 @@
 /** How a failure leaves by this door. Source: specification 7.1. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Failure } from '../../base/failure.ts';
-import { asFailure, clientFailure, isTimeout, renderRaw } from '../http/refusals.ts';
+import { asFailure, asLate, clientFailure, renderRaw } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
 import { BODY_MAX, FIELD_LENGTH_MAX } from './limits.ts';
 
 /** It is unknown when payments will be configured. An hour limits how often clients retry. */
 const RETRY_AFTER_NOT_CONFIGURED = 3600;
-const RETRY_AFTER_OVERLOADED = 2;
 /** The failure's own message names a field of the control plane. */
 const KEY_REUSED = 'invalid request: Idempotency-Key was used for another request';
 
 /** Answer with what was thrown. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // Clients repeat what we were too slow for. Source: specification 4.12.4.
-  const failure = isTimeout(error)
-    ? new Failure('overloaded', { retryAfter: RETRY_AFTER_OVERLOADED })
-    : asFailure(error, request, BODY_MAX);
+  const failure = asLate(error, request) ?? asFailure(error, request, BODY_MAX);
   if (!failure) {
     request.log.error({ err: error }, 'internal error');
     return reply.code(500).send({ error: 'internal error' });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { setLimits } from '../../support/tenants.ts';
+import { idOf, setLimits } from '../../support/tenants.ts';
 import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, TIMESTAMP } from './support.ts';
 
 const app = useService();
@@ -17,6 +18,24 @@ const body = { period: 'month', limit_micros: 5_000_000, hard: true };
 const amount = (micros: number) => ({ micros, display: `$${(micros / 1e6).toFixed(6)}` });
 
 describe('PUT /v1/budgets/{id}', () => {
+  test('that waits too long for a lock changes nothing, and can be retried', async () => {
+    const holder = await app.database.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from tenants where id = $1 for update', [idOf(tenant)]);
+    // As after `lock_timeout`, which is 8 seconds.
+    const failing = put('all', body);
+    await expect.poll(() => countLockWaiters(app.database.pool)).toBeGreaterThan(0);
+    await holder.query(
+      `select pg_cancel_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+    );
+    const answer = await failing;
+    await holder.query('rollback');
+    holder.release();
+    expectError(answer, 503, 'the service is busy: try again');
+    expect(answer.headers.get('retry-after')).toBe('2');
+    expectError(await get('all'), 404, 'not found');
+  });
+
   test('makes a budget, and shows all of it', async () => {
     const given = {
       ...body,

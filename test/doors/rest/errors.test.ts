@@ -97,6 +97,13 @@ describe('anything else', () => {
   });
 });
 
+test('a lock or a statement that takes too long is no internal error, and can be retried', async () => {
+  const answer = await answerTo(Object.assign(new Error('canceling statement'), { code: '55P03' }));
+  expect(answer.statusCode).toBe(503);
+  expect(answer.headers['retry-after']).toBe('2');
+  expect(answer.json()).toStrictEqual({ error: 'the service is busy: try again' });
+});
+
 describe('renderClientError', () => {
   test.each([
     ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout', 'the request was not complete in time'],
