@@ -6,6 +6,7 @@ import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
 import {
   type Admission,
   type Admitting,
+  insertNewcomers,
   type NewAdmission,
   type Renewal,
   renewAdmission,
@@ -52,6 +53,15 @@ export async function enterFree(
 ): Promise<readonly (Admitting | undefined)[]> {
   if (isDistributed()) return admissions.map(() => undefined);
   return repeatOnConflict(() => upsertFreeAdmissions(db, admissions, mayLower));
+}
+
+/** `undefined`: not new, or left out for the reasons of `enterFree()`, which tells which. */
+export async function enterNew(
+  db: Pool,
+  admissions: readonly NewAdmission[],
+): Promise<readonly (Admission | undefined)[]> {
+  if (isDistributed()) return admissions.map(() => undefined);
+  return repeatOnConflict(() => insertNewcomers(db, admissions));
 }
 
 /** Waits for locks. */

@@ -79,6 +79,13 @@ export function expiryWith(until: string, isPresent: string): string {
   return `case when ${isPresent} then greatest(p.expires_at, ${until}) else ${until} end`;
 }
 
+/** The device of `admissions g`, as events of its participant have it. */
+const deviceOf = (
+  g: string,
+  until: string,
+) => `jsonb_build_object('thumbprint', ${g}.device, 'keyId', ${g}.key_id,
+                   'customer', ${g}.customer, 'expiresAt', ${g}.${until})`;
+
 const SAME_PARTICIPANT = 'p.tenant_id = g.tenant_id and p.room_uid = g.room_uid and p.username = g.username';
 
 /** Followed by the rows. */
@@ -152,8 +159,7 @@ const upsertText = (lock: Lock) => `with g as materialized (
          from entering g join entered using (at)
        ${ON_KNOWN_DEVICE}
        returning a.tenant_id, a.room_uid, a.username,
-                 jsonb_build_object('thumbprint', a.device, 'keyId', a.key_id, 'customer', a.customer,
-                   'expiresAt', a.expires_at) as device
+                 ${deviceOf('a', 'expires_at')} as device
      ), news as (
        select p.at, case when p.entered_at = now() then 'participant_entered' else 'participant_updated' end as type
          from entered p left join before using (at)
@@ -175,9 +181,42 @@ const upsertText = (lock: Lock) => `with g as materialized (
             exists (select from news where news.at = g.at) as eventful, p.at is not null as "isAdmitted"
        from entering g left join entered p using (at)`;
 
+/** Leaves out those whose room is locked or has ended, and those who have been there before. */
+const INSERT_NEWCOMERS = `with g as materialized (
+       ${WANTED}
+     ), r as (
+       select g.at, r.name from g join rooms r on r.tenant_id = g.tenant_id and r.uid = g.room_uid and r.state = 'LIVE'
+          for share of r skip locked
+     ), p as (
+       insert into participants as p
+         (tenant_id, room_uid, username, skeleton, role, rank, capabilities, expires_at)
+       select tenant_id, room_uid, username, skeleton, role, rank, capabilities, until
+         from g join r using (at) order by tenant_id, room_uid, username
+       on conflict do nothing
+       returning p.*
+     ), entered as (
+       select g.at, p.* from g join p on ${SAME_PARTICIPANT}
+     ), a as (
+       ${INSERT_ADMISSIONS}
+       select g.tenant_id, g.room_uid, g.username, g.device, g.role, g.rank, g.capabilities, g.key_id, g.customer, g.until
+         from g join entered using (at)
+     ), appended as (
+       insert into unnumbered_events (tenant_id, type, room_uid, subject)
+       select p.tenant_id, 'participant_entered', p.room_uid, to_jsonb(v)
+         from g join r using (at) join entered p using (at),
+              lateral (select ${PARTICIPANT}, jsonb_build_array(${deviceOf('g', 'until')}) as devices) v
+     )
+     select at, ${ISSUED}, epoch, muted, publish_revoked as "publishRevoked", true as eventful from entered`;
+
 /** A row with the place of its admission among those of the statement. */
 interface Placed {
   readonly at: number;
+}
+
+function placed(count: number, rows: readonly (Admission & Placed)[]): (Admission | undefined)[] {
+  const found = Array.from({ length: count }, (): Admission | undefined => undefined);
+  for (const { at, ...admission } of rows) found[at] = admission;
+  return found;
 }
 
 async function upsert(
@@ -221,6 +260,22 @@ export function upsertFreeAdmissions(
   return upsert(db, 'upsert-free-admissions', 'skip locked', admissions, mayLower);
 }
 
+/**
+ * Admits several users who have never been in their rooms, each once. It waits for no lock: `undefined` for a user who has
+ * been there, or whose room is locked or has ended.
+ */
+export async function insertNewcomers(
+  db: Db,
+  admissions: readonly NewAdmission[],
+): Promise<(Admission | undefined)[]> {
+  const { rows } = await db.query<Admission & Placed>({
+    name: 'insert-newcomers',
+    text: INSERT_NEWCOMERS,
+    values: [wanted(admissions)],
+  });
+  return placed(admissions.length, rows);
+}
+
 /** The conditions on a participant lead by the primary key alone; otherwise the planner may pick another index. */
 const renewText = (lock: Lock) => `with g as materialized (
        ${WANTED}
@@ -249,9 +304,7 @@ async function renew(
     text: renewText(lock),
     values: [wanted(renewals)],
   });
-  const found = renewals.map((): Admission | undefined => undefined);
-  for (const { at, ...admission } of rows) found[at] = admission;
-  return found;
+  return placed(renewals.length, rows);
 }
 
 /**

@@ -41,6 +41,8 @@ export interface Entry extends Omit<NewAdmission, 'skeleton'> {
   readonly rangeSalt: string;
   /** Whether the user was in the room when `check` read it. */
   readonly isPresent: boolean;
+  /** Whether no user of that name had ever been in the room then. */
+  readonly isNew: boolean;
   /** Whether the token has to take a hold of budgets. */
   readonly hasBudgets: boolean;
   /** Lowest-priority check (credit of a mint): runs after all others, just before the user is admitted. */
@@ -124,7 +126,7 @@ async function enter(deps: AdmissionDeps, caller: LimitedCaller, entry: Entry): 
   if (maxParticipants === 0 && !refusesLookalikes && !entry.hasBudgets) {
     entry.lastCheck();
     const waiting = () => deps.calls.run(caller, () => enterAlone(deps.db, admission));
-    return orRefuse((await deps.admissions.enter(admission)) ?? (await waiting()));
+    return orRefuse((await deps.admissions.enter(admission, entry)) ?? (await waiting()));
   }
   const isLimited = maxParticipants > 0 && !entry.isPresent;
   const enterInTransaction = async (tx: Tx) => {

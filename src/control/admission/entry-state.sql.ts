@@ -3,6 +3,7 @@ import type { Db } from '../../base/db/pool.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { bansOf } from '../bans/bans.sql.ts';
+import { PRESENT } from '../rooms/participants.sql.ts';
 import type { RoomPolicy, RoomState } from '../rooms/room.ts';
 
 /** Whether a ban covers the user, the device or the address, in rooms of this name or in all. */
@@ -31,6 +32,8 @@ export interface EntryState {
   readonly policy: RoomPolicy | null;
   /** Whether the user is in the room already. */
   readonly isPresent: boolean;
+  /** Whether no user of that name has ever been in the room. */
+  readonly isNew: boolean;
   /** Whether this device has a valid token for this user. */
   readonly isAdmitted: boolean;
   /** The highest rank among the user's valid tokens for the room; `null`: there is none. */
@@ -51,9 +54,7 @@ export interface Entrant {
 /** The columns of an `EntryState`, from `tenants t` and `ENTRY_STATE_JOINS`. */
 export const ENTRY_STATE = `t.status, t.exempt, t.limits, t.has_budgets and not t.exempt as "hasBudgets", c.balance, t.range_salt as "rangeSalt",
       r.uid as "roomUid", r.state as "roomState", r.policy,
-      coalesce((select p.left_at is null and p.expires_at > now() from participants p
-                 where p.tenant_id = g.tenant_id and p.room_uid = r.uid and p.username = g.username),
-               false) as "isPresent",
+      coalesce(p.present, false) as "isPresent", p.present is null as "isNew",
       coalesce(d.admits, false) as "isAdmitted", d.rank as "highestRank",
       ${IS_BANNED} as "isBanned"`;
 /** What decides about `tenant_id`, `room`, `username`, `device` and `address` of `g`. Each `where` leads to one row by primary key. */
@@ -61,6 +62,8 @@ export const ENTRY_STATE_JOINS = `join accounts c on c.tenant_id = g.tenant_id
     left join lateral (select uid, state, policy from rooms
                      where tenant_id = g.tenant_id and name = g.room
                      order by incarnation desc limit 1) r on true
+    left join lateral (select ${PRESENT} as present from participants p
+                     where p.tenant_id = g.tenant_id and p.room_uid = r.uid and p.username = g.username) p on true
     left join lateral (select bool_or(a.device = g.device and a.expires_at > now()) as admits,
                            max(a.rank) filter (where a.expires_at > now()) as rank
                       from admissions a

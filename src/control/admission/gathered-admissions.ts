@@ -7,7 +7,7 @@
  */
 import { Gather, type GatherOptions } from '../../base/db/gather.ts';
 import type { Pool } from '../../base/db/pool.ts';
-import { enterFree, findStates, renewFree, sharedBy } from './admission-forms.sql.ts';
+import { enterFree, enterNew, findStates, renewFree, sharedBy } from './admission-forms.sql.ts';
 import type { Admission, Admitting, NewAdmission, Renewal } from './admissions.sql.ts';
 import type { Entrant, EntryState } from './entry-state.sql.ts';
 import { findJoinLookups, type JoinLookup, type ShownCredential } from './join-lookups.sql.ts';
@@ -18,6 +18,7 @@ export class GatheredAdmissions {
   readonly #lookups: Gather<ShownCredential, JoinLookup | undefined>;
   readonly #states: Gather<Entrant, EntryState>;
   readonly #renewals: Gather<Renewal, Admission | undefined>;
+  readonly #newcomers: Gather<NewAdmission, Admission | undefined>;
   readonly #joins: Gather<NewAdmission, Admitting | undefined>;
   readonly #mints: Gather<NewAdmission, Admitting | undefined>;
 
@@ -35,6 +36,10 @@ export class GatheredAdmissions {
     this.#states = new Gather<Entrant, EntryState>((entrants) => findStates(db, entrants), options);
     this.#renewals = new Gather<Renewal, Admission | undefined>(
       (renewals) => renewFree(db, renewals),
+      byParticipant,
+    );
+    this.#newcomers = new Gather<NewAdmission, Admission | undefined>(
+      (admissions) => enterNew(db, admissions),
       byParticipant,
     );
     const entering = (mayLower: boolean) => (admissions: readonly NewAdmission[]) =>
@@ -57,8 +62,12 @@ export class GatheredAdmissions {
     return this.#renewals.ask(renewal);
   }
 
-  /** `undefined`: the room or the participant is locked, or the room has ended: `enterAlone()` tells which. */
-  enter(admission: NewAdmission): Promise<Admitting | undefined> {
-    return (admission.mayLower ? this.#mints : this.#joins).ask(admission);
+  /**
+   * `undefined`: the room or the participant is locked, or the room has ended: `enterAlone()` tells which. `isNew`: probably no
+   * user of that name has been in the room, which is cheaper.
+   */
+  async enter(admission: NewAdmission, { isNew = false } = {}): Promise<Admitting | undefined> {
+    const admitted = isNew ? await this.#newcomers.ask(admission) : undefined;
+    return admitted ?? (admission.mayLower ? this.#mints : this.#joins).ask(admission);
   }
 }

@@ -101,6 +101,7 @@ async function checkJoin(
     username,
     thumbprint,
     isPresent: state.isPresent,
+    isNew: state.isNew,
     rangeSalt: state.rangeSalt,
     hasBudgets: state.hasBudgets,
     ...grant,

@@ -85,6 +85,7 @@ async function checkMint(
     roomUid,
     policy,
     isPresent: state.isPresent,
+    isNew: state.isNew,
     rangeSalt: state.rangeSalt,
     hasBudgets: state.hasBudgets,
     username,

@@ -1,6 +1,6 @@
 /** Admissions that share a statement, while some of their rows are locked or change. */
 import { RoomService } from '@boxoffice/contract/room_service';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { openPool, type Tx } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
@@ -11,6 +11,7 @@ import { GatheredAdmissions } from '../../../src/control/admission/gathered-admi
 import { kickParticipant } from '../../../src/control/moderation/kick-participant.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import { useControl } from '../../support/grpc.ts';
+import { openHolder } from '../../support/holder.ts';
 import { useService } from '../../support/service.ts';
 import { testOneServer, testStepForms } from '../../support/step-forms.ts';
 import { callerOf, makeTenant } from '../../support/tenants.ts';
@@ -132,6 +133,54 @@ testStepForms(
     }
   },
 );
+
+testOneServer(
+  'newcomers share a statement, and one who was there before, or whose room is locked, enters otherwise',
+  async () => {
+    await enterAll({}, ['user-3']);
+    await inTransaction(db(), (tx) => kick(tx, 'user-3'));
+    const pool = openPool(db().options.connectionString!, { max: 4, plansByKey: true });
+    onTestFinished(() => pool.end());
+    const query = vi.spyOn(pool, 'query');
+    const gathered = new GatheredAdmissions(pool);
+    const enterNew = (name: string) => gathered.enter(admissionOf(name), { isNew: true });
+    const entered = await Promise.all(names.map((name) => enterNew(name)));
+    const asked = query.mock.calls as unknown as [{ name: string }][];
+    expect(asked.map(([{ name }]) => name)).toEqual(['insert-newcomers', 'upsert-free-admissions']);
+    expect(entered).toStrictEqual(
+      names.map((name) => expect.objectContaining({ epoch: name === 'user-3' ? 1 : 0, eventful: true })),
+    );
+    const entries = (await told()).filter((each) => each.startsWith('participant_entered'));
+    expect(entries.toSorted()).toEqual(
+      [...names, 'user-3'].map((name) => `participant_entered ${name}`).toSorted(),
+    );
+
+    const { kid: _, ...renewed } = (await renew(admissionOf('user-5')))!;
+    expect(renewed).toMatchObject({ eventful: false });
+    const holder = await openHolder(db());
+    await holder.query('select from rooms where tenant_id = $1 for update', [tenant]);
+    expect(await enterNew('late')).toBeUndefined();
+    await holder.release();
+    await db().query(
+      "update rooms set state = 'ENDED', ended_at = now(), end_reason = 'ended' where tenant_id = $1",
+      [tenant],
+    );
+    expect(await enterNew('later')).toBeUndefined();
+  },
+);
+
+testOneServer('a newcomer is shown with the device, in the event too', async () => {
+  await enterAll({ customer: 'acme' }, ['old']);
+  await admissions().enter(admissionOf('new', { customer: 'acme' }), { isNew: true });
+  const [old, fresh] = (await eventsSince(app, stage.tenant))
+    .filter(({ type }) => type === 'participant_entered')
+    .map(({ subject }) => subject as { devices: Record<string, unknown>[] });
+  const shape = ({ devices, ...rest }: { devices: Record<string, unknown>[] }) => [
+    Object.keys(rest).sort(),
+    devices.map((device) => ({ ...device, expiresAt: typeof device.expiresAt, thumbprint: '' })),
+  ];
+  expect(shape(fresh!)).toEqual(shape(old!));
+});
 
 test('each gets the answer of its own row', async () => {
   const hosts = names.filter((_, at) => at % 2 === 0);
