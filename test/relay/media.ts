@@ -78,7 +78,13 @@ export async function openMeeting(app: TestService, tenant: TestTenant, relay: R
     };
     const client = await openMediaClient(direction, exchange, onPacket, options);
     clients.push(client);
-    return { ...client, location, answer, received: () => received };
+    return {
+      ...client,
+      send: (packet: Buffer) => attempt(() => client.send(packet)),
+      location,
+      answer,
+      received: () => received,
+    };
   };
   const connect: Connect = async (...given) => {
     const client = await offer(undefined, ...given);
@@ -102,4 +108,13 @@ export function picture(sequence: number, { ssrc = SSRC, bytes = PACKET_BYTES } 
   packet.writeUInt32BE(ssrc, 8);
   packet.set([0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0x68, 0x01], 12);
   return packet;
+}
+
+/** A connection that never opened, or is closed, takes no packet. */
+function attempt(send: () => void): void {
+  try {
+    send();
+  } catch {
+    // That it does not arrive is what tests are about.
+  }
 }
