@@ -41,11 +41,12 @@ test('a spent budget ends sessions whose tokens it pays for, and refuses new one
   const { bob } = await meet('unlimited');
   const { db } = app.service.deps;
   await put(app, meeting.tenant, wanted({ room: 'limited', max: 10_000_000n }));
-  await meet('limited');
+  const { ann } = await meet('limited');
   const dan = await enter('dan', 'limited');
   await put(app, meeting.tenant, wanted({ room: 'limited', max: 0n }));
   const metrics = async () => (await fetch(`${meeting.relay.url}/metrics`)).text();
   await expect.poll(metrics).toMatch(/relay_sessions_ended_total\{code="BUDGET_REACHED"\} [1-9]/);
+  await expect.poll(() => ann.heard('moderated')).toMatchObject([{ code: 'BUDGET_REACHED' }]);
   expect(await dan.ask('refusal', { relay: meeting.relay.url })).toMatchObject({
     status: 402,
     code: 'NOT_ADMITTED',

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createDevice, JoinError } from '../../sdk/typescript/src/device/index.ts';
 import { createTokenVerifier } from '../../sdk/typescript/src/relay/index.ts';
 import { ROLE_CAPABILITIES } from '../../src/access/rights/capabilities.ts';
+import { put, wanted } from '../control/budgets/support.ts';
 import { mint } from '../doors/grpc/mint.ts';
 import { createCredential, endRoom, newDevice, spendAll } from '../support/devices.ts';
 import { useControl } from '../support/grpc.ts';
@@ -80,6 +81,8 @@ test('a refusal of the service becomes an error with a code', async () => {
   await device.join({ url: app.url, credential, username: 'ann', room: 'over' });
   await endRoom(app, tenant, 'over');
   expect(await codeOfJoin({ room: 'over' })).toBe('PRECONDITION_FAILED');
+  await put(app, tenant, wanted({ room: 'limited', max: 0n }));
+  expect(await codeOfJoin({ room: 'limited' })).toBe('BUDGET_REACHED');
   await spendAll(app, tenant);
   expect(await codeOfJoin({})).toBe('NO_CREDIT');
 });

@@ -109,6 +109,7 @@ describe('join', () => {
     [400, 'INVALID', 'invalid request: username must be 1 to 64 characters'],
     [401, 'UNAUTHENTICATED', 'invalid device credential'],
     [402, 'NO_CREDIT', 'insufficient credit: top up to admit new sessions'],
+    [402, 'BUDGET_REACHED', 'budget reached: acme-monthly has too little left for this session'],
     [403, 'DENIED', 'permission denied'],
     [404, 'NOT_FOUND', 'not found'],
     [405, 'METHOD_NOT_ALLOWED', 'method not allowed'],

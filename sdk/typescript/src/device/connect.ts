@@ -318,7 +318,7 @@ export class RelayConnection extends Emitter<RelayEvents> {
   #refused(code: string, reason: string | undefined): void {
     const { session } = this.#options;
     if (code === 'ROOM_CLOSED' && reason !== 'closed') session.hostEnded();
-    else if (['TOKEN_REVOKED', 'BANNED', 'ROOM_CLOSED', 'REPLACED'].includes(code))
+    else if (['TOKEN_REVOKED', 'BANNED', 'ROOM_CLOSED', 'REPLACED', 'BUDGET_REACHED'].includes(code))
       session.moderated(reason ?? code);
   }
 

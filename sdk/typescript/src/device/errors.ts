@@ -15,8 +15,13 @@ const BY_STATUS = {
   504: { code: 'DEADLINE_EXCEEDED', retryable: true },
 } as const;
 
+/** How the line begins that tells one reason for 402 from the other (docs/budgets.md). */
+const BUDGET = 'budget reached:';
+
 export type JoinErrorCode =
   | (typeof BY_STATUS)[keyof typeof BY_STATUS]['code']
+  /** A hard budget has too little left for this session. The message names it. */
+  | 'BUDGET_REACHED'
   /** The service does not allow web pages of this origin (CORS). */
   | 'ORIGIN_REFUSED'
   /** There was no answer. */
@@ -64,7 +69,8 @@ export function joinErrorOf(status: number, body: string, retryAfter: string | n
   const message = body.trim().slice(0, 500) || `the join endpoint answered ${status}`;
   // Proxies have their own answers, such as 502 while the service restarts.
   if (!known) return new JoinError('BAD_ANSWER', message, { status, retryable: status >= 500 });
-  return new JoinError(known.code, message, { status, retryable: known.retryable, retryAfterSeconds });
+  const code = status === 402 && message.startsWith(BUDGET) ? 'BUDGET_REACHED' : known.code;
+  return new JoinError(code, message, { status, retryable: known.retryable, retryAfterSeconds });
 }
 
 /**

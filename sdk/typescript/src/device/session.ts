@@ -28,7 +28,10 @@ export interface SessionEvents<G extends Renewable> {
     /** Why. */
     readonly error: unknown;
   };
-  /** Kicked, banned, the room closed by a moderator, or the media taken over by another device of the user (`REPLACED`). */
+  /**
+   * Kicked, banned, the room closed by a moderator, the media taken over by another device of the user (`REPLACED`), or a hard
+   * budget spent (`BUDGET_REACHED`).
+   */
   moderated: {
     /** What the application passed to `moderated()`. */
     readonly code: string;
