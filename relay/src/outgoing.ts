@@ -4,7 +4,6 @@
  */
 import type { Codec } from './offer.ts';
 import type { RtpHeader } from './rtp.ts';
-import { readVp8Descriptor } from './vp8.ts';
 
 export class Outgoing {
   readonly #codec: Codec;
@@ -31,13 +30,13 @@ export class Outgoing {
     this.#source = undefined;
   }
 
-  /** A copy of the packet, as it is sent. `undefined`: it is older than the first one of its source. */
-  rewrite(packet: Buffer, header: RtpHeader): Buffer | undefined {
+  /**
+   * A copy of the packet, as it is sent. `undefined`: it is older than the first one of its source. `pictureAt`: where the packet has a
+   * picture number of VP8, of 15 bits.
+   */
+  rewrite(packet: Buffer, header: RtpHeader, pictureAt: number | undefined): Buffer | undefined {
     const now = performance.now();
-    const copy = Buffer.from(packet);
-    const payload = copy.subarray(header.payloadAt, header.payloadEnd);
-    const pictureAt = this.#codec.name === 'VP8' ? readVp8Descriptor(payload).pictureAt : undefined;
-    const picture = pictureAt === undefined ? undefined : payload.readUInt16BE(pictureAt) & 0x7fff;
+    const picture = pictureAt === undefined ? undefined : packet.readUInt16BE(pictureAt) & 0x7fff;
     if (!this.follows(header.ssrc)) {
       const ticks = Math.ceil(((now - this.#sentAt) * clockOf(this.#codec)) / 1000);
       this.#source = header.ssrc;
@@ -47,11 +46,12 @@ export class Outgoing {
     }
     if (!this.#sequences.reach(header.sequence)) return undefined;
     this.#sentAt = now;
+    const copy = Buffer.from(packet);
     copy[1] = (copy[1]! & 0x80) | this.#codec.payloadType;
     copy.writeUInt16BE(this.#sequences.take(header.sequence), 2);
     copy.writeUInt32BE(this.#times.take(header.time), 4);
     copy.writeUInt32BE(this.#ssrc, 8);
-    if (picture !== undefined) payload.writeUInt16BE(0x8000 | this.#pictures.take(picture), pictureAt!);
+    if (picture !== undefined) copy.writeUInt16BE(0x8000 | this.#pictures.take(picture), pictureAt);
     return copy;
   }
 }
@@ -59,9 +59,9 @@ export class Outgoing {
 /** Ticks of RTP's time in a second (RFC 7587, RFC 7741, RFC 6184). */
 const clockOf = ({ name }: Codec) => (name === 'opus' ? 48_000 : 90_000);
 
-/** Numbers that begin again at 0 after the largest one. */
+/** Numbers of this many bits, which begin again at 0 after the largest one. */
 class Series {
-  readonly #range: number;
+  readonly #largest: number;
   /** What is added to the numbers of the source. */
   #offset = 0;
   #newest = 0;
@@ -69,7 +69,7 @@ class Series {
   #length = 0;
 
   constructor(bits: number) {
-    this.#range = 2 ** bits;
+    this.#largest = 2 ** bits - 1;
   }
 
   /** `first`, of another source, comes `step` after the newest. */
@@ -82,14 +82,14 @@ class Series {
   /** Whether a number is not before the first of its source. */
   reach(number: number): boolean {
     const behind = this.#wrap(this.#newest - number - this.#offset);
-    return behind <= this.#length || behind > this.#range / 2;
+    return behind <= this.#length || behind > this.#largest / 2;
   }
 
   /** A late one keeps its place; the newest decides where another source goes on. */
   take(number: number): number {
     const taken = this.#wrap(number + this.#offset);
     const ahead = this.#wrap(taken - this.#newest);
-    if (ahead < this.#range / 2) {
+    if (ahead <= this.#largest / 2) {
       this.#newest = taken;
       this.#length += ahead;
     }
@@ -97,6 +97,6 @@ class Series {
   }
 
   #wrap(number: number): number {
-    return ((number % this.#range) + this.#range) % this.#range;
+    return (number & this.#largest) >>> 0;
   }
 }

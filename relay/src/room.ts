@@ -7,6 +7,7 @@ import { Resends } from './resends.ts';
 import { pictureLoss } from './rtcp.ts';
 import type { RtpHeader } from './rtp.ts';
 import type { Session } from './session.ts';
+import { readVp8Descriptor } from './vp8.ts';
 
 const KEY_FRAME_MS_MIN = 500;
 
@@ -55,11 +56,14 @@ export class Source {
 
   /** A receiver begins with a key frame, which is asked for until it comes. */
   #forward({ bytes, header }: Packet): void {
-    const part = this.#size ? this.#size.take(bytes.subarray(header.payloadAt, header.payloadEnd)) : 'key';
+    const payload = bytes.subarray(header.payloadAt, header.payloadEnd);
+    const part = this.#size ? this.#size.take(payload) : 'key';
+    const at = this.codec === 'VP8' ? readVp8Descriptor(payload).pictureAt : undefined;
+    const pictureAt = at === undefined ? undefined : header.payloadAt + at;
     let isAwaited = part === undefined;
     for (const receiver of part === undefined ? [] : this.#receivers) {
       if (part === 'other' && receiver.waits(header)) isAwaited = true;
-      else receiver.send(bytes, header, this.#size?.pixels ?? 0);
+      else receiver.send(bytes, header, pictureAt, this.#size?.pixels ?? 0);
     }
     if (isAwaited) this.askForKeyFrame();
   }
@@ -129,16 +133,17 @@ export class Receiver {
 
   /** Whether it can decode nothing of this sender before the next key frame. */
   waits({ ssrc }: RtpHeader): boolean {
-    return this.#recipient.mayGet() && !this.#outgoing.follows(ssrc);
+    return !this.#outgoing.follows(ssrc) && this.#recipient.mayGet();
   }
 
-  send(packet: Buffer, header: RtpHeader, pixels: number): void {
+  /** `pictureAt`: see `Outgoing`. */
+  send(packet: Buffer, header: RtpHeader, pictureAt: number | undefined, pixels: number): void {
     if (!this.#recipient.mayGet()) {
       this.pause();
       return;
     }
-    const isFirst = this.waits(header);
-    const copy = this.#outgoing.rewrite(packet, header);
+    const isFirst = !this.#outgoing.follows(header.ssrc);
+    const copy = this.#outgoing.rewrite(packet, header, pictureAt);
     if (copy && this.#sends(copy)) {
       this.#resends.keep(copy);
       if (pixels !== this.#pixels) this.#resize(pixels);

@@ -12,7 +12,7 @@ const picture = (number: number) => [0x90, 0x80, 0x80 | (number >> 8), number & 
 function send(outgoing: Outgoing, given: Parameters<typeof packet>[0]) {
   const original = packet({ rest: picture(1), ...given });
   const before = Buffer.from(original);
-  const sent = outgoing.rewrite(original, readRtp(original)!);
+  const sent = outgoing.rewrite(original, readRtp(original)!, 14);
   expect(original).toStrictEqual(before);
   return sent && { ...readRtp(sent)!, picture: sent.readUInt16BE(14) & 0x7fff };
 }
