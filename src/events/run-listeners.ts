@@ -8,10 +8,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTransaction } from '../base/db/transaction.ts';
 import type { BaseDeps } from '../base/deps.ts';
+import { retryAfterSeconds } from '../base/lib/retry-schedule.ts';
 import { renderTenantId, type TenantId } from '../base/tenants/tenant.ts';
 import type { Listener } from './listener.ts';
 import type { ListenerMetrics } from './listener-metrics.ts';
-import { retryAfterSeconds } from './retry-schedule.ts';
 import { findTurns, finishTurn, listLags, listNextEvents, lockCursor, noteFailure } from './turns.sql.ts';
 
 const EVENTS_AT_ONCE = 500;

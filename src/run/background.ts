@@ -12,7 +12,7 @@ import type { Pool } from '../base/db/pool.ts';
 import { repeat } from '../base/lib/repeat.ts';
 import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
 import { coverTokensOfNewBudgets } from '../control/budgets/cover-tokens.ts';
-import { giveBackExpired } from '../control/budgets/give-back.ts';
+import { givingBackExpired } from '../control/budgets/give-back.ts';
 import { credentialListener } from '../control/moderation/credential-listener.ts';
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
 import { reapplyNewRevocations } from '../control/moderation/reapply-new-revocations.ts';
@@ -33,7 +33,7 @@ import { measureBurns } from '../money/alerts/measure-burn.ts';
 import { learnCards } from '../money/cards/learn-cards.ts';
 import { tellExpiringCards } from '../money/cards/tell-expiring-cards.ts';
 import { checkoutListener, expireCheckouts } from '../money/checkouts/expire-checkouts.ts';
-import { endGrants } from '../money/grants/end-grants.ts';
+import { endingGrants } from '../money/grants/end-grants.ts';
 import { measureParkedEvents } from '../money/parked/measure-parked-events.ts';
 import type { Provider } from '../money/payments/provider.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
@@ -134,7 +134,7 @@ function jobsOf(
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
     { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },
     { name: 'telling of statements', everySeconds: 60, turn: tellingStatements(deps) },
-    { name: 'ending grants', everySeconds: 5, turn: () => endGrants(deps) },
+    { name: 'ending grants', everySeconds: 5, turn: endingGrants(deps) },
     { name: 'telling of expiring cards', everySeconds: 300, turn: () => tellExpiringCards(deps) },
     { name: 'sweeping participants', everySeconds: 1, turn: () => tellExpiredParticipants(deps) },
     { name: 'applying new bans again', everySeconds: 1, turn: () => reapplyNewBans(deps) },
@@ -142,7 +142,7 @@ function jobsOf(
     {
       name: 'giving back holds of budgets',
       everySeconds: 5,
-      turn: () => giveBackExpired(deps, findAssignedUntil),
+      turn: givingBackExpired(deps, findAssignedUntil),
     },
     { name: 'covering tokens by new budgets', everySeconds: 5, turn: () => coverTokensOfNewBudgets(deps) },
     { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },

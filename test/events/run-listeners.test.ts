@@ -8,7 +8,7 @@ import { appendEvents } from '../../src/events/append-events.sql.ts';
 import type { LoggedEvent, NewEvent } from '../../src/events/event.ts';
 import type { Listener } from '../../src/events/listener.ts';
 import { numberEvents } from '../../src/events/number-events.ts';
-import { retryAfterSeconds } from '../../src/events/retry-schedule.ts';
+import { retryAfterSeconds } from '../../src/base/lib/retry-schedule.ts';
 import { ListenerTurns, measureLags, takeTurns } from '../../src/events/run-listeners.ts';
 import { listLags, upsertListener } from '../../src/events/turns.sql.ts';
 import { moved } from '../support/append-only.ts';

@@ -1,9 +1,10 @@
 /** Take holds out of the budgets that they are part of. */
 import { findNow } from '../../base/db/find-now.sql.ts';
-import type { Tx } from '../../base/db/pool.ts';
+import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
 import { lockBudgets, settleBudgets } from './budgets.sql.ts';
 import { amountOf, GRACE_SECONDS } from './hold.ts';
 import {
@@ -21,37 +22,38 @@ const HOLDS_AT_ONCE = 500;
 type GiveBackDeps = Pick<BaseDeps, 'db' | 'log'>;
 type FindSpentUntil = HoldDeps['findSpentUntil'];
 
+/** A job that is run every few seconds. */
+export function givingBackExpired(deps: GiveBackDeps, findSpentUntil: FindSpentUntil): () => Promise<void> {
+  const turns = new TenantTurns(deps.log, 'giving back holds of budgets');
+  return () => giveBackExpired(deps, findSpentUntil, turns);
+}
+
 /**
  * Give back what expired without usage, when relays had time to report and what they reported was spent. Each tenant gets a turn,
  * then again all that have some by then. One tenant that fails does not keep others from it.
  */
-export async function giveBackExpired(deps: GiveBackDeps, findSpentUntil: FindSpentUntil): Promise<void> {
+export async function giveBackExpired(
+  { db, log }: GiveBackDeps,
+  findSpentUntil: FindSpentUntil,
+  turns = new TenantTurns(log, 'giving back holds of budgets'),
+): Promise<void> {
   for (let isMore = true; isMore; ) {
     isMore = false;
-    const over = beforeGrace(await findNow(deps.db));
-    for (const tenant of await listTenantsWithHoldsOver(deps.db, over, TENANTS_AT_ONCE)) {
-      if (await takeTurn(deps, findSpentUntil, tenant)) isMore = true;
+    const over = beforeGrace(await findNow(db));
+    for (const tenant of await listTenantsWithHoldsOver(db, over, TENANTS_AT_ONCE, turns.leftOut())) {
+      if (await turns.take(tenant, () => giveBackNext(db, findSpentUntil, tenant))) isMore = true;
     }
   }
 }
 
 /** Returns whether there may be more. */
-async function takeTurn(
-  deps: GiveBackDeps,
-  findSpentUntil: FindSpentUntil,
-  tenant: TenantId,
-): Promise<boolean> {
-  try {
-    return await inTransaction(deps.db, async (tx) => {
-      const over = beforeGrace(await findSpentUntil(tx, tenant));
-      const holds = await lockHoldsOver(tx, tenant, over, HOLDS_AT_ONCE);
-      await giveBack(tx, tenant, holds);
-      return holds.length === HOLDS_AT_ONCE;
-    });
-  } catch (err) {
-    deps.log.error({ err, tenant: renderTenantId(tenant) }, 'giving back holds of budgets failed');
-    return false;
-  }
+function giveBackNext(db: Pool, findSpentUntil: FindSpentUntil, tenant: TenantId): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const over = beforeGrace(await findSpentUntil(tx, tenant));
+    const holds = await lockHoldsOver(tx, tenant, over, HOLDS_AT_ONCE);
+    await giveBack(tx, tenant, holds);
+    return holds.length === HOLDS_AT_ONCE;
+  });
 }
 
 function beforeGrace(time: Date): Date {

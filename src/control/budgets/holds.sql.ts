@@ -124,15 +124,19 @@ export async function lockHoldsOver(
   return rows;
 }
 
-/** Tenants with holds whose last token expired before `before`. */
-export async function listTenantsWithHoldsOver(db: Db, before: Date, limit: number): Promise<TenantId[]> {
+/** Tenants, other than `leftOut`, with holds whose last token expired before `before`. */
+export async function listTenantsWithHoldsOver(
+  db: Db,
+  before: Date,
+  limit: number,
+  leftOut: readonly TenantId[],
+): Promise<TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
     name: 'list-tenants-with-holds-over',
-    text: (
-      tenants,
-    ) => `select tenant_id as tenant from budget_holds where until <= $1 ${tenants.and('tenant_id', 3)}
+    text: (tenants) => `select tenant_id as tenant from budget_holds
+      where until <= $1 and tenant_id <> all($3::bigint[]) ${tenants.and('tenant_id', 4)}
       group by tenant_id order by min(until) limit $2`,
-    values: [before, limit],
+    values: [before, limit, leftOut],
   });
   return rows.map(({ tenant }) => tenant);
 }

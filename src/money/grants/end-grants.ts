@@ -6,7 +6,8 @@
  */
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { type Account, lockAccount } from '../accounts/accounts.sql.ts';
@@ -27,17 +28,30 @@ export interface GrantDeps extends EventDeps {
 /** Tenants of one turn. The others come in the next one. */
 const AT_ONCE = 1_000;
 
+/** A job that is run every few seconds. */
+export function endingGrants(deps: GrantDeps): () => Promise<void> {
+  const turns = new TenantTurns(deps.log, 'ending grants');
+  return () => endGrants(deps, turns);
+}
+
 /** A tenant whose ledger cannot be changed does not keep the others waiting. */
-export async function endGrants(deps: GrantDeps): Promise<void> {
-  for (const tenant of await listTenantsWithDueGrants(deps.db, AT_ONCE)) {
-    try {
-      const isTopUpDue = await inTransaction(deps.db, (tx) => endAndWarn(tx, tenant));
-      if (isTopUpDue) deps.wakeTopUps();
-      deps.events.wake(tenant);
-    } catch (err) {
-      if (alarmIfOutOfRange(deps, err)) continue;
-      deps.log.error({ err, tenant: renderTenantId(tenant) }, 'ending grants failed');
-    }
+export async function endGrants(
+  deps: GrantDeps,
+  turns = new TenantTurns(deps.log, 'ending grants'),
+): Promise<void> {
+  for (const tenant of await listTenantsWithDueGrants(deps.db, AT_ONCE, turns.leftOut())) {
+    await turns.take(tenant, () => takeTurn(deps, tenant));
+  }
+}
+
+async function takeTurn(deps: GrantDeps, tenant: TenantId): Promise<void> {
+  try {
+    const isTopUpDue = await inTransaction(deps.db, (tx) => endAndWarn(tx, tenant));
+    if (isTopUpDue) deps.wakeTopUps();
+    deps.events.wake(tenant);
+  } catch (error) {
+    alarmIfOutOfRange(deps, error);
+    throw error;
   }
 }
 

@@ -124,14 +124,17 @@ export async function findClock(db: Db, tenant: TenantId, seq: bigint): Promise<
   return rows[0]!.now;
 }
 
-/** Tenants with grants to warn of or to end, those that have waited longest first. */
-export async function listTenantsWithDueGrants(db: Db, limit: number): Promise<TenantId[]> {
+/** Tenants with grants to warn of or to end, other than `leftOut`, those that have waited longest first. */
+export async function listTenantsWithDueGrants(
+  db: Db,
+  limit: number,
+  leftOut: readonly TenantId[],
+): Promise<TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
-    text: (
-      tenants,
-    ) => `select tenant_id as tenant from grants where due_at <= now() ${tenants.and('tenant_id', 2)}
+    text: (tenants) => `select tenant_id as tenant from grants
+      where due_at <= now() and tenant_id <> all($2::bigint[]) ${tenants.and('tenant_id', 3)}
       group by tenant_id order by min(due_at) limit $1`,
-    values: [limit],
+    values: [limit, leftOut],
   });
   return rows.map(({ tenant }) => tenant);
 }

@@ -1,5 +1,6 @@
 /** Usage replaces holds, and is spent from budgets, from the report of a relay on. */
 import { beforeEach, expect, test } from 'vitest';
+import { TenantTurns } from '../../../src/base/tenants/tenant-turns.ts';
 import { giveBackExpired } from '../../../src/control/budgets/give-back.ts';
 import { findAssignedUntil } from '../../../src/control/sessions/session-cursors.sql.ts';
 import { report } from '../../doors/rest/ledger-routes.ts';
@@ -128,6 +129,31 @@ test('usage of one room is told apart by the customer, also one that is called n
     { ...unknown, micros: 7n, customer: 'null' },
   );
   expect(await read(app, tenant)).toMatchObject({ spent: 107n });
+});
+
+test('a thousand tenants whose turns fail do not hold back the others', async () => {
+  const { db, log } = app.service.deps;
+  const tenant = idOf(stage.tenant);
+  await db.query(
+    `insert into tenants (id, name, email) select i, 'Ada', 'ada@example.com' from generate_series(1, 1000) as i`,
+  );
+  await db.query(
+    `insert into budget_holds (tenant_id, room, username, device, key_id, rate, seconds, until, budgets)
+     select i::bigint, 'lobby', 'ann', 'device', 'key', 0, 0, now() - interval '2 days', array[]::text[] from generate_series(1, 1000) as i
+     union all
+     select $1::bigint, 'lobby', 'ann', 'device', 'key', 0, 0, now() - interval '1 day', array[]::text[]`,
+    [tenant],
+  );
+  const turns = new TenantTurns(log.child({}, { level: 'silent' }), 'giving back');
+  const findSpentUntil: typeof findAssignedUntil = async (tx, of) => {
+    if (of > 0n && of <= 1000n) throw new Error('a broken tenant');
+    return findAssignedUntil(tx, of);
+  };
+  await giveBackExpired({ db, log }, findSpentUntil, turns);
+  await giveBackExpired({ db, log }, findSpentUntil, turns);
+  const { rowCount } = await db.query('select from budget_holds where tenant_id = $1', [tenant]);
+  expect(rowCount).toBe(0);
+  await db.query('delete from budget_holds where tenant_id between 1 and 1000');
 });
 
 test('a tenant whose holds are over while another one has many gets its turn before those are all given back', async () => {

@@ -1,6 +1,7 @@
 /** The job that ends grants, and tells tenants before. */
 import { expect, test } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { TenantTurns } from '../../../src/base/tenants/tenant-turns.ts';
 import { endGrants } from '../../../src/money/grants/end-grants.ts';
 import { spentOf } from '../../../src/money/grants/grant.ts';
 import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
@@ -50,6 +51,28 @@ test('several processes end each grant once', async () => {
     expect(await endsOf(tenant)).toEqual([-3n, -4n, -5n]);
     expect(await typesOf(tenant)).toEqual(['credit_restored', 'credit_spent']);
   }
+});
+
+test('a tenant whose turn fails is put off, and its grant ends later', async () => {
+  const [broken, fine] = await Promise.all([1, 2].map(() => makeTenant(db(), { status: 'active' })));
+  await db().query(
+    `alter table postings add constraint no_end check (tenant_id <> ${broken} or kind <> 'grant_expired') not valid`,
+  );
+  for (const tenant of [broken!, fine!]) {
+    await grant(tenant, 3n, 20);
+    await pass(db(), tenant, 21);
+  }
+  const turns = new TenantTurns(app.service.deps.log.child({}, { level: 'silent' }), 'ending grants');
+  await endGrants(app.service.deps, turns);
+  expect(turns.leftOut()).toEqual([broken]);
+  expect(await endsOf(fine!)).toEqual([-3n]);
+  await db().query('alter table postings drop constraint no_end');
+  await expect
+    .poll(async () => {
+      await endGrants(app.service.deps, turns);
+      return endsOf(broken!);
+    })
+    .toEqual([-3n]);
 });
 
 test('charges beside ends: what a grant paid and what its end took are all of it', async () => {
