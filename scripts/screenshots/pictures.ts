@@ -167,6 +167,13 @@ export const TENANT_PICTURES: readonly Picture[] = [
   },
   { route: '/console/top-up', name: 'top-up', group: 'Money', shows: 'Automatic top-up from the saved card' },
   { route: '/console/budgets', name: 'budgets', group: 'Money', shows: 'Budgets, and what is left of them' },
+  {
+    route: '/console/budgets/:id/delete',
+    name: 'budget-deletion',
+    group: 'Money',
+    shows: 'Delete a budget',
+    path: () => '/console/budgets/tour/delete',
+  },
   { route: '/console/rooms', name: 'rooms', group: 'Rooms', shows: 'Live rooms, and their newest events' },
   {
     route: '/console/rooms/at/:room',

@@ -2,7 +2,13 @@
 import { showAlerts, submitAlert, submitAlertRemoval } from './pages/alerts.ts';
 import { showAudit } from './pages/audit.ts';
 import { DETAILS_FIELDS, showBillingDetails, submitBillingDetails } from './pages/billing-details.ts';
-import { BUDGET_FIELDS, showBudgets, submitBudget, submitBudgetDeletion } from './pages/budgets.ts';
+import {
+  BUDGET_FIELDS,
+  showBudgetDeletion,
+  showBudgets,
+  submitBudget,
+  submitBudgetDeletion,
+} from './pages/budgets.ts';
 import {
   DEVICE_FIELDS,
   showDeviceRevocation,
@@ -99,7 +105,14 @@ export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
   post('/console/billing-details', 'pay', DETAILS_FIELDS, submitBillingDetails),
   get('/console/budgets', 'see_money', showBudgets),
   post('/console/budgets', 'change_budgets', BUDGET_FIELDS, submitBudget, { isDangerous }),
-  post('/console/budgets/delete', 'change_budgets', ['id'], submitBudgetDeletion, { isDangerous }),
+  {
+    method: 'GET',
+    path: '/console/budgets/:id/delete',
+    needs: 'change_budgets',
+    isDangerous,
+    handle: showBudgetDeletion,
+  },
+  post('/console/budgets/:id/delete', 'change_budgets', [], submitBudgetDeletion, { isDangerous }),
   get('/console/top-up', 'see_money', showTopUp),
   post('/console/top-up', 'pay', ['enabled', 'below', 'amount'], submitTopUp, { isDangerous }),
   get('/console/audit', 'see_audit', showAudit),

@@ -217,6 +217,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'device revocation': () => `/console/devices/${device}/revoke`,
   alerts: () => '/console/alerts',
   budgets: () => '/console/budgets',
+  'budget deletion': () => '/console/budgets/monthly/delete',
   mail: () => '/console/mail',
   'top-up': () => '/console/top-up',
   webhooks: () => '/console/webhooks',

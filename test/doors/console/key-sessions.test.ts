@@ -39,7 +39,7 @@ const SAME_ELSEWHERE: Readonly<Record<string, string>> = {
   '/console/payments/portal': 'post /v1/billing/portal',
   '/console/top-up': 'put /v1/billing/auto-top-up',
   '/console/budgets': 'put /v1/budgets/{id}',
-  '/console/budgets/delete': 'delete /v1/budgets/{id}',
+  '/console/budgets/:id/delete': 'delete /v1/budgets/{id}',
   '/console/alerts': 'put /v1/alerts',
   '/console/alerts/remove': 'put /v1/alerts',
   '/console/mail': 'put /v1/mail',

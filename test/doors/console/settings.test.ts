@@ -58,7 +58,11 @@ test('budgets are made, changed and deleted, and mistakes are shown beside their
     expect(answer.status).toBe(400);
     expect(answer.text).toContain(`id="${name}-fault"`);
   }
-  expect((await sendForm(app, '/console/budgets/delete', { id: 'acme' }, { cookie })).status).toBe(303);
+  const deletion = '/console/budgets/acme/delete';
+  expect((await getPage(app, '/console/budgets', cookie)).text).toContain(`href="${deletion}"`);
+  expect((await getPage(app, deletion, cookie)).text).toContain('refuses nothing more');
+  expect(await budgets()).toHaveLength(1);
+  expect((await sendForm(app, deletion, {}, { cookie })).status).toBe(303);
   expect(await budgets()).toEqual([]);
 });
 

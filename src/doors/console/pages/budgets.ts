@@ -17,7 +17,7 @@ import {
   type WantedBudget,
 } from '../../../control/budgets/budget.ts';
 import { deleteBudget } from '../../../control/budgets/delete-budget.ts';
-import { getBudgets } from '../../../control/budgets/get-budgets.ts';
+import { getBudget, getBudgets } from '../../../control/budgets/get-budgets.ts';
 import { PERIODS, type Period } from '../../../control/budgets/period.ts';
 import { putBudget } from '../../../control/budgets/put-budget.ts';
 import { microsOfCents, plainDollars } from '../../../money/amount.ts';
@@ -53,9 +53,18 @@ export async function submitBudget(call: SessionCall): Promise<Answer> {
   return redirect('/console/budgets');
 }
 
-export async function submitBudgetDeletion({ deps, session, form, address }: SessionCall): Promise<Answer> {
+export async function showBudgetDeletion({ deps, session, params }: SessionCall): Promise<Answer> {
+  const { id, hard } = await getBudget(deps.db, session.tenant, params.id ?? '');
+  const body = html`<h1>Delete the budget ${named(id)}</h1>
+<p>${hard ? 'It refuses nothing more from that moment on' : 'It tells nothing more'}, and what it has spent is forgotten.</p>
+<form method="post" action="/console/budgets/${id}/delete">
+<p class="actions"><button class="danger">Delete the budget</button> <a class="button" href="/console/budgets">Cancel</a></p></form>`;
+  return page({ title: 'Delete a budget', body, layout: 'narrow' });
+}
+
+export async function submitBudgetDeletion({ deps, session, params, address }: SessionCall): Promise<Answer> {
   const caller = { tenant: session.tenant, actor: actorOf(session, address) };
-  await inTransaction(deps.db, (tx) => deleteBudget(tx, caller, form.get('id') ?? ''));
+  await inTransaction(deps.db, (tx) => deleteBudget(tx, caller, params.id ?? ''));
   return redirect('/console/budgets');
 }
 
@@ -122,8 +131,7 @@ function renderBudgets(budgets: readonly Budget[], mayChange: boolean): Html {
       exact(each.held),
       exact(freeOf(each)),
       html`<a class="button" href="/console/budgets?change=${each.id}#id">Change<span class="hidden"> ${each.id}</span></a>
-<form class="inline" method="post" action="/console/budgets/delete"><input type="hidden" name="id" value="${each.id}">
-<button>Delete<span class="hidden"> ${each.id}</span></button></form>`,
+<a class="button" href="/console/budgets/${each.id}/delete">Delete<span class="hidden"> ${each.id}</span></a>`,
     ]),
     { names: 'Budget' },
   );
