@@ -88,7 +88,7 @@ export const BUDGETS: readonly Step[] = [
           kind: 'Precondition',
           code: 'FAILED_PRECONDITION',
           reason: 'BUDGET_REACHED',
-          metadata: { budget: 'acme' },
+          metadata: { budget: 'acme', free_micros: '0' },
         },
       },
       other: { ok: { username: 'newcomer' } },

@@ -95,9 +95,9 @@ function exceeds({ held: before, max, spent }: Budget, held: bigint): boolean {
 
 function refuseReached(reached: readonly Budget[]): void {
   if (reached.length === 0) return;
-  const { id } = reached.reduce((least, each) => (freeOf(each) < freeOf(least) ? each : least));
+  const least = reached.reduce((a, b) => (freeOf(b) < freeOf(a) ? b : a));
   throw new Failure('budget_reached', {
-    message: `budget reached: ${id} has too little left for this session`,
-    metadata: { budget: id },
+    message: `budget reached: ${least.id} has too little left for this session`,
+    metadata: { budget: least.id, free_micros: `${freeOf(least)}` },
   });
 }

@@ -35,7 +35,7 @@ describe('a hard budget', () => {
     await mint(stage, 'bob');
     expect(await failureOf(mint(stage, 'cid'))).toMatchObject({
       reason: 'BUDGET_REACHED',
-      metadata: { budget: 'all' },
+      metadata: { budget: 'all', free_micros: String(AUDIO_TOKEN) },
     });
     await mint(stage, 'dan', sound);
     expect(await failureOf(mint(stage, 'eve', sound))).toMatchObject({ reason: 'BUDGET_REACHED' });
