@@ -23,6 +23,7 @@ import {
   GrantedCreditSchema,
   StatementSchema,
 } from '../src/doors/rest/statement-schema.ts';
+import { UsageSumsSchema } from '../src/doors/rest/usage-summary.ts';
 import { DeliverySchema, WebhookSchema } from '../src/doors/rest/webhook-schema.ts';
 import { ENTRY_KINDS } from '../src/money/ledger/posting.ts';
 import { PUBLIC_EVENT_TYPES } from '../src/outward/events/event-catalogue.ts';
@@ -48,6 +49,7 @@ const NAMED = {
   BillingDetails: DetailsSchema,
   GrantedCredit: GrantedCreditSchema,
   Statement: StatementSchema,
+  UsageSums: UsageSumsSchema,
   Webhook: WebhookSchema,
   WebhookDelivery: DeliverySchema,
 };

@@ -435,11 +435,15 @@ export const WORDS: Readonly<Record<string, WordsName>> = {
     doc: 'By what usage is summed up',
     prefix: 'By',
     words: {
-      hour: 'By the hour. Not together with days',
+      hour: 'By the hour. Not together with days or months',
       day: 'By the day, UTC',
+      month: 'By the month, UTC',
       room: 'By the room',
       role: 'By the role',
       tier: 'By the tier',
+      participant: 'By the participant of the session. Alone, or with days or months',
+      key: 'By the key that admitted the participant. Alone, or with days or months',
+      customer: 'By the label that the mint named. Alone, or with days or months',
     },
   },
   ChargeLimit: {
@@ -554,9 +558,14 @@ export const DOCS: Readonly<Record<string, string>> = {
   'GetRunway.window': 'Over which rooms are added up. Absent: `24h`',
   'ExplainUsage.id': 'The id of the record',
   'SummarizeUsage.group_by':
-    'A row for each combination of these; `hour` or `day`, not both. Absent: one row',
-  'SummarizeUsage.from': 'Start of the period, a whole hour. Absent: 30 days before `to`',
-  'SummarizeUsage.to': 'End of the period, a whole hour. Absent: the end of this hour',
+    'A row for each combination of these; one of `hour`, `day` and `month` at most, and of `participant`, `key` and ' +
+    '`customer` one alone, or with `day` or `month`. Absent: one row',
+  'SummarizeUsage.from':
+    'Start of the period, a whole hour; of sums of sessions, a whole day. Absent: 30 days before `to`; of sums of sessions, ' +
+    'the start of its month',
+  'SummarizeUsage.to':
+    'End of the period, a whole hour; of sums of sessions, a whole day. Absent: the end of this hour; of sums of sessions, ' +
+    'of this month',
   'SummarizeUsage.cursor':
     '`next_cursor` of the previous page, which needs its `from` and `to` too; empty: the first page',
   'PullEvents.wait_seconds':

@@ -78,8 +78,9 @@ func (u *Usage) ConflictPages(ctx context.Context, request ListUsageConflicts, o
 	return pagesOfREST[UsageConflict](ctx, u.rest, op, "conflicts", asked, request.PageToken, options)
 }
 
-// Summary sums up usage over a period of at most 366 days. By hour or day, rows are in the order of time;
-// otherwise the most expensive come first. While there is a NextCursor, there are more rows.
+// Summary sums up usage over a period of at most 366 days. By hour, day or month, rows are in the order of time;
+// otherwise the most expensive come first. Sums by participant, key or customer are those of sessions; what belongs
+// to none is Unassigned. While there is a NextCursor, there are more rows.
 func (u *Usage) Summary(ctx context.Context, request SummarizeUsage, options ...CallOption) (*UsageSummary, error) {
 	var asked filter
 	words(&asked, "group_by", request.GroupBy)

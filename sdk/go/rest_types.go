@@ -113,16 +113,24 @@ type UsageGrouping string
 
 // Values of UsageGrouping.
 const (
-	// By the hour. Not together with days.
+	// By the hour. Not together with days or months.
 	ByHour UsageGrouping = "hour"
 	// By the day, UTC.
 	ByDay UsageGrouping = "day"
+	// By the month, UTC.
+	ByMonth UsageGrouping = "month"
 	// By the room.
 	ByRoom UsageGrouping = "room"
 	// By the role.
 	ByRole UsageGrouping = "role"
 	// By the tier.
 	ByTier UsageGrouping = "tier"
+	// By the participant of the session. Alone, or with days or months.
+	ByParticipant UsageGrouping = "participant"
+	// By the key that admitted the participant. Alone, or with days or months.
+	ByKey UsageGrouping = "key"
+	// By the label that the mint named. Alone, or with days or months.
+	ByCustomer UsageGrouping = "customer"
 )
 
 // ChargeLimit is what makes the price of a record. Expect words that are not listed here.
@@ -914,8 +922,12 @@ type UsageSummary struct {
 	To time.Time `json:"to,omitzero"`
 	// The groups.
 	Rows []UsageRow `json:"rows"`
-	// Of all groups, on every page.
+	// Of all groups and Unassigned, on every page.
 	Sum UsageSums `json:"sum"`
+	// Usage that belongs to no session, or is not assigned yet. Only for sums of sessions.
+	Unassigned *UsageSums `json:"unassigned,omitzero"`
+	// Usage that was charged before this time is assigned. Only for sums of sessions.
+	AssignedUntil time.Time `json:"assigned_until,omitzero"`
 	// Only if there are more: cursor of the request for the next page.
 	NextCursor string `json:"next_cursor,omitzero"`
 }
@@ -926,12 +938,21 @@ type UsageRow struct {
 	Hour time.Time `json:"hour,omitzero"`
 	// Start of the day, UTC. Only if grouped by day.
 	Day time.Time `json:"day,omitzero"`
+	// The month, UTC, such as 2026-11. Only if grouped by month.
+	Month string `json:"month,omitzero"`
 	// As reported; empty for records without one. Only if grouped by room.
 	Room string `json:"room,omitzero"`
 	// Only if grouped by role.
 	Role Role `json:"role,omitzero"`
 	// Only if grouped by tier.
 	Tier Tier `json:"tier,omitzero"`
+	// The username; (erased) after an erasure. Only if grouped by participant.
+	Participant string `json:"participant,omitzero"`
+	// The id of the API key or device credential that admitted the participant first; empty if it is not known.
+	// Only if grouped by key.
+	Key string `json:"key,omitzero"`
+	// The label that the mint named; empty for sessions without one. Only if grouped by customer.
+	Customer string `json:"customer,omitzero"`
 	UsageSums
 }
 
@@ -1400,13 +1421,16 @@ type ListUsageConflicts struct {
 
 // SummarizeUsage is the request of [Usage.Summary]: which usage to sum up.
 type SummarizeUsage struct {
-	// A row for each combination of these; hour or day, not both. None: one row.
+	// A row for each combination of these; one of hour, day and month at most, and of participant, key and
+	// customer one alone, or with day or month. None: one row.
 	GroupBy []UsageGrouping `json:"group_by,omitzero"`
-	// Start of the period, a whole hour. Zero: 30 days before To.
+	// Start of the period, a whole hour; of sums of sessions, a whole day. Zero: 30 days before To; of sums of
+	// sessions, the start of its month.
 	From time.Time `json:"from,omitzero"`
-	// End of the period, a whole hour. Zero: the end of this hour.
+	// End of the period, a whole hour; of sums of sessions, a whole day. Zero: the end of this hour; of sums of
+	// sessions, of this month.
 	To time.Time `json:"to,omitzero"`
-	// Only this room; empty: only records without one. Nil: all.
+	// Only this room; empty: only records without one. Not for sums of sessions. Nil: all.
 	Room *string `json:"room,omitzero"`
 	// 1 to 1000; 0 is 100.
 	Limit int32 `json:"limit,omitzero"`

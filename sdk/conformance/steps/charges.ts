@@ -284,6 +284,41 @@ export const CHARGES: readonly Step[] = [
     },
   },
   {
+    name: 'usage.summary of sessions',
+    run: async (at) => {
+      const { client, session } = await withSession(at);
+      const sum = async (group_by: readonly string[]) => await client.call('usage.summary', { group_by });
+      return {
+        byParticipant: await sum(['participant']),
+        byKey: (await sum(['key'])).ok.rows[0].key === session.key_id,
+        byCustomer: await sum(['month', 'customer']),
+        byMonth: await sum(['month']),
+        mixed: await sum(['key', 'room']),
+      };
+    },
+    expect: {
+      byParticipant: {
+        ok: {
+          rows: [{ participant: 'ann', records: 1, key: undefined, customer: undefined, month: undefined }],
+          sum: { records: 3 },
+          unassigned: { records: 2 },
+          assigned_until: '<assigned_until>',
+        },
+      },
+      byKey: true,
+      byCustomer: { ok: { rows: [{ month: /^\d{4}-\d\d$/, customer: undefined, records: 1 }] } },
+      byMonth: {
+        ok: {
+          rows: [{ month: /^\d{4}-\d\d$/, records: 3 }],
+          sum: { records: 3 },
+          unassigned: undefined,
+          assigned_until: undefined,
+        },
+      },
+      mixed: { error: { kind: 'Invalid', code: 400, fields: ['group_by'] } },
+    },
+  },
+  {
     name: 'sums that 64 bits do not hold',
     run: async (at) => {
       const egress_bytes = Number.MAX_SAFE_INTEGER;

@@ -2,8 +2,9 @@
  * Assigns charged usage to sessions, behind the charges.
  *
  * A turn reads the next postings of a tenant, adds what their records sum up to to the sessions that they belong to, or to what
- * stays unassigned, spends them from budgets, and moves the tenant's cursor, all in one transaction. So the sums of all sessions,
- * the unassigned usage and the records behind the cursor equal the ledger at any time. Any number of processes take turns.
+ * stays unassigned, and to the sums of rooms, participants, keys and customers, spends them from budgets, and moves the tenant's
+ * cursor, all in one transaction. So the sums of all sessions, the unassigned usage and the records behind the cursor equal the
+ * ledger at any time. Any number of processes take turns.
  */
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
@@ -13,10 +14,11 @@ import { findWaitingSince } from '../../events/turns.sql.ts';
 import { findNextPostings, type NextPosting, sumByParticipant } from '../../money/usage/posted-usage.sql.ts';
 import { spendFromBudgets } from '../budgets/spend-from-budgets.ts';
 import { UsageGroups } from './group-usage.ts';
+import { addToRooms, findIncarnations } from './room-usage.sql.ts';
 import { findBehind, type Look, lockSessionCursor, moveSessionCursor } from './session-cursors.sql.ts';
 import { sessionListener } from './session-listener.ts';
+import { addToSums } from './session-sums.sql.ts';
 import { addToSessions, findCandidates } from './sessions.sql.ts';
-import { addToUnassigned, findIncarnations } from './unassigned-usage.sql.ts';
 
 /** Records of one turn, so that a tenant with millions of them leaves turns to others. */
 const RECORDS_AT_ONCE = 5_000;
@@ -95,6 +97,7 @@ async function assign(tx: Tx, tenant: TenantId, postings: readonly NextPosting[]
   groups.assign(await findCandidates(tx, tenant, groups.names, before));
   const incarnations = await findIncarnations(tx, tenant, groups.roomsOfRest(), before);
   await addToSessions(tx, tenant, groups.sessions());
-  await addToUnassigned(tx, tenant, groups.unassigned(incarnations));
+  await addToRooms(tx, tenant, groups.rooms(incarnations));
+  await addToSums(tx, tenant, groups.days());
   await spendFromBudgets(tx, tenant, groups.charges());
 }

@@ -4,7 +4,7 @@ import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Room } from '../rooms/room.ts';
 import { findRoom } from '../rooms/rooms.sql.ts';
-import { type RoomUsage, sumSessions } from './room-cost.sql.ts';
+import { findRoomUsage, type RoomUsage } from './room-usage.sql.ts';
 import { findAssignedUntil } from './session-cursors.sql.ts';
 
 export interface RoomCost extends RoomUsage {
@@ -19,5 +19,5 @@ export async function getRoomCost(db: Db, tenant: TenantId, uid: string): Promis
   const room = uid.includes('\0') ? undefined : await findRoom(db, tenant, { uid });
   if (!room) throw new Failure('not_found');
   const assignedUntil = await findAssignedUntil(db, tenant);
-  return { room, ...(await sumSessions(db, tenant, room)), assignedUntil };
+  return { room, ...(await findRoomUsage(db, tenant, room)), assignedUntil };
 }

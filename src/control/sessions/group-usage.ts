@@ -6,9 +6,10 @@ import { ERASED } from '../../money/usage/usage-record.ts';
 import type { Charge } from '../budgets/spend-from-budgets.ts';
 import { keyOf } from './follow-sessions.ts';
 import { chooseStay } from './match-session.ts';
-import { addUsage, type SessionUsage } from './session.ts';
+import type { Incarnation, RoomSum } from './room-usage.sql.ts';
+import { addUsage, type SessionUsage, totalSeconds } from './session.ts';
+import { type DaySum, SESSION_GROUPINGS } from './session-sums.ts';
 import type { Candidate, SessionNames, SessionSum } from './sessions.sql.ts';
-import type { Incarnation, UnassignedSum } from './unassigned-usage.sql.ts';
 
 interface Group {
   readonly sum: ParticipantSum;
@@ -86,20 +87,42 @@ export class UsageGroups {
     return [...new Set(this.#groups.flatMap(({ session, sum }) => (!session && sum.room ? [sum.room] : [])))];
   }
 
-  /** What stays unassigned. `incarnations`: of each of the rooms, newest first. */
-  unassigned(incarnations: readonly Incarnation[]): UnassignedSum[] {
+  /** What each room gets, by its sessions and without. `incarnations`: of each of `roomsOfRest()`, newest first. */
+  rooms(incarnations: readonly Incarnation[]): RoomSum[] {
     const byRoom = Map.groupBy(incarnations, ({ room }) => room);
-    const sums = new Map<string, UnassignedSum>();
+    const sums = new Map<string, RoomSum>();
     for (const group of this.#groups) {
-      if (group.session) continue;
-      const room = group.sum.room ?? '';
-      const roomUid = chooseStay(byRoom.get(room) ?? [], timeOf(group))?.uid ?? '';
-      const key = keyOf(room, roomUid);
+      const { session, place } = group;
+      const room = session ? this.names[place!]!.room : (group.sum.room ?? '');
+      const stay = session ?? chooseStay(byRoom.get(room) ?? [], timeOf(group));
+      const roomUid = stay?.roomUid ?? '';
+      const isAssigned = session !== undefined;
+      const key = `${keyOf(room, roomUid)}\0${isAssigned}`;
       const before = sums.get(key);
       const usage = usageOf(group);
-      sums.set(key, { room, roomUid, usage: before ? addUsage(before.usage, usage) : usage });
+      sums.set(key, { room, roomUid, isAssigned, usage: before ? addUsage(before.usage, usage) : usage });
     }
     return [...sums.values()];
+  }
+
+  /** What participants, keys and customers get, by what the sessions have. */
+  days(): DaySum[] {
+    const sums = new Map<string, Omit<DaySum, 'seconds'> & SessionUsage>();
+    for (const group of this.#groups) {
+      const { session, place, posting } = group;
+      if (!session) continue;
+      const { keyId: key, customer } = session;
+      const names = { participant: this.names[place!]!.participant, key, customer };
+      const day = posting.at.toISOString().slice(0, 10);
+      const usage = usageOf(group);
+      for (const by of SESSION_GROUPINGS) {
+        const name = names[by] ?? '';
+        const id = `${by} ${day} ${name}`;
+        const before = sums.get(id);
+        sums.set(id, { by, day, name, ...(before ? addUsage(before, usage) : usage) });
+      }
+    }
+    return [...sums.values()].map((sum) => ({ ...sum, seconds: totalSeconds(sum) }));
   }
 }
 

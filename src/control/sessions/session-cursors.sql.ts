@@ -79,6 +79,16 @@ export async function lockSessionCursor(tx: Tx, tenant: TenantId): Promise<bigin
   return lock();
 }
 
+/** No turn of the tenant runs from now on until the transaction ends. */
+export async function waitForAssigning(tx: Tx, tenant: TenantId): Promise<void> {
+  await tx.query({
+    name: 'wait-for-assigning',
+    text: `insert into session_cursors as c (tenant_id) values ($1)
+           on conflict (tenant_id) do update set turned_at = c.turned_at`,
+    values: [tenant],
+  });
+}
+
 export async function moveSessionCursor(tx: Tx, tenant: TenantId, seq: bigint): Promise<void> {
   await tx.query({
     name: 'move-session-cursor',

@@ -9,6 +9,7 @@ import type { LoggedEvent } from '../../events/event.ts';
 import type { Listener } from '../../events/listener.ts';
 import { PARTICIPANT_EVENTS } from '../rooms/room-events.ts';
 import { followSessions, keyOf, type SeenParticipant } from './follow-sessions.ts';
+import { countSessions } from './room-usage.sql.ts';
 import { changeSessions, closeByTime, findOpenSessions, insertSessions } from './sessions.sql.ts';
 
 export const sessionListener: Listener = {
@@ -32,4 +33,5 @@ async function follow(tx: Tx, tenant: TenantId, events: readonly LoggedEvent[]):
   await insertSessions(tx, tenant, opened);
   await changeSessions(tx, tenant, changed);
   for (const left of unknown) await closeByTime(tx, tenant, left);
+  await countSessions(tx, tenant, opened);
 }

@@ -129,6 +129,7 @@ export interface Candidate {
   readonly place: number;
   readonly from: Date;
   readonly to: Date | null;
+  readonly roomUid: string;
   readonly keyId: string | null;
   readonly customer: string | null;
 }
@@ -147,7 +148,7 @@ export async function findCandidates(
   const { rows } = await tx.query<Candidate>({
     name: 'find-session-candidates',
     text: `select s.id, n.place::integer - 1 as place, s.entered_at as "from", s.left_at as "to",
-                  s.key_id as "keyId", s.customer
+                  s.room_uid as "roomUid", s.key_id as "keyId", s.customer
              from unnest($2::text[], $3::text[]) with ordinality as n (room, participant, place), lateral (
                select * from sessions
                 where tenant_id = $1 and room = n.room and participant = n.participant and entered_at <= $4
@@ -167,7 +168,7 @@ export interface SessionSum {
 }
 
 /** Where `seconds` has those of each tier. */
-export const TIER_PLACES = TIERS.map((_, at) => at + 1);
+const TIER_PLACES = TIERS.map((_, at) => at + 1);
 
 export const USAGE_COLUMNS = `records bigint, seconds bigint[], egress_bytes numeric, ingress_bytes numeric, amount numeric,
   unbilled numeric`;

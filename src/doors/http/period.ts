@@ -1,6 +1,7 @@
 /** Periods of a request, from the texts in which they arrive. */
 import { invalidField } from '../../base/failure.ts';
 import { readTime } from '../../base/lib/time-text.ts';
+import { endOf, monthOf, startOf } from '../../money/month.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -41,8 +42,28 @@ export function parseWholeHours(
 ): Period {
   const to = parseTime('to', query.to) ?? new Date(Math.ceil((now + 1) / HOUR_MS) * HOUR_MS);
   const from = parseTime('from', query.from) ?? new Date(to.getTime() - 30 * DAY_MS);
+  return checkWhole({ from, to }, { unit: 'hour', daysMax });
+}
+
+/** A period of whole days. `to` is by default the end of this month, and `from` the start of the month that it ends in. */
+export function parseWholeDays(
+  query: { readonly from?: string; readonly to?: string },
+  daysMax: number,
+  now = new Date(),
+): Period {
+  const to = parseTime('to', query.to) ?? endOf(monthOf(now));
+  const from = parseTime('from', query.from) ?? startOf(monthOf(new Date(to.getTime() - 1)));
+  return checkWhole({ from, to }, { unit: 'day', daysMax });
+}
+
+const UNIT_MS = { hour: HOUR_MS, day: DAY_MS } as const;
+
+function checkWhole(
+  { from, to }: Period,
+  { unit, daysMax }: { readonly unit: keyof typeof UNIT_MS; readonly daysMax: number },
+): Period {
   for (const [name, time] of Object.entries({ from, to })) {
-    if (time.getTime() % HOUR_MS !== 0) throw invalidField(name, 'must be a whole hour (UTC)');
+    if (time.getTime() % UNIT_MS[unit] !== 0) throw invalidField(name, `must be a whole ${unit} (UTC)`);
   }
   refuseReversed(from, to);
   if (to.getTime() - from.getTime() > daysMax * DAY_MS) {

@@ -6,7 +6,7 @@ import type { Http } from '../http/http.ts';
 import { UNKNOWN_LENGTH_MAX } from '../http/refusals.ts';
 import { QUERY_TEXT_MAX } from './limits.ts';
 
-export { type Period, parsePeriod, parseTime, parseWholeHours } from '../http/period.ts';
+export { type Period, parsePeriod, parseTime, parseWholeDays, parseWholeHours } from '../http/period.ts';
 
 /**
  * Before the schema of a route that takes a query, and after the key: the query has no other parameters than the schema

@@ -1,8 +1,17 @@
-/** `GET /v1/usage/summary`: sums of usage. */
+/** `GET /v1/usage/summary`: sums of usage, from the ledger or, by participant, key and customer, from sessions. */
 import { invalidField } from '../../base/failure.ts';
 import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
 import { type Static, Type } from '../../base/lib/schema.ts';
+import {
+  SESSION_GROUPINGS,
+  SESSION_SPANS,
+  type SessionGrouping,
+  type SessionSpan,
+  type SessionSumsRow,
+} from '../../control/sessions/session-sums.ts';
+import { summarizeSessions } from '../../control/sessions/summarize-sessions.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
+import { monthOf } from '../../money/month.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { summarizeUsage } from '../../money/usage/summarize-usage.ts';
 import {
@@ -12,10 +21,11 @@ import {
   SUMMARY_DAYS_MAX,
   SUMMARY_ROWS_MAX,
   type SummaryRow,
+  TIME_GROUPINGS,
 } from '../../money/usage/usage-summary.ts';
 import { described } from '../http/answers.ts';
 import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
-import { limitField, parseLimit, parseWholeHours, periodFields } from './query.ts';
+import { limitField, parseLimit, parseWholeDays, parseWholeHours, periodFields } from './query.ts';
 import { plain } from './route.ts';
 import { AmountSchema, time, words } from './schemas.ts';
 
@@ -40,15 +50,41 @@ export const measures = {
   unbilled: described(AmountSchema, 'What would have been charged, while the tenant was exempt'),
 };
 
+export const UsageSumsSchema = Type.Object(measures, { description: 'Sums of usage' });
+
+const ALL_GROUPINGS = [...GROUPINGS, ...SESSION_GROUPINGS] as const;
+type AnyGrouping = (typeof ALL_GROUPINGS)[number];
+
 const RowSchema = Type.Object(
   {
     hour: Type.Optional(time('Start of the hour, UTC. Only if grouped by hour')),
     day: Type.Optional(time('Start of the day, UTC. Only if grouped by day')),
+    month: Type.Optional(
+      Type.String({ description: 'The month, UTC, such as `2026-11`. Only if grouped by month' }),
+    ),
     room: Type.Optional(
       Type.String({ description: 'As reported; empty for records without one. Only if grouped by room' }),
     ),
     role: Type.Optional(words(ROLES, { description: 'Only if grouped by role' })),
     tier: Type.Optional(words(TIERS, { description: 'Only if grouped by tier' })),
+    participant: Type.Optional(
+      Type.String({
+        description: 'The username; `(erased)` after an erasure. Only if grouped by participant',
+      }),
+    ),
+    key: Type.Optional(
+      Type.String({
+        description:
+          'The id of the API key or device credential that admitted the participant first; empty if it is not ' +
+          'known. Only if grouped by key',
+      }),
+    ),
+    customer: Type.Optional(
+      Type.String({
+        description:
+          'The label that the mint named; empty for sessions without one. Only if grouped by customer',
+      }),
+    ),
     ...measures,
   },
   { description: 'One group' },
@@ -65,20 +101,24 @@ export const usageSummaryRoute = plain(
     summary: 'Sums of usage over a period',
     description:
       'By the hour in which usage was charged. Every charge is in the sums as soon as it is answered. Grouped by ' +
-      'hour or day, rows are in the order of time; otherwise those that were charged most come first. Without usage ' +
-      'there is no row.',
+      'hour, day or month, rows are in the order of time; otherwise those that were charged most come first. Without ' +
+      'usage there is no row. Sums by `participant`, `key` and `customer` are those of sessions, of whole days (UTC): ' +
+      'what belongs to no session, or was charged seconds ago, is `unassigned`. Rows and `unassigned` equal `sum`, ' +
+      'which has every charge.',
     query: Type.Object({
       group_by: Type.Optional(
         Type.String({
-          description: `Of \`${GROUPINGS.join('`, `')}\`, separated by commas; \`hour\` or \`day\`, not both`,
-          examples: ['day,room'],
+          description:
+            `Of \`${ALL_GROUPINGS.join('`, `')}\`, separated by commas; one of the first three at most, and of the last three ` +
+            'one alone, or with `day` or `month`',
+          examples: ['day,room', 'month,customer'],
         }),
       ),
       ...periodFields,
       room: Type.Optional(
         Type.String({
           maxLength: RECORD_TEXT_MAX,
-          description: 'Only this room; empty: only records without one',
+          description: 'Only this room; empty: only records without one. Not for sums of sessions',
         }),
       ),
       limit: limitField(SUMMARY_ROWS_MAX, ROWS_USUAL),
@@ -90,46 +130,99 @@ export const usageSummaryRoute = plain(
           from: time('Start of the period'),
           to: time('End of the period'),
           rows: Type.Array(RowSchema, { description: 'The groups' }),
-          sum: Type.Object(measures, { description: 'Of all groups, on every page' }),
+          sum: described(UsageSumsSchema, 'Of all groups and `unassigned`, on every page'),
+          unassigned: Type.Optional(
+            described(
+              UsageSumsSchema,
+              'Usage that belongs to no session, or is not assigned yet. Only for sums of sessions',
+            ),
+          ),
+          assigned_until: Type.Optional(
+            time('Usage that was charged before this time is assigned. Only for sums of sessions'),
+          ),
           ...nextCursor,
         },
         { description: 'A page of groups' },
       ),
     },
-    parse: ({ query }) => ({
-      groupBy: parseGroupBy(query.group_by),
-      ...parseWholeHours(query, SUMMARY_DAYS_MAX),
-      rooms: query.room === undefined ? undefined : [query.room],
-      limit: parseLimit(query.limit, SUMMARY_ROWS_MAX, ROWS_USUAL),
-      skip: parseSkip(query.cursor),
-    }),
+    parse: ({ query }) => {
+      const groupBy = parseGroupBy(query.group_by);
+      const page = {
+        limit: parseLimit(query.limit, SUMMARY_ROWS_MAX, ROWS_USUAL),
+        skip: parseSkip(query.cursor),
+      };
+      const ofSessions = parseSessionGroups(groupBy);
+      if (ofSessions) {
+        if (query.room !== undefined) throw invalidField('room', `is not for sums by ${ofSessions.by}`);
+        return { ofSessions, ...parseWholeDays(query, SUMMARY_DAYS_MAX), ...page };
+      }
+      const rooms = query.room === undefined ? undefined : [query.room];
+      const period = parseWholeHours(query, SUMMARY_DAYS_MAX);
+      return { ofSessions, groupBy: groupBy as Grouping[], rooms, ...period, ...page };
+    },
   },
   async ({ deps, caller, input }) => {
-    const { groupBy, from, to, limit, skip } = input;
-    const summary = await summarizeUsage(deps.db, caller.tenant, input);
-    return {
+    const { from, to, limit, skip } = input;
+    const render = (hasMore: boolean) => ({
       from: from.toISOString(),
       to: to.toISOString(),
-      rows: summary.rows.map((row) => renderRow(row, groupBy)),
+      ...(hasMore && { next_cursor: renderPageToken([String(skip + limit)]) }),
+    });
+    if (input.ofSessions) {
+      const { ofSessions } = input;
+      const found = await summarizeSessions(deps.db, caller.tenant, {
+        ...ofSessions,
+        names: undefined,
+        from,
+        to,
+        limit,
+        skip,
+      });
+      return {
+        ...render(found.hasMore),
+        rows: found.rows.map((row) => renderSessionsRow(row, ofSessions)),
+        sum: renderMeasures(found.total),
+        unassigned: renderMeasures(found.unassigned),
+        assigned_until: found.assignedUntil.toISOString(),
+      };
+    }
+    const summary = await summarizeUsage(deps.db, caller.tenant, input);
+    return {
+      ...render(summary.hasMore),
+      rows: summary.rows.map((row) => renderRow(row, input.groupBy)),
       sum: renderMeasures(summary.total),
-      ...(summary.hasMore && { next_cursor: renderPageToken([String(skip + limit)]) }),
     };
   },
 );
 
-function parseGroupBy(text: string | undefined): Grouping[] {
+function parseGroupBy(text: string | undefined): AnyGrouping[] {
   if (text === undefined) return [];
   const asked = text.split(',');
-  const unknown = asked.find((each) => !GROUPINGS.includes(each as Grouping));
+  const unknown = asked.find((each) => !ALL_GROUPINGS.includes(each as AnyGrouping));
   if (unknown !== undefined) {
-    throw invalidField('group_by', `must be of ${GROUPINGS.join(', ')}, separated by commas`);
+    throw invalidField('group_by', `must be of ${ALL_GROUPINGS.join(', ')}, separated by commas`);
   }
   if (new Set(asked).size < asked.length) throw invalidField('group_by', 'must name each grouping once');
-  const chosen = GROUPINGS.filter((each) => asked.includes(each));
-  if (chosen.includes('hour') && chosen.includes('day')) {
-    throw invalidField('group_by', 'must be by hour or by day, not both');
+  if (TIME_GROUPINGS.filter((each) => asked.includes(each)).length > 1) {
+    throw invalidField('group_by', `must have one of ${TIME_GROUPINGS.join(', ')} at most`);
   }
-  return chosen;
+  return ALL_GROUPINGS.filter((each) => asked.includes(each));
+}
+
+interface SessionGroups {
+  readonly by: SessionGrouping;
+  readonly every: SessionSpan | undefined;
+}
+
+/** `undefined`: the sums are not those of sessions. */
+function parseSessionGroups(groupBy: readonly AnyGrouping[]): SessionGroups | undefined {
+  const by = SESSION_GROUPINGS.find((each) => groupBy.includes(each));
+  if (!by) return undefined;
+  const every = SESSION_SPANS.find((each) => groupBy.includes(each));
+  if (groupBy.length > (every ? 2 : 1)) {
+    throw invalidField('group_by', `must have ${by} alone, or with ${SESSION_SPANS.join(' or ')}`);
+  }
+  return { by, every };
 }
 
 function parseSkip(cursor: string | undefined): number {
@@ -140,13 +233,23 @@ function parseSkip(cursor: string | undefined): number {
 }
 
 function renderRow(row: SummaryRow, groupBy: readonly Grouping[]): Static<typeof RowSchema> {
-  const { time: start, room, role, tier } = row;
-  const named = groupBy.includes('hour') ? 'hour' : 'day';
+  const { room, role, tier } = row;
   return {
-    ...(start && { [named]: start.toISOString() }),
+    ...renderTime(row, groupBy),
     ...(room !== undefined && { room }),
     ...(role && { role }),
     ...(tier && { tier }),
     ...renderMeasures(row),
   };
+}
+
+function renderSessionsRow(row: SessionSumsRow, { by, every }: SessionGroups): Static<typeof RowSchema> {
+  return { ...renderTime(row, [every]), [by]: row.name, ...renderMeasures(row) };
+}
+
+/** The start of an hour or day, or the month, by what the row is of. */
+function renderTime({ time: start }: { readonly time?: Date }, groupBy: readonly unknown[]) {
+  if (!start) return {};
+  if (groupBy.includes('month')) return { month: monthOf(start) };
+  return { [groupBy.includes('hour') ? 'hour' : 'day']: start.toISOString() };
 }

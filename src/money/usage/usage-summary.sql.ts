@@ -13,12 +13,16 @@ import type { Grouping, Measures, SummaryQuery, SummaryRow } from './usage-summa
 const GROUPED: Readonly<Record<Grouping, string>> = {
   hour: 'time',
   day: `date_trunc('day', time, 'UTC') as time`,
+  month: `date_trunc('month', time, 'UTC') as time`,
   room: 'room',
   role: 'role',
   tier: 'tier',
 };
 
-interface SumRow extends Record<(typeof MEASURES)[number] | `all_${(typeof MEASURES)[number]}`, string> {
+/** The measures of a group, and of all groups. */
+export type SumRow = Record<(typeof MEASURES)[number] | `all_${(typeof MEASURES)[number]}`, string>;
+
+interface GroupRow extends SumRow {
   readonly time?: Date;
   readonly room?: string;
   readonly role?: string;
@@ -45,7 +49,7 @@ export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): P
   const order = [...names.filter((name) => name === 'time'), 'amount desc', 'unbilled desc', ...names];
   const edges = edgesOf(from, to, { parts, until });
   const inRooms = rooms === undefined ? '' : `and room = any($${4 + edges.length})`;
-  const { rows } = await db.query<SumRow>({
+  const { rows } = await db.query<GroupRow>({
     name: ['read-sums', ...groupBy, rooms !== undefined && 'in-rooms', ...parts.map((part) => `${part}s`)]
       .filter(Boolean)
       .join('-'),
@@ -68,6 +72,8 @@ export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): P
   };
 }
 
+const DAYS: readonly Part[] = ['day'];
+
 /** The parts of the period whose sums answer the question. */
 function partsOf(
   { groupBy, from, to }: SummaryQuery,
@@ -75,7 +81,10 @@ function partsOf(
   until: Date,
 ): readonly Part[] {
   if (groupBy.includes('hour')) return [];
-  return groupBy.includes('day') ? ['day'] : shortestWay(from, to, { ways, until });
+  if (groupBy.includes('day')) return ['day'];
+  // A week may belong to two months.
+  const whole = groupBy.includes('month') ? [DAYS, ...ways.filter((way) => !way.includes('week'))] : ways;
+  return shortestWay(from, to, { ways: whole, until });
 }
 
 /** Sums without rooms, from `$4` on and before `$5`. */
@@ -87,7 +96,7 @@ function selectSums(columns: readonly string[]): string {
           select ${left} from usage_deltas d, ${DELTA_SUMS} where d.tenant_id = $1 and d.at >= $4 and d.at < $5`;
 }
 
-function renderRow({ time, room, role, tier, ...row }: SumRow): SummaryRow {
+function renderRow({ time, room, role, tier, ...row }: GroupRow): SummaryRow {
   return {
     ...(time && { time }),
     ...(room !== undefined && { room }),
@@ -97,7 +106,7 @@ function renderRow({ time, room, role, tier, ...row }: SumRow): SummaryRow {
   };
 }
 
-function measuresOf(row: Omit<SumRow, 'time'>, prefix: '' | 'all_'): Measures {
+export function measuresOf(row: SumRow, prefix: '' | 'all_'): Measures {
   return {
     records: BigInt(row[`${prefix}records`]),
     seconds: BigInt(row[`${prefix}seconds`]),

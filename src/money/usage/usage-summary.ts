@@ -1,17 +1,19 @@
-/** Sums of usage over a period, by room, role, tier, and hour or day. */
+/** Sums of usage over a period, by room, role, tier, and hour, day or month. */
 import { renderAmount } from '../amount.ts';
 import type { Role, Tier } from '../pricing/role.ts';
 
 /** By what sums can be grouped, in the order in which a row shows it. */
-export const GROUPINGS = ['hour', 'day', 'room', 'role', 'tier'] as const;
+export const GROUPINGS = ['hour', 'day', 'month', 'room', 'role', 'tier'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
+/** A row is of one of these. */
+export const TIME_GROUPINGS = ['hour', 'day', 'month'] as const satisfies readonly Grouping[];
 
 /** A year: a longer period is asked for in parts. */
 export const SUMMARY_DAYS_MAX = 366;
 export const SUMMARY_ROWS_MAX = 1_000;
 
 export interface SummaryQuery {
-  /** Each once; `hour` or `day`, not both. None: one row in all. */
+  /** Each once; one of TIME_GROUPINGS at most. None: one row in all. */
   readonly groupBy: readonly Grouping[];
   /** Whole hours. */
   readonly from: Date;
@@ -35,7 +37,7 @@ export interface Measures {
 
 /** One group. It has the members that `groupBy` names. */
 export interface SummaryRow extends Measures {
-  /** The start of the hour or day (UTC) in which the usage was charged. */
+  /** The start of the hour, day or month (UTC) in which the usage was charged. */
   readonly time?: Date;
   /** Empty for records without a room. */
   readonly room?: string;

@@ -125,9 +125,18 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
       last_seq, records, seconds, egress_bytes, ingress_bytes, amount, unbilled`,
     order: 'id',
   },
-  unassigned_usage: {
-    columns: 'room, room_uid, records, seconds, egress_bytes, ingress_bytes, amount, unbilled',
-    order: 'room, room_uid',
+  session_sums: {
+    columns: 'start, records, seconds, kind, part, name, egress_bytes, ingress_bytes, amount, unbilled',
+    decoded: {
+      kind: decode('kind', { participant: 'p', key: 'k', customer: 'c' }),
+      part: decode('part', { day: 'd', month: 'm' }),
+    },
+    order: 'kind, part, start, name',
+  },
+  room_usage: {
+    columns:
+      'room, room_uid, is_assigned, sessions, records, seconds, egress_bytes, ingress_bytes, amount, unbilled',
+    order: 'room, room_uid, is_assigned',
   },
   moderation_events: {
     columns: `id, action, room_uid, kind, value, tracks, reason, actor, key_id, watchdog_id, at, expires_at`,

@@ -91,6 +91,7 @@ describe('a person who was used in everything', () => {
       'moderation_events.reason',
       'moderation_events.value',
       'participants.username',
+      'session_sums.name',
       'sessions.participant',
       'usage_conflicts.reported',
       'usage_records.participant',

@@ -13,7 +13,7 @@ import { createCredential, expectJoined, join } from '../../support/devices.ts';
 import { type TestService, usageRecord } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { actor, mint, type Stage } from '../moderation/support.ts';
-import { allFollowed } from '../sessions/support.ts';
+import { allFollowed, assignAll } from '../sessions/support.ts';
 import { arm, passTime } from '../watchdogs/support.ts';
 
 /**
@@ -51,10 +51,11 @@ export async function liveThrough(app: TestService, stage: Stage, name: string):
   const { db } = app.service.deps;
   const host = { role: 'host', rank: 80 };
 
-  await reportUsage(app, stage, name);
   const { credential } = await createCredential(app, tenant);
   expectJoined(await join(app, credential, { room: 'lobby', username: name }));
   await mint(stage, name, host);
+  await reportUsage(app, stage, name);
+  await assignAll(db, idOf(tenant));
   for (const other of ['bob', 'cem']) await mint(stage, other);
   await control.call(kickParticipant, {
     room: 'lobby',

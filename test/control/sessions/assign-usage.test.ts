@@ -58,7 +58,7 @@ test('a record goes to the session of its participant, and what has none stays u
     ['ann', null, 2n, 0n],
   ]);
   const { rows } = await db().query(
-    'select room, room_uid as uid, records from unassigned_usage where tenant_id = $1',
+    'select room, room_uid as uid, records from room_usage where tenant_id = $1 and not is_assigned',
     [idOf(stage.tenant)],
   );
   expect(rows).toEqual([{ room: 'lobby', uid: stage.roomUid, records: 2n }]);

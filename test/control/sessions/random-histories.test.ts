@@ -3,7 +3,15 @@ import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { assignNext } from '../../../src/control/sessions/assign-usage.ts';
+import {
+  SESSION_GROUPINGS,
+  SESSION_SPANS,
+  type SessionGrouping,
+} from '../../../src/control/sessions/session-sums.ts';
+import { summarizeSessions } from '../../../src/control/sessions/summarize-sessions.ts';
+import { summarizeUsage } from '../../../src/money/usage/summarize-usage.ts';
 import { adjust, report, setExempt } from '../../doors/rest/ledger-routes.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { useControl } from '../../support/grpc.ts';
@@ -22,6 +30,7 @@ const ROOMS = ['lobby', 'hall'] as const;
 
 const room = fc.constantFrom(...ROOMS);
 const name = fc.constantFrom(...NAMES);
+const customer = fc.constantFrom('acme', 'beta', '');
 const record = fc.record({
   room: fc.constantFrom(...ROOMS, 'no such room', '', undefined),
   // Also as typed, and of users who are not in the room.
@@ -34,7 +43,7 @@ const record = fc.record({
   ),
 });
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('enter' as const), room, name }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('enter' as const), room, name, customer }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('leave' as const), room, name }) },
   {
     weight: 6,
@@ -67,7 +76,7 @@ class History {
     const id = idOf(tenant);
     switch (each.do) {
       case 'enter':
-        await mint(this.#stage, each.name, { room: each.room });
+        await mint(this.#stage, each.name, { room: each.room, customer: each.customer });
         break;
       case 'leave':
         await this.#kick(each.room, each.name);
@@ -121,6 +130,26 @@ class History {
   }
 }
 
+/** Groups and what is unassigned are the ledger's sum; what is unassigned is what rooms have without a session. */
+async function expectLedgerSums(tenant: TenantId, by: SessionGrouping): Promise<void> {
+  const period = { from: new Date('2026-01-01'), to: new Date('2027-01-01') };
+  const page = { names: undefined, limit: 1_000, skip: 0 };
+  const { total } = await summarizeUsage(db(), tenant, { groupBy: [], rooms: undefined, ...period, ...page });
+  const { rows } = await db().query(
+    `select coalesce(sum(amount), 0)::bigint as amount, coalesce(sum(records), 0)::bigint as records
+       from room_usage where tenant_id = $1 and not is_assigned`,
+    [tenant],
+  );
+  for (const every of [undefined, ...SESSION_SPANS]) {
+    const found = await summarizeSessions(db(), tenant, { by, every, ...period, ...page });
+    expect(found.total).toEqual(total);
+    const sumOf = (name: 'amount' | 'records') => found.rows.reduce((sum, row) => sum + row[name], 0n);
+    expect({ amount: found.unassigned.amount, records: found.unassigned.records }).toEqual(rows[0]);
+    expect(sumOf('amount') + found.unassigned.amount).toBe(total.amount);
+    expect(sumOf('records') + found.unassigned.records).toBe(total.records);
+  }
+}
+
 test('no micro is lost, and none counts twice', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
@@ -136,9 +165,10 @@ test('no micro is lost, and none counts twice', async () => {
       await assignAll(db(), id);
       await expectAllAssigned(db(), id);
       await checkLedger(db());
+      for (const by of SESSION_GROUPINGS) await expectLedgerSums(id, by);
       // Everything can be shown by room.
       const { rows } = await db().query(
-        'select room, room_uid as uid from unassigned_usage where tenant_id = $1 and room_uid <> $2',
+        'select room_uid as uid from room_usage where tenant_id = $1 and room_uid <> $2',
         [id, ''],
       );
       for (const { uid } of rows) {

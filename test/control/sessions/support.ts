@@ -8,6 +8,7 @@ import { addUsage, NO_USAGE, type SessionUsage } from '../../../src/control/sess
 import { sessionListener } from '../../../src/control/sessions/session-listener.ts';
 import { readUsage, USAGE, type UsageRow } from '../../../src/control/sessions/sessions.sql.ts';
 import { findWaitingSince } from '../../../src/events/turns.sql.ts';
+import { TIERS } from '../../../src/money/pricing/role.ts';
 
 /** Assign what is charged, until nothing is left. Waits for sessions that the listener has still to open. */
 export async function assignAll(db: Pool, tenant: TenantId): Promise<void> {
@@ -40,7 +41,7 @@ export function assignedOf(db: Pool, tenant: TenantId): Promise<SessionUsage> {
   return sumOf(
     db,
     `select ${USAGE} from sessions where tenant_id = $1
-     union all select ${USAGE} from unassigned_usage where tenant_id = $1
+     union all select ${USAGE} from room_usage where tenant_id = $1 and not is_assigned
      union all ${selectCharged('p.seq > coalesce((select seq from session_cursors where tenant_id = $1), 0)')}`,
     tenant,
   );
@@ -61,8 +62,52 @@ const selectCharged = (where: string) => {
            where r.tenant_id = $1 and ${where}`;
 };
 
+const SCALARS = ['egress_bytes', 'ingress_bytes', 'amount', 'unbilled'];
+const TIER_SUMS = TIERS.map((_, at) => `sum(seconds[${at + 1}])`);
+
+/** Rows of one query that the other does not have. */
+async function differencesOf(db: Pool, one: string, other: string, tenant: TenantId): Promise<unknown[]> {
+  const { rows } = await db.query(
+    `with a as (${one}), b as (${other})
+     (select 'a', a.* from a except all select 'a', b.* from b) union all (select 'b', b.* from b except all select 'b', a.* from a)`,
+    [tenant],
+  );
+  return rows;
+}
+
+/** The sums of rooms, participants, keys and customers are those of the sessions. */
+async function expectSumsOfSessions(db: Pool, tenant: TenantId): Promise<void> {
+  const rooms = await differencesOf(
+    db,
+    `select room, room_uid, sessions, records, seconds, ${SCALARS} from room_usage where tenant_id = $1 and is_assigned`,
+    `select room, room_uid, count(*), sum(records), array[${TIER_SUMS}]::bigint[], ${SCALARS.map((each) => `sum(${each})`)}
+       from sessions where tenant_id = $1 group by 1, 2`,
+    tenant,
+  );
+  expect(rooms).toEqual([]);
+  const names = { p: 'participant', k: `coalesce(key_id, '')`, c: `coalesce(customer, '')` };
+  const ofSessions = Object.entries(names).map(
+    ([
+      kind,
+      name,
+    ]) => `select '${kind}'::"char", ${name}, sum(records), sum(${TIERS.map((_, at) => `seconds[${at + 1}]`).join(' + ')}),
+        ${SCALARS.map((each) => `sum(${each})`)} from sessions where tenant_id = $1 and records > 0 group by 2`,
+  );
+  for (const part of ['d', 'm']) {
+    const groups = await differencesOf(
+      db,
+      `select kind, name, sum(records), sum(seconds), ${SCALARS.map((each) => `sum(${each})`)}
+         from session_sums where tenant_id = $1 and part = '${part}' group by 1, 2`,
+      ofSessions.join(' union all '),
+      tenant,
+    );
+    expect(groups).toEqual([]);
+  }
+}
+
 /** Sums, to the micro. */
 export async function expectAllAssigned(db: Pool, tenant: TenantId): Promise<void> {
   const { records, ...sums } = await assignedOf(db, tenant);
   expect({ records, ...sums }).toEqual(await chargedOf(db, tenant));
+  await expectSumsOfSessions(db, tenant);
 }

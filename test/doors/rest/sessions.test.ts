@@ -1,6 +1,7 @@
-/** `GET /v1/sessions`, `GET /v1/sessions/{id}` and `GET /v1/rooms/{uid}/cost`. */
+/** `GET /v1/sessions`, `GET /v1/sessions/{id}`, `GET /v1/rooms/{uid}/cost`, and sums of sessions by `GET /v1/usage/summary`. */
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { renderPageToken } from '../../../src/base/lib/page-token.ts';
 import { deviceOf, mint, newStage, type Stage } from '../../control/moderation/support.ts';
 import { assignAll } from '../../control/sessions/support.ts';
 import { useControl } from '../../support/grpc.ts';
@@ -16,15 +17,21 @@ let stage: Stage;
 const get = async (path: string, of = stage) =>
   expectOk(await app.request('GET', path, { key: of.tenant.key }));
 
+interface Row {
+  readonly participant?: string;
+  readonly records: number;
+  readonly total: { readonly micros: number };
+}
+
 const record = (participant: string | undefined, fields: object) =>
   usageRecord({ room: 'lobby', participant, seconds: 0, ...fields });
 
 beforeAll(async () => {
   stage = await newStage(app, controlOf);
-  await mint(stage, 'ann', { role: 'host' });
+  await mint(stage, 'ann', { role: 'host', customer: 'acme' });
   for (const name of ['bob', 'cem', 'dan']) await mint(stage, name);
   await report(app, stage.tenant, [
-    record('ann', { id: 'a1', role: 'host', tier: 'hd', egress_bytes: 3_000_000_000 }),
+    record('ann', { id: 'a1', role: 'host', tier: 'hd', seconds: 60, egress_bytes: 3_000_000_000 }),
     record('ann', { id: 'a2', role: 'host', tier: 'full_hd', egress_bytes: 0 }),
     record('bob', { id: 'b1', tier: 'audio', egress_bytes: 5_000_000 }),
     record('Dan', { id: 'd1', tier: 'audio', egress_bytes: 0 }),
@@ -110,8 +117,8 @@ describe('one session', () => {
       key_id: stage.tenant.keyId,
       devices: [deviceOf('ann')],
       records: 2,
-      seconds: 0,
-      seconds_by_tier: { audio: 0, hd: 0, full_hd: 0, '2k': 0, '2k_plus': 0 },
+      seconds: 60,
+      seconds_by_tier: { audio: 0, hd: 60, full_hd: 0, '2k': 0, '2k_plus': 0 },
       egress_bytes: 3_000_000_000,
       total: { micros: total },
       unbilled: { micros: 0 },
@@ -134,6 +141,50 @@ describe('one session', () => {
     for (const path of [`/v1/sessions/${id}`, '/v1/sessions/x', `/v1/sessions/${'%00'}`]) {
       expect((await app.request('GET', path, { key: other.tenant.key })).status).toBe(404);
     }
+  });
+});
+
+describe('sums by what sessions have', () => {
+  const month = new Date().toISOString().slice(0, 7);
+  const summarize = (query: string) => get(`/v1/usage/summary?${query}`);
+
+  test('by participant, the most expensive first, with what belongs to no session', async () => {
+    const { rows, sum, unassigned, ...others } = await summarize('group_by=participant');
+    expect(rows.map((row: Row) => [row.participant, row.records])).toEqual([
+      ['ann', 2],
+      ['bob', 1],
+      ['dan', 1],
+    ]);
+    expect(unassigned).toMatchObject({ records: 1, egress_bytes: 7_000_000 });
+    const micros = [...rows, unassigned].map((row: Row) => row.total.micros);
+    expect(micros.reduce((all, each) => all + each, 0)).toBe(sum.total.micros);
+    expect(sum).toEqual((await summarize('')).sum);
+    expect(others).toEqual({
+      from: `${month}-01T00:00:00.000Z`,
+      to: expect.any(String),
+      assigned_until: expect.any(String),
+    });
+  });
+
+  test('by key, and by customer of each month', async () => {
+    const byKey = await summarize('group_by=key');
+    expect(byKey.rows).toMatchObject([{ key: stage.tenant.keyId, records: 4, egress_bytes: 3_005_000_000 }]);
+    const byCustomer = await summarize('group_by=month,customer');
+    expect(byCustomer.rows).toMatchObject([
+      { month, customer: 'acme', records: 2 },
+      { month, customer: '', records: 2 },
+    ]);
+    expect(byCustomer.rows[0].total).toEqual((await get('/v1/sessions?participant=ann')).sessions[0].total);
+  });
+
+  test('in pages', async () => {
+    const all = await summarize('group_by=day,participant');
+    const first = await summarize('group_by=day,participant&limit=1');
+    const second = await summarize(`group_by=day,participant&cursor=${first.next_cursor}`);
+    expect([...first.rows, ...second.rows]).toEqual(all.rows);
+    expect([first.sum, first.unassigned]).toEqual([all.sum, all.unassigned]);
+    const beyond = await summarize(`group_by=day,participant&cursor=${renderPageToken(['90'])}`);
+    expect(beyond).toMatchObject({ rows: [], sum: all.sum, unassigned: all.unassigned });
   });
 });
 

@@ -20,12 +20,17 @@ beforeAll(async () => {
 const ask = (query = '', of = tenant) => app.request('GET', `/v1/usage/summary${query}`, { key: of.key });
 const summarize = async (query = '', of = tenant) => expectOk(await ask(query, of));
 
+const STARTS = { hour: /:00:00.000Z$/, day: /T00:00:00.000Z$/, month: /^\d{4}-\d\d$/ } as const;
+const GROUPINGS_ERROR =
+  'group_by must be of hour, day, month, room, role, tier, participant, key, customer, separated by commas';
+
 interface Row {
   readonly room?: string;
   readonly role?: string;
   readonly tier?: string;
   readonly day?: string;
   readonly hour?: string;
+  readonly month?: string;
   readonly records: number;
   readonly seconds: number;
   readonly egress_bytes: number;
@@ -90,13 +95,13 @@ describe('GET /v1/usage/summary', () => {
       expect((await summarize('?room=lobby&group_by=room')).rows).toStrictEqual([lobby]);
     });
 
-    test('groups by hour and by day', async () => {
-      for (const name of ['hour', 'day'] as const) {
+    test('groups by hour, day and month', async () => {
+      for (const name of ['hour', 'day', 'month'] as const) {
         const { rows, sum } = await summarize(`?group_by=${name}`);
         expect(rows.reduce((all: number, row: Row) => all + row.records, 0)).toBe(sum.records);
         const times = rows.map((row: Row) => row[name]!);
         expect(times).toStrictEqual([...new Set(times)].sort());
-        expect(times[0]).toMatch(name === 'day' ? /T00:00:00.000Z$/ : /:00:00.000Z$/);
+        expect(times[0]).toMatch(STARTS[name]);
       }
     });
   });
@@ -206,10 +211,16 @@ describe('GET /v1/usage/summary', () => {
   });
 
   test.each([
-    ['?group_by=planet', 'group_by must be of hour, day, room, role, tier, separated by commas'],
-    ['?group_by=', 'group_by must be of hour, day, room, role, tier, separated by commas'],
+    ['?group_by=planet', GROUPINGS_ERROR],
+    ['?group_by=', GROUPINGS_ERROR],
     ['?group_by=room,role,room', 'group_by must name each grouping once'],
-    ['?group_by=hour,day', 'group_by must be by hour or by day, not both'],
+    ['?group_by=hour,day', 'group_by must have one of hour, day, month at most'],
+    ['?group_by=day,month', 'group_by must have one of hour, day, month at most'],
+    ['?group_by=key,hour', 'group_by must have key alone, or with day or month'],
+    ['?group_by=customer,participant', 'group_by must have participant alone, or with day or month'],
+    ['?group_by=customer&room=lobby', 'room is not for sums by customer'],
+    ['?group_by=customer&from=2026-11-01T01:00:00Z', 'from must be a whole day (UTC)'],
+    ['?group_by=customer&from=1926-11-01', 'from must be at most 366 days before to'],
     ['?group_by=room&group_by=role', 'group_by must be string'],
     ['?from=2026-11-02&to=2026-11-01', 'from must be before to'],
     ['?from=2026-11-01&to=2026-11-01', 'from must be before to'],

@@ -145,16 +145,24 @@ impl Default for Tier {
 text_words! {
     /// By what usage is summed up.
     pub enum UsageGrouping {
-        /// By the hour. Not together with days.
+        /// By the hour. Not together with days or months.
         Hour => "hour",
         /// By the day, UTC.
         Day => "day",
+        /// By the month, UTC.
+        Month => "month",
         /// By the room.
         Room => "room",
         /// By the role.
         Role => "role",
         /// By the tier.
         Tier => "tier",
+        /// By the participant of the session. Alone, or with days or months.
+        Participant => "participant",
+        /// By the key that admitted the participant. Alone, or with days or months.
+        Key => "key",
+        /// By the label that the mint named. Alone, or with days or months.
+        Customer => "customer",
     }
 }
 
@@ -1304,8 +1312,14 @@ pub struct UsageSummary {
     pub to: Option<SystemTime>,
     /// The groups.
     pub rows: Vec<UsageRow>,
-    /// Of all groups, on every page.
+    /// Of all groups and `unassigned`, on every page.
     pub sum: UsageSums,
+    /// Usage that belongs to no session, or is not assigned yet. Only for sums of sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unassigned: Option<UsageSums>,
+    /// Usage that was charged before this time is assigned. Only for sums of sessions.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub assigned_until: Option<SystemTime>,
     /// Only if there are more: `cursor` of the request for the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
@@ -1322,6 +1336,9 @@ pub struct UsageRow {
     /// Start of the day, UTC. Only if grouped by day.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub day: Option<SystemTime>,
+    /// The month, UTC, such as `2026-11`. Only if grouped by month.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub month: Option<String>,
     /// As reported; empty for records without one. Only if grouped by room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<String>,
@@ -1331,6 +1348,16 @@ pub struct UsageRow {
     /// Only if grouped by tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<Tier>,
+    /// The username; `(erased)` after an erasure. Only if grouped by participant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub participant: Option<String>,
+    /// The id of the API key or device credential that admitted the participant first; empty if it is not known.
+    /// Only if grouped by key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The label that the mint named; empty for sessions without one. Only if grouped by customer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub customer: Option<String>,
     /// Records, charged and unbilled.
     pub records: i64,
     /// Seconds that participants were connected.
@@ -2462,15 +2489,18 @@ impl ListUsageConflicts {
 #[non_exhaustive]
 #[must_use]
 pub struct SummarizeUsage {
-    /// A row for each combination of these; `hour` or `day`, not both. Absent: one row.
+    /// A row for each combination of these; one of `hour`, `day` and `month` at most, and of `participant`,
+    /// `key` and `customer` one alone, or with `day` or `month`. Absent: one row.
     pub group_by: Vec<UsageGrouping>,
-    /// Start of the period, a whole hour. Absent: 30 days before `to`.
+    /// Start of the period, a whole hour; of sums of sessions, a whole day. Absent: 30 days before `to`; of sums
+    /// of sessions, the start of its month.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub from: Option<SystemTime>,
-    /// End of the period, a whole hour. Absent: the end of this hour.
+    /// End of the period, a whole hour; of sums of sessions, a whole day. Absent: the end of this hour; of sums
+    /// of sessions, of this month.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub to: Option<SystemTime>,
-    /// Only this room; empty: only records without one.
+    /// Only this room; empty: only records without one. Not for sums of sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<String>,
     /// 1 to 1000; 0 is 100.
@@ -2485,25 +2515,26 @@ impl SummarizeUsage {
         Self::default()
     }
 
-    /// A row for each combination of these; `hour` or `day`, not both.
+    /// A row for each combination of these; one of `hour`, `day` and `month` at most, and of `participant`,
+    /// `key` and `customer` one alone, or with `day` or `month`.
     pub fn group_by(mut self, group_by: impl IntoIterator<Item = UsageGrouping>) -> Self {
         self.group_by = group_by.into_iter().collect();
         self
     }
 
-    /// Start of the period, a whole hour.
+    /// Start of the period, a whole hour; of sums of sessions, a whole day.
     pub fn from(mut self, from: SystemTime) -> Self {
         self.from = Some(from);
         self
     }
 
-    /// End of the period, a whole hour.
+    /// End of the period, a whole hour; of sums of sessions, a whole day.
     pub fn to(mut self, to: SystemTime) -> Self {
         self.to = Some(to);
         self
     }
 
-    /// Only this room; empty: only records without one.
+    /// Only this room; empty: only records without one. Not for sums of sessions.
     pub fn room(mut self, room: impl Into<String>) -> Self {
         self.room = Some(room.into());
         self

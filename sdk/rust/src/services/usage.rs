@@ -116,9 +116,10 @@ impl Usage {
         )
     }
 
-    /// Sums of usage over a period of at most 366 days. By hour or day, rows are in the order of time;
-    /// otherwise the most expensive come first. `sum` is that of all rows, on every page. While there is a
-    /// `next_cursor`, there are more rows.
+    /// Sums of usage over a period of at most 366 days. By hour, day or month, rows are in the order of time;
+    /// otherwise the most expensive come first. Sums by participant, key or customer are those of sessions; what
+    /// belongs to none is `unassigned`. `sum` is that of all, on every page. While there is a `next_cursor`, there
+    /// are more rows.
     pub fn summary(&self, request: SummarizeUsage) -> Call<UsageSummary> {
         let inner = self.inner.clone();
         Call::new(move |options| async move {

@@ -42,6 +42,7 @@ export type {
   RateCard,
   Statement,
   Tenant,
+  UsageSums,
   Webhook,
   WebhookDelivery,
   WebhookEventType,

@@ -317,23 +317,26 @@ export interface Statement {
     /** Those that are not listed. Absent: there are none. */
     others?: FurtherRooms | undefined;
     /** Of all rooms. */
-    sum: {
-      /** Records, charged and unbilled. */
-      records: number;
-      /** Seconds that participants were connected. */
-      seconds: number;
-      /** Bytes sent to participants. May exceed 64 bits. */
-      egressBytes: bigint;
-      /** Bytes received from participants. May exceed 64 bits. */
-      ingressBytes: bigint;
-      /** What was charged. */
-      total: Amount;
-      /** What would have been charged, while the tenant was exempt. */
-      unbilled: Amount;
-    };
+    sum: UsageSums;
   };
   /** The balance at the end: opening, payments, reversals, adjustments and grants, less usage. */
   closing: Amount;
+}
+
+/** Sums of usage. */
+export interface UsageSums {
+  /** Records, charged and unbilled. */
+  records: number;
+  /** Seconds that participants were connected. */
+  seconds: number;
+  /** Bytes sent to participants. May exceed 64 bits. */
+  egressBytes: bigint;
+  /** Bytes received from participants. May exceed 64 bits. */
+  ingressBytes: bigint;
+  /** What was charged. */
+  total: Amount;
+  /** What would have been charged, while the tenant was exempt. */
+  unbilled: Amount;
 }
 
 /** An endpoint that gets the events of the tenant, without its secret. */
@@ -1227,13 +1230,13 @@ export interface Operations {
   'GET /v1/usage/summary': {
     /** In the query. */
     query?: {
-      /** Of `hour`, `day`, `room`, `role`, `tier`, separated by commas; `hour` or `day`, not both. */
+      /** Of `hour`, `day`, `month`, `room`, `role`, `tier`, `participant`, `key`, `customer`, separated by commas; one of the first three at most, and of the last three one alone, or with `day` or `month`. */
       groupBy?: string | undefined;
       /** Start of the period: a day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
       from?: string | undefined;
       /** End of the period; what happened at that time is not in it. */
       to?: string | undefined;
-      /** Only this room; empty: only records without one. */
+      /** Only this room; empty: only records without one. Not for sums of sessions. */
       room?: string | undefined;
       /** How many at once: at most 1000, 100 if it is left out. */
       limit?: string | undefined;
@@ -1252,12 +1255,20 @@ export interface Operations {
         hour?: Date | undefined;
         /** Start of the day, UTC. Only if grouped by day. */
         day?: Date | undefined;
+        /** The month, UTC, such as `2026-11`. Only if grouped by month. */
+        month?: string | undefined;
         /** As reported; empty for records without one. Only if grouped by room. */
         room?: string | undefined;
         /** Only if grouped by role. */
         role?: 'host' | 'audience' | 'broadcast_audience' | undefined;
         /** Only if grouped by tier. */
         tier?: 'audio' | 'hd' | 'full_hd' | '2k' | '2k_plus' | undefined;
+        /** The username; `(erased)` after an erasure. Only if grouped by participant. */
+        participant?: string | undefined;
+        /** The id of the API key or device credential that admitted the participant first; empty if it is not known. Only if grouped by key. */
+        key?: string | undefined;
+        /** The label that the mint named; empty for sessions without one. Only if grouped by customer. */
+        customer?: string | undefined;
         /** Records, charged and unbilled. */
         records: number;
         /** Seconds that participants were connected. */
@@ -1271,21 +1282,12 @@ export interface Operations {
         /** What would have been charged, while the tenant was exempt. */
         unbilled: Amount;
       }[];
-      /** Of all groups, on every page. */
-      sum: {
-        /** Records, charged and unbilled. */
-        records: number;
-        /** Seconds that participants were connected. */
-        seconds: number;
-        /** Bytes sent to participants. May exceed 64 bits. */
-        egressBytes: bigint;
-        /** Bytes received from participants. May exceed 64 bits. */
-        ingressBytes: bigint;
-        /** What was charged. */
-        total: Amount;
-        /** What would have been charged, while the tenant was exempt. */
-        unbilled: Amount;
-      };
+      /** Of all groups and `unassigned`, on every page. */
+      sum: UsageSums;
+      /** Usage that belongs to no session, or is not assigned yet. Only for sums of sessions. */
+      unassigned?: UsageSums | undefined;
+      /** Usage that was charged before this time is assigned. Only for sums of sessions. */
+      assignedUntil?: Date | undefined;
       /** Only if there are more: `cursor` of the request for the next page. */
       nextCursor?: string | undefined;
     };

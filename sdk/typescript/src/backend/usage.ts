@@ -62,11 +62,16 @@ export interface ListSessionsRequest extends PageRequest {
 
 /** Which usage to sum up. */
 export interface SummarizeUsageRequest {
-  /** A row for each combination of these. `hour` or `day`, not both; none: one row. */
-  readonly groupBy?: readonly ('hour' | 'day' | 'room' | 'role' | 'tier')[] | undefined;
-  /** Start of the period, a whole hour. Default: 30 days before `to`. */
+  /**
+   * A row for each combination of these. One of `hour`, `day` and `month` at most; none: one row. `participant`, `key` and
+   * `customer` are sums of sessions: one of them, alone or with `day` or `month`.
+   */
+  readonly groupBy?:
+    | readonly ('hour' | 'day' | 'month' | 'room' | 'role' | 'tier' | 'participant' | 'key' | 'customer')[]
+    | undefined;
+  /** Start of the period, a whole hour; of sums of sessions, a whole day. Default: 30 days before `to`; the start of its month. */
   readonly from?: Date | undefined;
-  /** End of the period, a whole hour. Default: the end of this hour. */
+  /** End of the period, a whole hour; of sums of sessions, a whole day. Default: the end of this hour; of this month. */
   readonly to?: Date | undefined;
   /** Only this room; empty: only records without one. */
   readonly room?: string | undefined;
@@ -124,8 +129,8 @@ export class Usage {
   }
 
   /**
-   * Sums of usage over a period of at most 366 days. By hour or day, rows are in the order of time;
-   * otherwise the most expensive come first. `sum` is that of all rows, on every page. While there is a
+   * Sums of usage over a period of at most 366 days. By hour, day or month, rows are in the order of time; otherwise the most
+   * expensive come first. `sum` is that of all rows, and of what is `unassigned` to sessions, on every page. While there is a
    * `nextCursor`, there are more rows.
    */
   async summary(request: SummarizeUsageRequest = {}, options?: CallOptions): Promise<UsageSummary> {

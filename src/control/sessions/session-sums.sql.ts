@@ -1,0 +1,159 @@
+/** SQL of `session_sums`: what sessions used each day and month, by participant, key and customer. */
+import type { Db, Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { endOf, monthOf } from '../../money/month.ts';
+import { MEASURES } from '../../money/usage/fold-usage.sql.ts';
+import { edgesOf } from '../../money/usage/period-parts.ts';
+import { ERASED } from '../../money/usage/usage-record.ts';
+import { measuresOf, type SumRow } from '../../money/usage/usage-summary.sql.ts';
+import type { Measures } from '../../money/usage/usage-summary.ts';
+import type {
+  DaySum,
+  SessionGrouping,
+  SessionSpan,
+  SessionSumsQuery,
+  SessionSumsRow,
+} from './session-sums.ts';
+
+/** As the column `kind` has them. */
+const KINDS: Readonly<Record<SessionGrouping, string>> = { participant: 'p', key: 'k', customer: 'c' };
+
+const NAMES = MEASURES.join(', ');
+const ALL = MEASURES.map((each) => `coalesce(sum(${each}), 0) as all_${each}`).join(', ');
+const SUMS = MEASURES.map((each) => `sum(${each}) as ${each}`).join(', ');
+const ADDED = MEASURES.map((each) => `${each} = s.${each} + excluded.${each}`).join(', ');
+const startOf = (part: SessionSpan, time: string) => `date_trunc('${part}', ${time}, 'UTC')`;
+
+/** Add to the sums of days, and of their months. All who change several rows lock them in this order. */
+export async function addToSums(tx: Tx, tenant: TenantId, sums: readonly DaySum[]): Promise<void> {
+  if (sums.length === 0) return;
+  await tx.query({
+    name: 'add-to-session-sums',
+    text: `with days as (
+             select kind, day, name, ${NAMES} from json_to_recordset($2) as n
+               (kind "char", day timestamptz, name text, ${MEASURES.map((each) => `${each} numeric`).join(', ')})
+           )
+           insert into session_sums as s (tenant_id, kind, part, start, name, ${NAMES})
+           select $1, * from (
+             select kind, 'd'::"char" as part, day as start, name, ${NAMES} from days
+             union all
+             select kind, 'm', ${startOf('month', 'day')}, name, ${SUMS} from days group by 1, 3, 4) as added
+            order by kind, part, start, name collate "C"
+           on conflict (tenant_id, kind, part, start, name) do update set ${ADDED}`,
+    values: [
+      tenant,
+      JSON.stringify(
+        sums.map(({ by, day, name, records, seconds, egressBytes, ingressBytes, amount, unbilled }) => ({
+          kind: KINDS[by],
+          day: `${day}T00:00:00Z`,
+          name,
+          records: String(records),
+          seconds: String(seconds),
+          egress_bytes: String(egressBytes),
+          ingress_bytes: String(ingressBytes),
+          amount: String(amount),
+          unbilled: String(unbilled),
+        })),
+      ),
+    ],
+  });
+}
+
+export interface SessionSums {
+  readonly rows: readonly SessionSumsRow[];
+  /** What all sessions used in the period. */
+  readonly assigned: Measures;
+}
+
+/** One statement, so that the page and the sum of all are of one instant. */
+export async function readSessionSums(
+  db: Db,
+  tenant: TenantId,
+  query: SessionSumsQuery,
+): Promise<SessionSums> {
+  const { by, every, names, limit, skip } = query;
+  const parts = partsOf(query);
+  const edges = parts.flatMap(({ from, to }) => [from, to]);
+  const isSummed = parts.length > 1 || (every !== parts[0]!.part && !parts[0]!.isOne);
+  const sums = every ? `${startOf(every, 'start')} as time, name` : 'name';
+  const order = `${every ? 'time, ' : ''}amount desc, unbilled desc, name`;
+  const where = names ? `and name = any($${4 + edges.length})` : '';
+  const { rows } = await db.query<SumRow & { time?: Date; name: string | null }>({
+    name: [
+      'read-session-sums',
+      by,
+      every,
+      ...parts.map(({ part }) => part),
+      isSummed && 'summed',
+      names && 'of-names',
+    ]
+      .filter(Boolean)
+      .join('-'),
+    // The sum of all is the same of each kind, and keys are the fewest.
+    text: `with total as (select ${ALL} from (${selectParts('key', parts, '')}) as of_keys),
+                page as (
+                  select ${sums}, ${isSummed ? SUMS : NAMES} from (${selectParts(by, parts, where)}) as of_groups
+                   ${isSummed ? `group by ${every ? '1, 2' : '1'}` : ''} order by ${order} limit $2 offset $3
+                )
+           select * from total left join page on true order by ${order}`,
+    values: [tenant, limit, skip, ...edges, ...(names ? [names] : [])],
+  });
+  return {
+    rows: rows.flatMap(({ time, name, ...row }) =>
+      name === null ? [] : [{ ...(time && { time }), name, ...measuresOf(row, '') }],
+    ),
+    assigned: measuresOf(rows[0]!, 'all_'),
+  };
+}
+
+/** Rows of one kind, of these times. The first edge is `$4`. */
+function selectParts(by: SessionGrouping, parts: readonly SpanOfSums[], where: string): string {
+  const selects = parts.map(
+    ({ part }, at) => `select start, name, ${NAMES} from session_sums
+      where tenant_id = $1 and kind = '${KINDS[by]}' and part = '${part[0]}' and start >= $${4 + 2 * at} and start < $${5 + 2 * at} ${where}`,
+  );
+  return selects.join(' union all ');
+}
+
+interface SpanOfSums {
+  readonly part: SessionSpan;
+  readonly from: Date;
+  readonly to: Date;
+  /** Whether it is a single day or month. */
+  readonly isOne: boolean;
+}
+
+const DAY_MS = 86_400_000;
+/** The clocks of the database and of this process may differ by as much. */
+const CLOCK_MS = 3_600_000;
+
+/**
+ * The fewest rows that have the period: those of whole months, and of days around them. Nothing is charged in the future, so the
+ * rest of a month may be added to a period that ends there.
+ */
+function partsOf({ every, from, to: end }: SessionSumsQuery): readonly SpanOfSums[] {
+  const to = end.getTime() > Date.now() + CLOCK_MS ? endOf(monthOf(new Date(end.getTime() - 1))) : end;
+  const [, first = to, last = to] = edgesOf(from, to, { parts: every === 'day' ? [] : ['month'], until: to });
+  const parts = [spanOf('day', from, first), spanOf('month', first, last), spanOf('day', last, to)];
+  return parts.filter((each) => each.from < each.to);
+}
+
+function spanOf(part: SessionSpan, from: Date, to: Date): SpanOfSums {
+  const end = part === 'day' ? from.getTime() + DAY_MS : endOf(monthOf(from)).getTime();
+  return { part, from, to, isOne: to.getTime() === end };
+}
+
+/** Let the sums of these participants become those of `(erased)`. Call it while no turn of the tenant assigns usage. */
+export async function eraseInSums(tx: Tx, tenant: TenantId, names: readonly string[]): Promise<void> {
+  await tx.query({
+    name: 'erase-in-session-sums',
+    text: `with erased as (
+             delete from session_sums where tenant_id = $1 and kind = 'p' and name = any($2)
+             returning part, start, ${NAMES}
+           )
+           insert into session_sums as s (tenant_id, kind, part, start, name, ${NAMES})
+           select $1, 'p', part, start, '${ERASED}', ${SUMS} from erased group by part, start order by part, start
+           on conflict (tenant_id, kind, part, start, name) do update set ${ADDED}`,
+    values: [tenant, names],
+  });
+}
