@@ -17,13 +17,13 @@ interface LedgerList<T> {
   readonly filter: () => Promise<LedgerFilter>;
   readonly render: (line: LedgerLine) => T;
   /** The page of JSON. */
-  readonly renderPage: (items: T[]) => object;
+  readonly renderPage: (items: readonly T[]) => object;
   readonly columns: Columns<T>;
   readonly fileName: string;
 }
 
 export function sendLedgerList<T>(deps: Deps, reply: FastifyReply, list: LedgerList<T>): Promise<object> {
-  const { filter, render, renderPage, ...rest } = list;
+  const { filter, render, ...rest } = list;
   const { tenant } = list.caller;
   return sendList(deps, reply, {
     ...rest,
@@ -38,10 +38,7 @@ export function sendLedgerList<T>(deps: Deps, reply: FastifyReply, list: LedgerL
         start ?? beginningOf(asked),
         limit,
       );
-      return {
-        ...renderPage(lines.map(render)),
-        ...(place && { next_cursor: renderPlace(tenant, place) }),
-      };
+      return { items: lines.map(render), nextCursor: place && renderPlace(tenant, place) };
     },
   });
 }

@@ -9,6 +9,7 @@ import { preferredType } from '../http/accept.ts';
 import { type Columns, type ItemStream, type StreamType, streamItems } from '../http/item-stream.ts';
 import { CursorSchema } from './paging.ts';
 import { limitField, parseLimit } from './query.ts';
+import { ITEMS_PER_SLICE, renderInSlices } from './slices.ts';
 
 const ITEMS_USUAL = 100;
 const ITEMS_MAX = 1_000;
@@ -34,7 +35,14 @@ function streamOf(accept: string | undefined): StreamType | undefined {
   return type === 'application/json' ? undefined : type;
 }
 
-interface List<Item, Place, T> {
+/** A page of JSON. */
+interface ReadPage<PageItem> {
+  readonly items: readonly PageItem[];
+  /** `undefined`: there are no more. */
+  readonly nextCursor: string | undefined;
+}
+
+interface List<Item, Place, T, PageItem> {
   readonly caller: AuthenticatedCaller;
   readonly query: { readonly limit?: string; readonly cursor?: string };
   readonly accept: string | undefined;
@@ -44,15 +52,17 @@ interface List<Item, Place, T> {
   readonly openStream: () => Promise<ItemStream<Item, Place, T>>;
   readonly columns: Columns<T>;
   readonly fileName: string;
-  /** The page of JSON. Takes a place, too. */
-  readonly readPage: (start: Place | undefined, limit: number) => Promise<object>;
+  /** Takes a place, too. */
+  readonly readPage: (start: Place | undefined, limit: number) => Promise<ReadPage<PageItem>>;
+  /** The body with some items, without a cursor. */
+  readonly renderPage: (items: readonly PageItem[]) => object;
 }
 
 /** A page takes a place among the calls of its tenant. A stream takes one for each of its parts. */
-export async function sendList<Item, Place, T>(
+export async function sendList<Item, Place, T, PageItem>(
   deps: Deps,
   reply: FastifyReply,
-  list: List<Item, Place, T>,
+  list: List<Item, Place, T, PageItem>,
 ): Promise<object> {
   const { caller, query, columns } = list;
   const type = streamOf(list.accept);
@@ -69,7 +79,14 @@ export async function sendList<Item, Place, T>(
     reply.header('content-disposition', `attachment; filename="${list.fileName}.${ending}"`);
     return Readable.from(lines, { objectMode: false });
   }
-  const page = await deps.calls.run(caller, () => list.readPage(start, limit));
+  const { items, nextCursor } = await deps.calls.run(caller, () => list.readPage(start, limit));
   reply.type('application/json; charset=utf-8');
-  return page;
+  const render = (some: readonly PageItem[]) => ({
+    ...list.renderPage(some),
+    ...(nextCursor !== undefined && { next_cursor: nextCursor }),
+  });
+  if (items.length <= ITEMS_PER_SLICE) return render(items);
+  const renderText = (some: readonly PageItem[]) =>
+    String(reply.serializeInput(render(some), '200', 'application/json'));
+  return reply.send(await deps.heavyReads.inSlices(caller.tenant, renderInSlices(items, renderText)));
 }

@@ -1,5 +1,6 @@
 /** `/v1/payments` and below. */
 import type { Db } from '../../base/db/pool.ts';
+import { renderPageToken } from '../../base/lib/page-token.ts';
 import { Type } from '../../base/lib/schema.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { plainDollars } from '../../money/amount.ts';
@@ -8,7 +9,7 @@ import { listPayments } from '../../money/payments/list-payments.ts';
 import { isPaymentId, type ListedPayment, type PaymentPeriod } from '../../money/payments/payment.ts';
 import type { Columns, ItemStream } from '../http/item-stream.ts';
 import { listAnswer, listFields, sendList } from './lists.ts';
-import { nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
+import { nextCursor, noSuchPage, parseCursor } from './paging.ts';
 import { parsePeriod, periodFields } from './query.ts';
 import { plain } from './route.ts';
 import { PaymentSchema, renderPayment } from './schemas.ts';
@@ -74,8 +75,9 @@ const list = plain(
         const place = after ?? undefined;
         const page = await listPayments(deps.db, caller.tenant, { ...input, after: place, size });
         if (!page) throw noSuchPage();
-        return { payments: page.items.map(renderPayment), ...renderCursor(page.end?.id) };
+        return { items: page.items, nextCursor: page.end && renderPageToken([page.end.id]) };
       },
+      renderPage: (payments) => ({ payments: payments.map(renderPayment) }),
       columns: PAYMENT_COLUMNS,
       fileName: 'payments',
     }),

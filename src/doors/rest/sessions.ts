@@ -114,11 +114,9 @@ const list = plain(
       openStream: async () => sessionStream(deps.db, tenant, input),
       readPage: async (after = null, limit) => {
         const { items, end } = await listSessions(deps.db, tenant, input, after, limit);
-        return {
-          sessions: items.map(renderSession),
-          ...(end && { next_cursor: renderSessionPlace(tenant, end) }),
-        };
+        return { items, nextCursor: end && renderSessionPlace(tenant, end) };
       },
+      renderPage: (sessions) => ({ sessions: sessions.map(renderSession) }),
       columns: SESSION_COLUMNS,
       fileName: 'sessions',
     });

@@ -6,9 +6,7 @@ import { RECORD_ID_MAX, RECORDS_MAX } from '../../money/usage/usage-record.ts';
 import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
 import { AmountSchema, strictObject, time, words } from './schemas.ts';
-
-/** Rendered without a pause. */
-const RECORDS_PER_SLICE = 250;
+import { renderInSlices } from './slices.ts';
 
 const OUTCOMES = ['charged', 'unbilled', 'unknown'] as const;
 
@@ -60,20 +58,6 @@ export const usageLookupRoute = plain(
     return reply.type('application/json; charset=utf-8').send(text as never);
   },
 );
-
-/** The answer with all records, by what renders the one with some. */
-function* renderInSlices(
-  records: readonly LookedUp[],
-  render: (slice: readonly LookedUp[]) => string,
-): Generator<void, string> {
-  const [begin, end] = render([]).split('[]') as [string, string];
-  const texts: string[] = [];
-  for (let at = 0; at < records.length; at += RECORDS_PER_SLICE) {
-    texts.push(render(records.slice(at, at + RECORDS_PER_SLICE)).slice(begin.length + 1, -end.length - 1));
-    yield;
-  }
-  return `${begin}[${texts.join(',')}]${end}`;
-}
 
 function renderLookedUp({ id, found }: LookedUp): Static<typeof LookedUpSchema> {
   if (!found) return { id, outcome: 'unknown' };
