@@ -35,6 +35,7 @@ func (u *Usage) SessionPages(ctx context.Context, request ListSessions, options 
 	asked.optional("room", request.Room)
 	asked.text("participant", request.Participant)
 	asked.text("key", request.Key)
+	asked.text("customer", request.Customer)
 	asked.at("from", request.From)
 	asked.at("to", request.To)
 	asked.number("limit", request.PageSize)

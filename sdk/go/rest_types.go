@@ -1399,8 +1399,10 @@ type ListSessions struct {
 	Room *string `json:"room,omitzero"`
 	// Only this participant, by the username. Empty: all.
 	Participant string `json:"participant,omitzero"`
-	// Only those that this API key or device credential admitted. Empty: all.
+	// Only those that this API key or device credential admitted, by its id. Empty: all.
 	Key string `json:"key,omitzero"`
+	// Only those with this label of the mint. Empty: all.
+	Customer string `json:"customer,omitzero"`
 	// Only sessions that began at this time (UTC) or later: a day or a time.
 	From time.Time `json:"from,omitzero"`
 	// Only sessions that began before this time.

@@ -156,10 +156,19 @@ export const CHARGES: readonly Step[] = [
         found: (await list({ room: 'lobby', participant: 'ann', key: session.key_id, page_size: 1 })).ok
           ?.length,
         others: await list({ room: 'attic' }),
+        ofCustomer: await list({ customer: 'acme' }),
+        ofNoKey: await list({ key: 'xyz' }),
         before: await list({ to: EVER.from }),
       };
     },
-    expect: { all: { ok: [SESSION] }, found: 1, others: undefined, before: undefined },
+    expect: {
+      all: { ok: [SESSION] },
+      found: 1,
+      others: undefined,
+      ofCustomer: undefined,
+      ofNoKey: { error: { kind: 'Invalid', code: 400, fields: ['key'] } },
+      before: undefined,
+    },
   },
   {
     name: 'usage.session',

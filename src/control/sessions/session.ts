@@ -52,6 +52,7 @@ export interface SessionFilter {
   readonly room: string | undefined;
   readonly participant: string | undefined;
   readonly key: string | undefined;
+  readonly customer: string | undefined;
   /** Only sessions that began from then on, and before then. */
   readonly from: Date | undefined;
   readonly to: Date | undefined;

@@ -267,11 +267,12 @@ export async function findSessions(
   filter: SessionFilter,
   { after, limit }: { readonly after: SessionPlace | null; readonly limit: number },
 ): Promise<ListedSession[]> {
-  const { room, participant, key, from, to } = filter;
+  const { room, participant, key, customer, from, to } = filter;
   const { name, where, values } = filtered('find-room-sessions', [tenant, limit], {
     room: room !== undefined && ['room = ?', room],
     participant: participant !== undefined && ['participant = ?', participant],
     key: key !== undefined && ['key_id = ?', key],
+    customer: customer !== undefined && ['customer = ?', customer],
     from: from && ['entered_at >= ?', from],
     to: to && ['entered_at < ?', to],
     after: after && [

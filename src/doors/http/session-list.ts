@@ -1,5 +1,7 @@
 /** Lists of sessions: their cursors, their columns, and all of them as a stream. */
+import { isKeyId } from '../../access/keys/api-key.ts';
 import type { Db } from '../../base/db/pool.ts';
+import { invalidField } from '../../base/failure.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { listSessions } from '../../control/sessions/list-sessions.ts';
 import {
@@ -17,6 +19,12 @@ import { noSuchPage } from './no-such-page.ts';
 import { readOwnCursor, renderOwnCursor } from './own-cursor.ts';
 
 const STRETCH = 2_000;
+
+/** The id of a key or credential. Fails with `invalid_request`. */
+export function parseKeyFilter(key: string | undefined): string | undefined {
+  if (key !== undefined && !isKeyId(key)) throw invalidField('key', 'must be 16 hex characters');
+  return key;
+}
 
 export const SESSION_COLUMNS = {
   entered_at: ({ enteredAt }: Session) => enteredAt.toISOString(),

@@ -15,6 +15,7 @@ import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { renderMeasures } from '../../money/usage/usage-summary.ts';
 import {
+  parseKeyFilter,
   parseSessionPlace,
   renderSessionPlace,
   SESSION_COLUMNS,
@@ -83,7 +84,8 @@ const list = plain(
     query: Type.Object({
       room: text('Only rooms of this name'),
       participant: text('Only this participant, by the username'),
-      key: text('Only those that this API key or device credential admitted'),
+      key: text('Only those that this API key or device credential admitted, by its id'),
+      customer: text('Only those with this label of the mint'),
       from: Type.Optional(
         Type.String({ description: 'Only sessions that began at this time (UTC) or later: a day or a time' }),
       ),
@@ -100,8 +102,8 @@ const list = plain(
       ),
     },
     parse: ({ query }) => {
-      const { room, participant, key } = query;
-      return { room, participant, key, ...parsePeriod(query) };
+      const { room, participant, key, customer } = query;
+      return { room, participant, key: parseKeyFilter(key), customer, ...parsePeriod(query) };
     },
   },
   async ({ deps, caller, query, input, request, reply }) => {

@@ -25,6 +25,7 @@ const EVERY: SessionFilter = {
   room: undefined,
   participant: undefined,
   key: undefined,
+  customer: undefined,
   from: undefined,
   to: undefined,
 };

@@ -8,7 +8,7 @@ import { useControl } from '../../support/grpc.ts';
 import { usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { report } from './ledger-routes.ts';
-import { expectOk } from './support.ts';
+import { expectError, expectOk } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -58,6 +58,9 @@ describe('the list', () => {
     ['?participant=bob', ['bob']],
     ['?participant=Bob', ['bob']],
     ['?key=0000000000000000', []],
+    ['?customer=acme', ['ann']],
+    ['?customer=acme&room=lobby', ['ann']],
+    ['?customer=acme&participant=bob', []],
     ['?from=2999-01-01', []],
     ['?to=2000-01-01', []],
     ['?from=2000-01-01&to=2999-01-01', ['dan', 'cem', 'bob', 'ann']],
@@ -67,7 +70,16 @@ describe('the list', () => {
 
   test('of a key has the sessions that it admitted', async () => {
     expect(await namesOf(`?key=${stage.tenant.keyId}`)).toEqual(['dan', 'cem', 'bob', 'ann']);
+    expect(await namesOf(`?key=${stage.tenant.keyId}&room=hall`)).toEqual([]);
   });
+
+  test.each(['xyz', 'svc_0123456789abcdef', '0123456789ABCDEF'])(
+    'of what is no key is refused: %s',
+    async (key) => {
+      const answer = await app.request('GET', `/v1/sessions?key=${key}`, { key: stage.tenant.key });
+      expectError(answer, 400, 'invalid request: key must be 16 hex characters');
+    },
+  );
 
   test('has pages, none of which repeats a session', async () => {
     const names: string[] = [];

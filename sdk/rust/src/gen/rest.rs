@@ -2388,9 +2388,12 @@ pub struct ListSessions {
     /// Only this participant, by the username.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub participant: Option<String>,
-    /// Only those that this API key or device credential admitted.
+    /// Only those that this API key or device credential admitted, by its id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Only those with this label of the mint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub customer: Option<String>,
     /// Only sessions that began at this time (UTC) or later: a day or a time.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub from: Option<SystemTime>,
@@ -2421,9 +2424,15 @@ impl ListSessions {
         self
     }
 
-    /// Only those that this API key or device credential admitted.
+    /// Only those that this API key or device credential admitted, by its id.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
+        self
+    }
+
+    /// Only those with this label of the mint.
+    pub fn customer(mut self, customer: impl Into<String>) -> Self {
+        self.customer = Some(customer.into());
         self
     }
 

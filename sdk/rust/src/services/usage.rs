@@ -81,6 +81,7 @@ impl Usage {
             .given("room", request.room.as_deref())
             .given("participant", request.participant.as_deref())
             .given("key", request.key.as_deref())
+            .given("customer", request.customer.as_deref())
             .time("from", request.from)
             .time("to", request.to)
             .number("limit", request.page_size);

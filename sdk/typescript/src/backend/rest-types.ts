@@ -1354,8 +1354,10 @@ export interface Operations {
       room?: string | undefined;
       /** Only this participant, by the username. */
       participant?: string | undefined;
-      /** Only those that this API key or device credential admitted. */
+      /** Only those that this API key or device credential admitted, by its id. */
       key?: string | undefined;
+      /** Only those with this label of the mint. */
+      customer?: string | undefined;
       /** Only sessions that began at this time (UTC) or later: a day or a time. */
       from?: string | undefined;
       /** Only sessions that began before this time. */

@@ -52,8 +52,10 @@ export interface ListSessionsRequest extends PageRequest {
   readonly room?: string | undefined;
   /** Only this participant, by the username. */
   readonly participant?: string | undefined;
-  /** Only those that this API key or device credential admitted. */
+  /** Only those that this API key or device credential admitted, by its id. */
   readonly key?: string | undefined;
+  /** Only those with this label of the mint. */
+  readonly customer?: string | undefined;
   /** Only sessions that began at this time or later. */
   readonly from?: Date | undefined;
   /** Only sessions that began before this time. */

@@ -21,6 +21,7 @@ import { facts, table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { streamItems } from '../../http/item-stream.ts';
 import {
+  parseKeyFilter,
   parseSessionPlace,
   renderSessionPlace,
   SESSION_COLUMNS,
@@ -30,7 +31,7 @@ import type { SessionCall } from '../route.ts';
 
 const LINES = 50;
 const PATH = '/console/room-sessions';
-const FILTERS = ['room', 'participant', 'key', 'from', 'to'] as const;
+const FILTERS = ['room', 'participant', 'key', 'customer', 'from', 'to'] as const;
 
 const REASONS: Readonly<Record<LeaveReason, string>> = {
   expired: 'token expired',
@@ -78,7 +79,13 @@ export async function sendRoomSessions({ deps, session, query }: SessionCall): P
 
 function parseFilter(query: Form): SessionFilter {
   const text = (name: string) => textOf(query, name, RECORD_TEXT_MAX);
-  return { room: text('room'), participant: text('participant'), key: text('key'), ...periodOf(query) };
+  return {
+    room: text('room'),
+    participant: text('participant'),
+    key: parseKeyFilter(text('key')),
+    customer: text('customer'),
+    ...periodOf(query),
+  };
 }
 
 function renderEmpty(isFiltered: boolean): Html {
@@ -93,6 +100,7 @@ function renderFilters(query: Form, faults: Faults): Html {
 ${field({ name: 'room', label: 'Room', value: value('room'), faults })}
 ${field({ name: 'participant', label: 'Participant', value: value('participant'), faults })}
 ${field({ name: 'key', label: 'Key or credential', value: value('key'), faults })}
+${field({ name: 'customer', label: 'Customer', value: value('customer'), faults })}
 ${field({ name: 'from', label: 'From (UTC)', value: value('from'), input: html`type="date"`, faults })}
 ${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`type="date"`, faults })}
 <button>Filter</button></form>`;
