@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { COOKIE, getPage, makeMember, type TestMember } from '../../support/console.ts';
 import { usageRecord, useService } from '../../support/service.ts';
@@ -11,6 +12,7 @@ const app = useService({ publicUrl: PUBLIC_URL });
 const browser = useBrowser(app);
 
 let owner: TestMember;
+let keyId: string;
 
 /** Usage of seven rooms, with other amounts in each of the last 120 hours. */
 beforeAll(async () => {
@@ -42,7 +44,56 @@ beforeAll(async () => {
       `insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${table}, generate_series(1, 119) n`,
     );
   }
+  keyId = tenant.keyId;
+  await keepSums(idOf(tenant), keyId);
 });
+
+/** Half of each day is of sessions: of two participants, one key and one customer, and some without. */
+async function keepSums(tenant: TenantId, keyId: string): Promise<void> {
+  const groups = { p: ['ann', '<i>bob</i>'], k: [keyId], c: ['acme', ''] };
+  for (const [kind, names] of Object.entries(groups)) {
+    for (const part of ['day', 'month']) {
+      await app.service.deps.db.query(
+        `insert into session_sums (tenant_id, kind, part, start, name, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
+         select tenant_id, $2::"char", $3::"char", date_trunc($4, hour, 'UTC'), name, sum(records), sum(seconds), 0, 0,
+                sum(div(amount, 2 * cardinality($5::text[]))), 0
+           from usage_hours, unnest($5::text[]) as n (name) where tenant_id = $1 group by 1, 4, 5`,
+        [tenant, kind, part[0], part, names],
+      );
+    }
+  }
+}
+
+test.each(LOOKS)(
+  'spend by key, participant and customer, in $colorScheme on a screen of $width',
+  async (look) => {
+    const { page, complaints } = await open(look, '/console/spend?by=key');
+    await shoot(page, 'spend-by-key');
+    expect(await page.locator('#spend thead').textContent()).toContain(`(${keyId})`);
+    expect(await page.locator('main').textContent()).toMatch(
+      /Of all others, \$[\d.,]+ belongs to no session/,
+    );
+    await expectAccessible(page);
+    const total = await totalOf(page);
+    await page.selectOption('#by', 'participant');
+    await page.selectOption('#every', 'hour');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('Sums by participant are of days.').waitFor();
+    expect(await page.locator('#spend thead th').allTextContents()).toEqual([
+      'Day (UTC)',
+      '<i>bob</i>',
+      'ann',
+      'All others',
+      'All',
+    ]);
+    expect(await totalOf(page)).toBe(total);
+    await shoot(page, 'spend-by-participant');
+    await page.selectOption('#by', 'customer');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('Without a customer').first().waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
 
 async function open(
   look: (typeof LOOKS)[number],

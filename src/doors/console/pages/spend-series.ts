@@ -1,21 +1,19 @@
-/** What usage cost by day or hour, as series of rooms, roles or tiers: what the page of spend draws and lists. */
+/** What usage cost by day or hour, as series of rooms, keys and so on: what the page of spend draws and lists. */
+import { labelKeys } from '../../../access/devices/label-keys.ts';
 import { invalidField } from '../../../base/failure.ts';
 import type { TenantId } from '../../../base/tenants/tenant.ts';
+import { SESSION_GROUPINGS, type SessionGrouping } from '../../../control/sessions/session-sums.ts';
+import { summarizeSessions } from '../../../control/sessions/summarize-sessions.ts';
 import { rankRooms } from '../../../money/usage/rank-rooms.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
-import {
-  SUMMARY_DAYS_MAX,
-  SUMMARY_ROWS_MAX,
-  type SummaryQuery,
-  type SummaryRow,
-} from '../../../money/usage/usage-summary.ts';
+import { SUMMARY_DAYS_MAX, SUMMARY_ROWS_MAX } from '../../../money/usage/usage-summary.ts';
 import { choiceOf } from '../../consoles/query.ts';
 import type { Deps } from '../../deps.ts';
 import type { Form } from '../../http/form.ts';
 import { SERIES_MAX, type Series } from './chart.ts';
 
 /** The first one is shown if none is asked for: rooms take longer to add up. */
-export const DIMENSIONS = ['role', 'tier', 'room'] as const;
+export const DIMENSIONS = ['role', 'tier', 'room', ...SESSION_GROUPINGS] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 export const STEPS = ['day', 'hour'] as const;
@@ -29,7 +27,14 @@ const DAYS_USUAL: Readonly<Record<Step, number>> = { day: 30, hour: 3 };
 /** Fewer days by the hour: their table would be too heavy for a page otherwise. */
 export const DAYS_MAX: Readonly<Record<Step, number>> = { day: SUMMARY_DAYS_MAX, hour: 14 };
 const OTHERS = 'All others';
-const NO_ROOM = 'Without a room';
+const UNNAMED: Readonly<Record<Dimension, string>> = {
+  role: '',
+  tier: '',
+  room: 'Without a room',
+  participant: '',
+  key: 'Key not known',
+  customer: 'Without a customer',
+};
 
 export interface Asked {
   readonly by: Dimension;
@@ -46,12 +51,15 @@ export interface Spend {
   readonly times: readonly Date[];
   readonly series: readonly Series[];
   readonly total: bigint;
+  /** What belongs to no session, as part of all others; 0 unless the series are of sessions. */
+  readonly unassigned: bigint;
 }
 
 /** `to` of the form is the last day, and in the period. Fails with `invalid_request`. */
 export function parseAsked(query: Form): Asked {
   const by = choiceOf(query, 'by', DIMENSIONS) ?? DIMENSIONS[0];
-  const every = choiceOf(query, 'every', STEPS) ?? STEPS[0];
+  const asked = choiceOf(query, 'every', STEPS) ?? STEPS[0];
+  const every = isOfSessions(by) ? 'day' : asked;
   const last = parseDay('to', query.get('to')) ?? new Date(`${dayOf(new Date())}T00:00:00Z`);
   const to = new Date(last.getTime() + DAY_MS);
   const from = parseDay('from', query.get('from')) ?? new Date(to.getTime() - DAYS_USUAL[every] * DAY_MS);
@@ -93,31 +101,59 @@ export async function findSpend(deps: Deps, tenant: TenantId, asked: Asked): Pro
     { length: Math.round((to.getTime() - from.getTime()) / step) },
     (_, at) => new Date(from.getTime() + at * step),
   );
-  const read = (groupBy: SummaryQuery['groupBy'], limit: number, rooms?: readonly string[]) =>
-    summarizeUsage(deps.db, tenant, { groupBy, from, to, rooms, limit, skip: 0 });
-  const amountsOf = (rows: readonly SummaryRow[]) => {
+  const amountsOf = (rows: readonly Pick<Row, 'time' | 'amount'>[]) => {
     const amounts = times.map(() => 0n);
     for (const { time, amount } of rows)
       amounts[Math.round((time!.getTime() - from.getTime()) / step)]! += amount;
     return amounts;
   };
-  const { groups, total, hasMore } = await findGroups(deps, tenant, asked);
-  const { rows } = await read([every, by], times.length * SERIES_MAX, by === 'room' ? groups : undefined);
+  const { groups, total, unassigned, hasMore } = await findGroups(deps, tenant, asked);
+  const rows = await findRows(deps, tenant, asked, { groups, limit: times.length * SERIES_MAX });
+  const labels = by === 'key' ? await labelKeys(deps.db, tenant, groups) : undefined;
   const series: Series[] = groups.map((group) => ({
-    name: group || NO_ROOM,
-    amounts: amountsOf(rows.filter((row) => row[by] === group)),
+    name: (labels?.get(group) ?? group) || UNNAMED[by],
+    amounts: amountsOf(rows.filter((row) => row.group === group)),
   }));
-  if (!hasMore) return { times, series, total };
-  const all = amountsOf((await read([every], SUMMARY_ROWS_MAX)).rows);
+  if (!hasMore) return { times, series, total, unassigned };
+  const query = { groupBy: [every], from, to, rooms: undefined, limit: SUMMARY_ROWS_MAX, skip: 0 };
+  const all = amountsOf((await summarizeUsage(deps.db, tenant, query)).rows);
   const others = all.map((sum, at) => series.reduce((left, { amounts }) => left - amounts[at]!, sum));
-  return { times, series: [...series, { name: OTHERS, amounts: others }], total };
+  return { times, series: [...series, { name: OTHERS, amounts: others }], total, unassigned };
+}
+
+export function isOfSessions(by: Dimension): by is SessionGrouping {
+  return SESSION_GROUPINGS.includes(by as SessionGrouping);
+}
+
+interface Row {
+  readonly time?: Date;
+  readonly group: string | undefined;
+  readonly amount: bigint;
+}
+
+/** What each of the groups cost in each step. */
+async function findRows(
+  { db }: Deps,
+  tenant: TenantId,
+  { by, every, from, to }: Asked,
+  { groups, limit }: { readonly groups: readonly string[]; readonly limit: number },
+): Promise<Row[]> {
+  const page = { from, to, limit, skip: 0 };
+  if (isOfSessions(by)) {
+    const { rows } = await summarizeSessions(db, tenant, { by, every: 'day', names: groups, ...page });
+    return rows.map((row) => ({ ...row, group: row.name }));
+  }
+  const rooms = by === 'room' ? groups : undefined;
+  const { rows } = await summarizeUsage(db, tenant, { groupBy: [every, by], rooms, ...page });
+  return rows.map((row) => ({ ...row, group: row[by] }));
 }
 
 interface Groups {
-  /** The rooms, roles or tiers that have a series of their own, the most expensive first. */
+  /** The rooms, roles and so on that have a series of their own, the most expensive first. */
   readonly groups: readonly string[];
-  /** The sum of all groups. */
+  /** The sum of all groups, and of what is unassigned. */
   readonly total: bigint;
+  readonly unassigned: bigint;
   readonly hasMore: boolean;
 }
 
@@ -125,9 +161,17 @@ async function findGroups(deps: Deps, tenant: TenantId, { by, from, to }: Asked)
   const limit = SERIES_MAX - 1;
   if (by === 'room') {
     const { top, total, count } = await rankRooms(deps.db, tenant, { from, to, limit });
-    return { groups: top.map(({ room }) => room), total, hasMore: count > top.length };
+    return { groups: top.map(({ room }) => room), total, unassigned: 0n, hasMore: count > top.length };
   }
-  const query = { groupBy: [by], from, to, rooms: undefined, limit, skip: 0 };
+  const page = { from, to, limit, skip: 0 };
+  if (isOfSessions(by)) {
+    const all = { by, every: undefined, names: undefined, ...page };
+    const { rows, total, unassigned, hasMore } = await summarizeSessions(deps.db, tenant, all);
+    const groups = rows.filter(({ amount }) => amount > 0n).map(({ name }) => name);
+    const isPart = hasMore || unassigned.amount > 0n;
+    return { groups, total: total.amount, unassigned: unassigned.amount, hasMore: isPart };
+  }
+  const query = { groupBy: [by], rooms: undefined, ...page };
   const { rows, total, hasMore } = await summarizeUsage(deps.db, tenant, query);
-  return { groups: rows.map((row) => row[by]!), total: total.amount, hasMore };
+  return { groups: rows.map((row) => row[by]!), total: total.amount, unassigned: 0n, hasMore };
 }

@@ -1,4 +1,4 @@
-/** `/console/spend`: what usage cost by day or hour, and by room, role or tier; the same as CSV. */
+/** `/console/spend`: what usage cost by day or hour, and by room, role, tier, participant, key or customer; the same as CSV. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../base/failure.ts';
 import { plainDollars } from '../../../money/amount.ts';
@@ -23,6 +23,7 @@ import {
   DIMENSIONS,
   dayOf,
   findSpend,
+  isOfSessions,
   lastDayOf,
   nameOfTime,
   parseAsked,
@@ -46,7 +47,11 @@ export async function showSpend({ deps, session, query }: SessionCall): Promise<
   const body = html`<h1>Spend</h1>
 ${renderForm(query, asked, {})}
 ${asked.isCut && html`<p class="note">Hours are shown of ${DAYS_MAX.hour} days at most: these are the last ones.</p>`}
-<p>${exact(spend.total)} from ${dayOf(asked.from)} to ${lastDayOf(asked)}.</p>
+${isOfSessions(asked.by) && query.get('every') === 'hour' && html`<p class="note">Sums by ${asked.by} are of days.</p>`}
+<p>${exact(spend.total)} from ${dayOf(asked.from)} to ${lastDayOf(asked)}.${
+    spend.unassigned > 0n &&
+    html` Of all others, ${exact(spend.unassigned)} belongs to no <a href="/console/room-sessions">session</a>, or is not assigned yet.`
+  }</p>
 ${
   spend.total === 0n
     ? emptyState('Nothing was spent in this time.', 'Usage is listed by the hour in which it was charged.')
@@ -75,6 +80,9 @@ ${select(
     { value: 'room', text: 'Room' },
     { value: 'role', text: 'Role' },
     { value: 'tier', text: 'Tier' },
+    { value: 'participant', text: 'Participant' },
+    { value: 'key', text: 'Key' },
+    { value: 'customer', text: 'Customer' },
   ],
   asked?.by ?? query.get('by') ?? DIMENSIONS[0],
 )}

@@ -1,0 +1,14 @@
+/** How people read which keys and device credentials are meant. */
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findKeyNames } from './key-names.sql.ts';
+
+/** For each id that is known, its name and the id in brackets. */
+export async function labelKeys(
+  db: Db,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = await findKeyNames(db, tenant, ids);
+  return new Map([...names].map(([id, name]) => [id, `${name} (${id})`]));
+}
