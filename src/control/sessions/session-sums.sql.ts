@@ -80,12 +80,12 @@ export async function readSessionSums(
   const where = names ? `and name = any($${4 + edges.length})` : '';
   const { rows } = await db.query<SumRow & { time?: Date; name: string | null }>({
     name: [
-      'read-session-sums',
+      'read-sums-by',
       by,
-      every,
-      ...parts.map(({ part }) => part),
+      every && `each-${every}`,
+      parts.map(({ part }) => part[0]).join(''),
       isSummed && 'summed',
-      names && 'of-names',
+      names && 'named',
     ]
       .filter(Boolean)
       .join('-'),
