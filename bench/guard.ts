@@ -1,8 +1,8 @@
-/** The five ratios that a change must not make much worse, by CPU time. See `guard-judge.ts`. */
+/** The ratios that a change must not make much worse, by CPU time. See `guard-judge.ts`. */
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { joining, openJoins } from './join.ts';
 import { minting, openMints } from './mint.ts';
-import { GET_ROOM, openReads, reading } from './reads.ts';
+import { CREATE_ROOM, GET_ROOM, type Method, openReads, reading } from './reads.ts';
 import { openStand, type Stand } from './stand.ts';
 import { openSide, openSmallFloor, openSmallService } from './usage-floors.ts';
 import { charging, copying, openLarge } from './usage-large.ts';
@@ -21,9 +21,24 @@ type Pair = readonly [floor: Contestant, ours: Contestant];
 export const guards: readonly Benchmark[] = [
   guard('guard-small', `batches of 10 records by ${TENANTS} tenants, beside a lean service`, openSmallPair),
   guard('guard-large', 'batches of 5,000 records, beside a raw COPY', openLargePair),
-  guard('guard-join', 'renewed joins, beside a bare route with one SELECT and one signature', openJoinPair),
-  guard('guard-mint', 'renewed mints, beside bare grpc-js with one SELECT and one signature', openMintPair),
-  guard('guard-read', 'GetRoom, beside bare grpc-js with one SELECT', openReadPair),
+  guard('guard-join', 'renewed joins, beside a bare route with one SELECT and one signature', (...on) =>
+    openJoinPair(...on, IN_FLIGHT),
+  ),
+  guard('guard-alone', 'renewed joins, one at a time, beside the same route', (...on) =>
+    openJoinPair(...on, 1),
+  ),
+  guard('guard-mint', 'renewed mints, beside bare grpc-js with one SELECT and one signature', (...on) =>
+    openMintPair(...on, 'renewals'),
+  ),
+  guard('guard-newcomer', 'mints for newcomers, beside the same method', (...on) =>
+    openMintPair(...on, 'newcomers'),
+  ),
+  guard('guard-read', 'GetRoom, beside bare grpc-js with one SELECT', (...on) =>
+    openCallPair(...on, GET_ROOM),
+  ),
+  guard('guard-keyed', 'CreateRoom with an idempotency key, beside bare grpc-js with one INSERT', (...on) =>
+    openCallPair(...on, CREATE_ROOM),
+  ),
 ];
 
 function guard(
@@ -74,18 +89,18 @@ async function openLargePair(bench: Bench, stand: Stand): Promise<Pair> {
   return [copying(floor, LARGE), charging(ours, LARGE, { charged: 5_000 })];
 }
 
-async function openJoinPair(bench: Bench, stand: Stand): Promise<Pair> {
+async function openJoinPair(bench: Bench, stand: Stand, connections: number): Promise<Pair> {
   const { bare, ours } = await openJoins(bench, stand);
-  return [joining(bare, IN_FLIGHT, TIMED), joining(ours, IN_FLIGHT, TIMED)];
+  return [joining(bare, connections, TIMED), joining(ours, connections, TIMED)];
 }
 
-async function openMintPair(bench: Bench, stand: Stand): Promise<Pair> {
-  const { bare, renewals } = await openMints(bench, stand);
-  return [await minting(bench, bare, IN_FLIGHT, TIMED), await minting(bench, renewals, IN_FLIGHT, TIMED)];
+async function openMintPair(bench: Bench, stand: Stand, whose: 'renewals' | 'newcomers'): Promise<Pair> {
+  const { bare, [whose]: ours } = await openMints(bench, stand);
+  return [await minting(bench, bare, IN_FLIGHT, TIMED), await minting(bench, ours, IN_FLIGHT, TIMED)];
 }
 
-async function openReadPair(bench: Bench, stand: Stand): Promise<Pair> {
+async function openCallPair(bench: Bench, stand: Stand, method: Method): Promise<Pair> {
   const { bare, ours } = await openReads(bench, stand);
-  const load = { method: GET_ROOM, inFlight: IN_FLIGHT };
+  const load = { method, inFlight: IN_FLIGHT };
   return [await reading(bench, bare, load, TIMED), await reading(bench, ours, load, TIMED)];
 }

@@ -109,7 +109,7 @@ interface Caller extends BenchTenant {
   readonly metadata: Metadata;
 }
 
-interface Method {
+export interface Method {
   readonly name: string;
   readonly path: string;
   readonly goal: number;
