@@ -68,6 +68,7 @@ export const ANSWERS: Readonly<Record<string, AnswerName>> = {
     ],
     doc: 'Name, address and tax id on statements. What is absent is not known',
   },
+  TimeZone: { at: 'GET /v1/billing/time-zone', doc: 'Where the days and months of a tenant begin' },
   StatementTenant: { at: 'GET /v1/statements/{month} statement.tenant' },
   Movements: {
     at: ['payments', 'reversals', 'adjustments'].map(
@@ -236,6 +237,11 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
     method: 'Billing.SetDetails',
     doc: 'Name, address and tax id on statements, in place of all earlier ones',
     new: ['None of them: what is not set is removed'],
+  },
+  SetTimeZone: {
+    at: 'PUT /v1/billing/time-zone',
+    method: 'Billing.SetTimeZone',
+    doc: 'Where days and months begin, from the next month on',
   },
   SetAlertThreshold: { at: 'PUT /v1/alerts thresholds', go: 'Threshold', doc: 'A threshold to set' },
   SetBudget: {
@@ -561,11 +567,11 @@ export const DOCS: Readonly<Record<string, string>> = {
     'A row for each combination of these; one of `hour`, `day` and `month` at most, and of `participant`, `key` and ' +
     '`customer` one alone, or with `day` or `month`. Absent: one row',
   'SummarizeUsage.from':
-    'Start of the period, a whole hour; of sums of sessions, a whole day. Absent: 30 days before `to`; of sums of sessions, ' +
-    'the start of its month',
+    'Start of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of sessions, a whole day ' +
+    'in UTC. Absent: 30 days before `to`; of sums of sessions, the start of its month',
   'SummarizeUsage.to':
-    'End of the period, a whole hour; of sums of sessions, a whole day. Absent: the end of this hour; of sums of sessions, ' +
-    'of this month',
+    'End of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of sessions, a whole day ' +
+    'in UTC. Absent: the end of this hour; of sums of sessions, of this month',
   'SummarizeUsage.cursor':
     '`next_cursor` of the previous page, which needs its `from` and `to` too; empty: the first page',
   'PullEvents.wait_seconds':

@@ -93,6 +93,11 @@ func TestRequestsOfREST(t *testing.T) {
 			_, err := c.Billing.SetDetails(t.Context(), SetBillingDetails{Address: []string{"Am Kai 1"}, TaxID: "DE1"})
 			return err
 		}, true},
+		{"GET /v1/billing/time-zone", "", func(c *Client) error { _, err := c.Billing.TimeZone(t.Context()); return err }, true},
+		{"PUT /v1/billing/time-zone", `{"time_zone":"Asia/Tokyo"}`, func(c *Client) error {
+			_, err := c.Billing.SetTimeZone(t.Context(), SetTimeZone{TimeZone: "Asia/Tokyo"})
+			return err
+		}, true},
 		{"GET /v1/keys", "", func(c *Client) error { _, err := c.Keys.List(t.Context()); return err }, true},
 		{"POST /v1/keys", `{"name":"relay","kind":"relay"}`, func(c *Client) error {
 			_, err := c.Keys.Create(t.Context(), CreateKey{Name: "relay", Kind: KeyRelay})
@@ -351,6 +356,10 @@ func TestIdempotencyKeysOfREST(t *testing.T) {
 		},
 		"Billing.SetDetails": func(c *Client, options ...CallOption) error {
 			_, err := c.Billing.SetDetails(t.Context(), SetBillingDetails{}, options...)
+			return err
+		},
+		"Billing.SetTimeZone": func(c *Client, options ...CallOption) error {
+			_, err := c.Billing.SetTimeZone(t.Context(), SetTimeZone{TimeZone: "Asia/Tokyo"}, options...)
 			return err
 		},
 		"Participants.Erase": func(c *Client, options ...CallOption) error {

@@ -454,7 +454,7 @@ type Budget struct {
 
 // ListedStatement is the balance of a month that has a statement.
 type ListedStatement struct {
-	// A month of the calendar in UTC.
+	// A month in the time zone of the tenant.
 	Month string `json:"month"`
 	// The balance at the start of the month.
 	Opening Amount `json:"opening"`
@@ -479,7 +479,7 @@ type Statement struct {
 	Issuer string `json:"iss"`
 	// Whose statement it is.
 	Tenant StatementTenant `json:"tenant"`
-	// A month of the calendar in UTC.
+	// A month in the time zone of the tenant.
 	Month string `json:"month"`
 	// Always true: the month is not over. False: it is.
 	SoFar bool `json:"so_far,omitzero"`
@@ -489,6 +489,8 @@ type Statement struct {
 	From time.Time `json:"from,omitzero"`
 	// End of the month; what happened at that time is not in it.
 	To time.Time `json:"to,omitzero"`
+	// In which the month ends, by its IANA name. Empty: UTC.
+	TimeZone string `json:"time_zone,omitzero"`
 	// Always usd.
 	Currency string `json:"currency"`
 	// The balance at the start of the month.
@@ -515,6 +517,16 @@ type BillingDetails struct {
 	Address []string `json:"address,omitzero"`
 	// The tax id, as it is written.
 	TaxID string `json:"tax_id,omitzero"`
+}
+
+// TimeZone is where the days and months of a tenant begin.
+type TimeZone struct {
+	// That of this month, by its IANA name.
+	TimeZone string `json:"time_zone"`
+	// What was set since. Empty: nothing else.
+	NextTimeZone string `json:"next_time_zone,omitzero"`
+	// When the next one begins, with a month.
+	NextFrom time.Time `json:"next_from,omitzero"`
 }
 
 // StatementTenant is whose statement it is.
@@ -934,11 +946,11 @@ type UsageSummary struct {
 
 // UsageRow is one group of usage.
 type UsageRow struct {
-	// Start of the hour, UTC. Only if grouped by hour.
+	// Start of the hour. Only if grouped by hour.
 	Hour time.Time `json:"hour,omitzero"`
-	// Start of the day, UTC. Only if grouped by day.
+	// Start of the day in the time zone of the tenant. Only if grouped by day.
 	Day time.Time `json:"day,omitzero"`
-	// The month, UTC, such as 2026-11. Only if grouped by month.
+	// The month there, such as 2026-11. Only if grouped by month.
 	Month string `json:"month,omitzero"`
 	// As reported; empty for records without one. Only if grouped by room.
 	Room string `json:"room,omitzero"`
@@ -1291,6 +1303,12 @@ type SetBillingDetails struct {
 	TaxID string `json:"tax_id,omitzero"`
 }
 
+// SetTimeZone is the request of [Billing.SetTimeZone]: where days and months begin, from the next month on.
+type SetTimeZone struct {
+	// The IANA name. 1 to 64 characters.
+	TimeZone string `json:"time_zone"`
+}
+
 // Threshold is a threshold to set.
 type Threshold struct {
 	// [ThresholdBalance]: an amount of credit; [ThresholdRunway]: hours that the credit lasts.
@@ -1426,11 +1444,11 @@ type SummarizeUsage struct {
 	// A row for each combination of these; one of hour, day and month at most, and of participant, key and
 	// customer one alone, or with day or month. None: one row.
 	GroupBy []UsageGrouping `json:"group_by,omitzero"`
-	// Start of the period, a whole hour; of sums of sessions, a whole day. Zero: 30 days before To; of sums of
-	// sessions, the start of its month.
+	// Start of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of
+	// sessions, a whole day in UTC. Zero: 30 days before To; of sums of sessions, the start of its month.
 	From time.Time `json:"from,omitzero"`
-	// End of the period, a whole hour; of sums of sessions, a whole day. Zero: the end of this hour; of sums of
-	// sessions, of this month.
+	// End of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of
+	// sessions, a whole day in UTC. Zero: the end of this hour; of sums of sessions, of this month.
 	To time.Time `json:"to,omitzero"`
 	// Only this room; empty: only records without one. Not for sums of sessions. Nil: all.
 	Room *string `json:"room,omitzero"`
@@ -1521,7 +1539,7 @@ type Checkout struct {
 
 // GetStatement is the request of [Billing.Statement]: which month.
 type GetStatement struct {
-	// A month of the calendar in UTC, such as 2026-10, that ended 15 minutes ago or earlier.
+	// A month in the time zone of the tenant, such as 2026-10, that ended 15 minutes ago or earlier.
 	Month string `json:"month"`
 	// Also for a month that is not over, up to now and unsigned.
 	SoFar bool `json:"so_far,omitzero"`

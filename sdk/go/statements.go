@@ -47,6 +47,20 @@ func (b *Billing) SetDetails(ctx context.Context, request SetBillingDetails, opt
 	return orNil(answer, b.rest.call(ctx, op, answer, options))
 }
 
+// TimeZone reads where the tenant's days and months begin.
+func (b *Billing) TimeZone(ctx context.Context, options ...CallOption) (*TimeZone, error) {
+	answer := new(TimeZone)
+	op := operation{name: "Billing.TimeZone", method: "GET", path: "/v1/billing/time-zone", mayRepeat: true}
+	return orNil(answer, b.rest.call(ctx, op, answer, options))
+}
+
+// SetTimeZone sets it from the next month on. This month and those before keep theirs.
+func (b *Billing) SetTimeZone(ctx context.Context, request SetTimeZone, options ...CallOption) (*TimeZone, error) {
+	answer := new(TimeZone)
+	op := operation{name: "Billing.SetTimeZone", method: "PUT", path: "/v1/billing/time-zone", body: request, isWrite: true}
+	return orNil(answer, b.rest.call(ctx, op, answer, options))
+}
+
 // Payments yields payments that were credited, newest first: checkouts and automatic top-ups.
 func (b *Billing) Payments(ctx context.Context, request ListPayments, options ...CallOption) iter.Seq2[*Payment, error] {
 	return itemsOf(b.PaymentPages(ctx, request, options...))

@@ -1,4 +1,4 @@
-/** Calendar months, in UTC. */
+/** Calendar months. Their times are those of UTC, which is how operators add up all tenants; `calendar/` has those of a tenant. */
 
 declare const month: unique symbol;
 /** Such as `2026-10`. */
@@ -22,4 +22,12 @@ export function endOf(of: Month): Date {
   const end = startOf(of);
   end.setUTCMonth(end.getUTCMonth() + 1);
   return end;
+}
+
+export function nextMonth(of: Month): Month {
+  return monthOf(endOf(of));
+}
+
+export function previousMonth(of: Month): Month {
+  return monthOf(new Date(startOf(of).getTime() - 1));
 }

@@ -306,6 +306,14 @@ const BY_TENANT: readonly Case[] = [
     again: true,
   },
   {
+    action: 'time_zone_changed',
+    act: () => ask('PUT', '/v1/billing/time-zone', { time_zone: 'Asia/Tokyo' }),
+    subject: null,
+    before: { time_zone: 'UTC' },
+    after: { time_zone: 'Asia/Tokyo' },
+    again: true,
+  },
+  {
     action: 'mail_settings_changed',
     act: () => ask('PUT', '/v1/mail', { addresses: [], alerts: true, receipts: false }),
     subject: null,

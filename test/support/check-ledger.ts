@@ -30,7 +30,7 @@ const D = '2013265920000::numeric';
 function sumRule(table: string, ofTable: string, ofDelta: string): string {
   return `
     select tenant_id, hour, room, role, tier, sum(records), sum(seconds), sum(egress), sum(ingress), sum(amount), sum(free)
-      from (select u.tenant_id, u.hour, ${ofTable} as room, u.role, u.tier, u.records::numeric, u.seconds::numeric,
+      from (select u.tenant_id, date_trunc('hour', u.hour, 'UTC') as hour, ${ofTable} as room, u.role, u.tier, u.records::numeric, u.seconds::numeric,
                    u.egress_bytes as egress, u.ingress_bytes as ingress, u.amount, u.unbilled as free from ${table} u
             union all
             select d.tenant_id, date_trunc('hour', d.at, 'UTC'), ${ofDelta}, s.role, s.tier, s.records, s.seconds,

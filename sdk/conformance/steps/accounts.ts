@@ -1,4 +1,4 @@
-/** Statements, billing details, grants, payments, receipts, and the erasure of people. */
+/** Statements, billing details, the time zone, grants, payments, receipts, and the erasure of people. */
 import { grantCredit, voidGrant } from '../../../src/money/grants/grant-credit.ts';
 import { type Month, startOf } from '../../../src/money/month.ts';
 import { monthsAgo, moveInTime } from '../../../test/support/months.ts';
@@ -128,6 +128,37 @@ export const ACCOUNTS: readonly Step[] = [
       without: { ok: { name: undefined, address: ['Am Kai 1'], tax_id: undefined } },
       wrong: { error: { kind: 'Invalid', code: 400, fields: ['address/1'] } },
       removed: undefined,
+    },
+  },
+  {
+    name: 'billing.time_zone',
+    run: async (at) => {
+      const { client } = await at.house();
+      const first = await client.call('billing.time_zone');
+      await client.call('billing.set_time_zone', { time_zone: 'Asia/Kathmandu' });
+      const { ok } = await client.call('billing.time_zone');
+      return { first, later: [ok?.time_zone, ok?.next_time_zone, typeof ok?.next_from] };
+    },
+    expect: {
+      first: { ok: { time_zone: 'UTC', next_time_zone: undefined, next_from: undefined } },
+      later: ['UTC', 'Asia/Kathmandu', 'string'],
+    },
+  },
+  {
+    name: 'billing.set_time_zone',
+    run: async (at) => {
+      const { client } = await at.house();
+      const { ok } = await client.call('billing.set_time_zone', { time_zone: 'Europe/Berlin' });
+      return {
+        next: ok?.next_time_zone,
+        back: await client.call('billing.set_time_zone', { time_zone: 'UTC' }),
+        wrong: await client.call('billing.set_time_zone', { time_zone: 'Europe/Nowhere' }),
+      };
+    },
+    expect: {
+      next: 'Europe/Berlin',
+      back: { ok: { time_zone: 'UTC', next_time_zone: undefined, next_from: undefined } },
+      wrong: { error: { kind: 'Invalid', code: 400, fields: ['time_zone'] } },
     },
   },
   {

@@ -111,6 +111,7 @@ const REST_MUTATIONS: Readonly<Record<string, (ids: Prepared) => object>> = {
   'participants.erase': () => ({ participant: 'nobody' }),
   'alerts.set': () => ({ thresholds: [{ kind: 'balance', below_micros: 5_000_000 }] }),
   'budgets.set': () => ({ id: 'new', period: 'day', limit_micros: 5, hard: false }),
+  'billing.set_time_zone': () => ({ time_zone: 'Europe/Berlin' }),
   'billing.set_details': () => ({ name: 'Ada Video GmbH' }),
   'mail.set': () => ({ addresses: [], alerts: true, receipts: true }),
   'webhooks.create': () => ({ url: 'https://x.example/', types: ['card_expiring'] }),

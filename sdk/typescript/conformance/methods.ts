@@ -58,6 +58,8 @@ export const CALLS: Readonly<
   'billing.portal': ({ billing }, _request, options) => billing.portal(options),
   'billing.details': ({ billing }, _request, options) => billing.details(options),
   'billing.set_details': ({ billing }, request, options) => billing.setDetails(request, options),
+  'billing.time_zone': ({ billing }, _request, options) => billing.timeZone(options),
+  'billing.set_time_zone': ({ billing }, request, options) => billing.setTimeZone(request.timeZone, options),
   'billing.set_auto_top_up': ({ billing }, request, options) => billing.setAutoTopUp(request, options),
   'usage.report': ({ usage }, request, options) => usage.report(request.records, options),
   'usage.look_up': ({ usage }, request, options) => usage.lookUp(request.ids, options),

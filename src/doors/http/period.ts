@@ -1,10 +1,14 @@
 /** Periods of a request, from the texts in which they arrive. */
 import { invalidField } from '../../base/failure.ts';
 import { readTime } from '../../base/lib/time-text.ts';
+import { type Calendar, type Day, daysLater } from '../../money/calendar/calendar.ts';
 import { endOf, monthOf, startOf } from '../../money/month.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+
+/** That of `2026-11-01`. */
+const DAY_LENGTH = 10;
 
 /** A day, or a time with its offset from UTC. */
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
@@ -34,18 +38,31 @@ export function parsePeriod(query: { readonly from?: string; readonly to?: strin
   return { from, to };
 }
 
-/** A period of whole hours. `to` is by default the end of this hour, and `from` thirty days before. */
+/**
+ * A period of whole hours, or of days of the tenant. `to` is by default the end of this hour, and `from` thirty days before. A text
+ * without a time is a day of the tenant.
+ */
 export function parseWholeHours(
   query: { readonly from?: string; readonly to?: string },
   daysMax: number,
+  calendar: Calendar,
   now = Date.now(),
 ): Period {
-  const to = parseTime('to', query.to) ?? new Date(Math.ceil((now + 1) / HOUR_MS) * HOUR_MS);
-  const from = parseTime('from', query.from) ?? new Date(to.getTime() - 30 * DAY_MS);
-  return checkWhole({ from, to }, { unit: 'hour', daysMax });
+  const to = parseDayOrTime('to', query.to, calendar) ?? new Date(Math.ceil((now + 1) / HOUR_MS) * HOUR_MS);
+  const from =
+    parseDayOrTime('from', query.from, calendar) ??
+    (isWholeHour(to)
+      ? new Date(to.getTime() - 30 * DAY_MS)
+      : calendar.startOfDay(daysLater(calendar.dayOf(to), -30)));
+  for (const [name, time] of Object.entries({ from, to })) {
+    if (!isWholeHour(time) && calendar.startOfDay(calendar.dayOf(time)).getTime() !== time.getTime()) {
+      throw invalidField(name, 'must be a whole hour (UTC), or the start of a day in your time zone');
+    }
+  }
+  return checkLength({ from, to }, daysMax);
 }
 
-/** A period of whole days. `to` is by default the end of this month, and `from` the start of the month that it ends in. */
+/** A period of whole days, in UTC. `to` is by default the end of this month, and `from` the start of the month that it ends in. */
 export function parseWholeDays(
   query: { readonly from?: string; readonly to?: string },
   daysMax: number,
@@ -53,23 +70,27 @@ export function parseWholeDays(
 ): Period {
   const to = parseTime('to', query.to) ?? endOf(monthOf(now));
   const from = parseTime('from', query.from) ?? startOf(monthOf(new Date(to.getTime() - 1)));
-  return checkWhole({ from, to }, { unit: 'day', daysMax });
+  for (const [name, time] of Object.entries({ from, to })) {
+    if (time.getTime() % DAY_MS !== 0) throw invalidField(name, 'must be a whole day (UTC)');
+  }
+  return checkLength({ from, to }, daysMax);
 }
 
-const UNIT_MS = { hour: HOUR_MS, day: DAY_MS } as const;
-
-function checkWhole(
-  { from, to }: Period,
-  { unit, daysMax }: { readonly unit: keyof typeof UNIT_MS; readonly daysMax: number },
-): Period {
-  for (const [name, time] of Object.entries({ from, to })) {
-    if (time.getTime() % UNIT_MS[unit] !== 0) throw invalidField(name, `must be a whole ${unit} (UTC)`);
-  }
+function checkLength({ from, to }: Period, daysMax: number): Period {
   refuseReversed(from, to);
   if (to.getTime() - from.getTime() > daysMax * DAY_MS) {
     throw invalidField('from', `must be at most ${daysMax} days before to`);
   }
   return { from, to };
+}
+
+function parseDayOrTime(name: string, text: string | undefined, calendar: Calendar): Date | undefined {
+  const time = parseTime(name, text);
+  return time && text!.length === DAY_LENGTH ? calendar.startOfDay(text as Day) : time;
+}
+
+function isWholeHour(time: Date): boolean {
+  return time.getTime() % HOUR_MS === 0;
 }
 
 function refuseReversed(from: Date | undefined, to: Date | undefined): void {

@@ -8,6 +8,7 @@ import { endOf, type Month } from '../../money/month.ts';
 import { type BillingDetails, renderDetails } from '../../money/statements/billing-details.ts';
 import {
   hasGrants,
+  isOfUtc,
   type Movement,
   type MovementKind,
   type Movements,
@@ -63,13 +64,18 @@ function nameOf(month: Month): string {
   return `${MONTHS[Number(number) - 1]} ${year}`;
 }
 
-function renderFacts({ tenant, month }: Statement): Html {
+function renderFacts(statement: Statement): Html {
+  const { tenant, month, zone, from, to } = statement;
   const lastDay = new Date(endOf(month).getTime() - 1).getUTCDate();
   return html`<dl>
 <dt>Tenant</dt><dd>${tenant.name}</dd>
 <dt>Id</dt><dd>${renderTenantId(tenant.id)}</dd>
-<dt>Period</dt><dd>1 to ${lastDay} ${nameOf(month)}, UTC</dd>
-<dt>Currency</dt><dd>US dollars</dd>
+<dt>Period</dt><dd>1 to ${lastDay} ${nameOf(month)}, ${zone}</dd>
+${
+  !isOfUtc(statement) &&
+  html`<dt>In UTC</dt><dd>${renderTime(from)} to ${renderTime(to)}</dd>
+`
+}<dt>Currency</dt><dd>US dollars</dd>
 </dl>`;
 }
 

@@ -33,6 +33,7 @@ import { signupRoute } from './signup.ts';
 import { simulationRoute } from './simulation.ts';
 import { statementKeysRoute } from './statement-keys.ts';
 import { statementRoutes } from './statements.ts';
+import { timeZoneRoutes } from './time-zone.ts';
 import { unsubscribePages } from './unsubscribe.ts';
 import { usageRoute } from './usage.ts';
 import { usageConflictsRoute } from './usage-conflicts.ts';
@@ -50,6 +51,7 @@ export const ROUTES: readonly Route[] = [
   signupRoute,
   ...billingRoutes,
   ...billingDetailsRoutes,
+  ...timeZoneRoutes,
   runwayRoute,
   ...alertRoutes,
   ...budgetRoutes,

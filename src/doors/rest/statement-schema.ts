@@ -13,12 +13,12 @@ import { AmountSchema, time, words } from './schemas.ts';
 import { count, measures } from './usage-summary.ts';
 
 export const MonthSchema = Type.String({
-  description: `A month of the calendar in UTC, such as \`2026-10\`, that ended ${READY_MINUTES} minutes ago or earlier`,
+  description: `A month in the time zone of the tenant, such as \`2026-10\`, that ended ${READY_MINUTES} minutes ago or earlier`,
 });
 
 const month = Type.String({
   pattern: '^[0-9]{4}-[0-9]{2}$',
-  description: 'A month of the calendar in UTC',
+  description: 'A month in the time zone of the tenant',
 });
 
 export const FurtherEntriesSchema = Type.Object(
@@ -96,6 +96,9 @@ export const StatementSchema = Type.Object(
     month,
     from: time('Start of the month'),
     to: time('End of the month; what happened at that time is not in it'),
+    time_zone: Type.Optional(
+      Type.String({ description: 'In which the month ends, by its IANA name. Absent: UTC' }),
+    ),
     so_far: Type.Optional(Type.Boolean({ description: 'Always true: the month is not over. Absent: it is' })),
     currency: Type.String({ description: 'Always `usd`' }),
     opening: described(AmountSchema, 'The balance at the start of the month'),

@@ -10,8 +10,9 @@ import {
   type SessionSumsRow,
 } from '../../control/sessions/session-sums.ts';
 import { summarizeSessions } from '../../control/sessions/summarize-sessions.ts';
+import { type Calendar, IN_UTC } from '../../money/calendar/calendar.ts';
+import { getCalendar } from '../../money/calendar/get-calendar.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
-import { monthOf } from '../../money/month.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { summarizeUsage } from '../../money/usage/summarize-usage.ts';
 import {
@@ -57,10 +58,10 @@ type AnyGrouping = (typeof ALL_GROUPINGS)[number];
 
 const RowSchema = Type.Object(
   {
-    hour: Type.Optional(time('Start of the hour, UTC. Only if grouped by hour')),
-    day: Type.Optional(time('Start of the day, UTC. Only if grouped by day')),
+    hour: Type.Optional(time('Start of the hour. Only if grouped by hour')),
+    day: Type.Optional(time('Start of the day in the time zone of the tenant. Only if grouped by day')),
     month: Type.Optional(
-      Type.String({ description: 'The month, UTC, such as `2026-11`. Only if grouped by month' }),
+      Type.String({ description: 'The month there, such as `2026-11`. Only if grouped by month' }),
     ),
     room: Type.Optional(
       Type.String({ description: 'As reported; empty for records without one. Only if grouped by room' }),
@@ -115,6 +116,12 @@ export const usageSummaryRoute = plain(
         }),
       ),
       ...periodFields,
+      from: Type.Optional(
+        Type.String({
+          description:
+            'Start of the period: a day of the time zone of the tenant, or a whole hour such as `2026-11-01T00:00:00Z`',
+        }),
+      ),
       room: Type.Optional(
         Type.String({
           maxLength: RECORD_TEXT_MAX,
@@ -157,12 +164,13 @@ export const usageSummaryRoute = plain(
         return { ofSessions, ...parseWholeDays(query, SUMMARY_DAYS_MAX), ...page };
       }
       const rooms = query.room === undefined ? undefined : [query.room];
-      const period = parseWholeHours(query, SUMMARY_DAYS_MAX);
-      return { ofSessions, groupBy: groupBy as Grouping[], rooms, ...period, ...page };
+      return { ofSessions, groupBy: groupBy as Grouping[], rooms, ...page };
     },
   },
-  async ({ deps, caller, input }) => {
-    const { from, to, limit, skip } = input;
+  async ({ deps, caller, query, input }) => {
+    const { limit, skip } = input;
+    const calendar = await getCalendar(deps.db, caller.tenant);
+    const { from, to } = input.ofSessions ? input : parseWholeHours(query, SUMMARY_DAYS_MAX, calendar);
     const render = (hasMore: boolean) => ({
       from: from.toISOString(),
       to: to.toISOString(),
@@ -186,10 +194,10 @@ export const usageSummaryRoute = plain(
         assigned_until: found.assignedUntil.toISOString(),
       };
     }
-    const summary = await summarizeUsage(deps.db, caller.tenant, input);
+    const summary = await summarizeUsage(deps.db, caller.tenant, { ...input, from, to });
     return {
       ...render(summary.hasMore),
-      rows: summary.rows.map((row) => renderRow(row, input.groupBy)),
+      rows: summary.rows.map((row) => renderRow(row, input.groupBy, calendar)),
       sum: renderMeasures(summary.total),
     };
   },
@@ -232,10 +240,14 @@ function parseSkip(cursor: string | undefined): number {
   return Number(skip);
 }
 
-function renderRow(row: SummaryRow, groupBy: readonly Grouping[]): Static<typeof RowSchema> {
+function renderRow(
+  row: SummaryRow,
+  groupBy: readonly Grouping[],
+  calendar: Calendar,
+): Static<typeof RowSchema> {
   const { room, role, tier } = row;
   return {
-    ...renderTime(row, groupBy),
+    ...renderTime(row, groupBy, calendar),
     ...(room !== undefined && { room }),
     ...(role && { role }),
     ...(tier && { tier }),
@@ -244,12 +256,16 @@ function renderRow(row: SummaryRow, groupBy: readonly Grouping[]): Static<typeof
 }
 
 function renderSessionsRow(row: SessionSumsRow, { by, every }: SessionGroups): Static<typeof RowSchema> {
-  return { ...renderTime(row, [every]), [by]: row.name, ...renderMeasures(row) };
+  return { ...renderTime(row, [every], IN_UTC), [by]: row.name, ...renderMeasures(row) };
 }
 
 /** The start of an hour or day, or the month, by what the row is of. */
-function renderTime({ time: start }: { readonly time?: Date }, groupBy: readonly unknown[]) {
+function renderTime(
+  { time: start }: { readonly time?: Date },
+  groupBy: readonly unknown[],
+  calendar: Calendar,
+) {
   if (!start) return {};
-  if (groupBy.includes('month')) return { month: monthOf(start) };
+  if (groupBy.includes('month')) return { month: calendar.monthOf(start) };
   return { [groupBy.includes('hour') ? 'hour' : 'day']: start.toISOString() };
 }

@@ -2,8 +2,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
-/** The hour of `usage_deltas d`, to whose sums it will be added. */
-export const HOUR_OF_DELTA = `date_trunc('hour', d.at, 'UTC')`;
+/** The hour of `usage_deltas d`. Its sums may be those of quarter-hours. */
+const HOUR_OF_DELTA = `date_trunc('hour', d.at, 'UTC')`;
 
 /** Postings by number, from `first` up to and with `last`. */
 export interface SeqRange {
@@ -52,8 +52,10 @@ export async function findRoomRanges(db: Db, tenant: TenantId, search: RoomSearc
               where coalesce(before, 0) < $5 order by day desc limit ${DAYS_AT_ONCE}
            ), hours as (
              select hour, (select sum(h.records) from usage_room_hours h
-                            where h.tenant_id = $1 and h.hour = each.hour and h.room = $2) as records,
-                    (select sum(h.records) from usage_hours h where h.tenant_id = $1 and h.hour = each.hour) as looked
+                            where h.tenant_id = $1 and h.hour >= each.hour and h.hour < each.hour + interval '1 hour'
+                              and h.room = $2) as records,
+                    (select sum(h.records) from usage_hours h where h.tenant_id = $1 and h.hour >= each.hour
+                                                                and h.hour < each.hour + interval '1 hour') as looked
                from days, generate_series(day, day + interval '23 hours', interval '1 hour') as each (hour)
              union all
              select distinct ${HOUR_OF_DELTA}, 0, 0 from usage_deltas d, json_array_elements(d.sums) as e (sum)

@@ -5,9 +5,10 @@ import { inSnapshot } from '../../base/db/transaction.ts';
 import { Failure, invalidField, notFound } from '../../base/failure.ts';
 import { renderTenantId, type Tenant, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { findCalendar } from '../calendar/time-zones.sql.ts';
 import { readLots } from '../grants/read-lots.ts';
 import { findPostedBalance } from '../ledger/posted-balance.sql.ts';
-import { endOf, type Month, startOf } from '../month.ts';
+import type { Month } from '../month.ts';
 import { summarizeUsage } from '../usage/summarize-usage.ts';
 import type { Measures, UsageSummary } from '../usage/usage-summary.ts';
 import { findDetailsAt } from './billing-details.sql.ts';
@@ -41,10 +42,11 @@ export async function buildStatement(
     const tenant = await findTenant(tx, id);
     if (!tenant) throw notFound('tenant');
     const now = await findNow(tx);
-    refuseMonth(month, tenant, now);
-    const isOver = readyAt(month) <= now;
-    if (!isOver && !soFar) throw notOver(month);
-    const found = await readStatement(tx, tenant, month, config);
+    const period = await findPeriod(tx, id, month);
+    refuseMonth(period, tenant, now);
+    const isOver = readyAt(period.to) <= now;
+    if (!isOver && !soFar) throw notOver(period);
+    const found = await readStatement(tx, tenant, period, config);
     const statement = { ...found, soFar: !isOver };
     const fault = findFault(statement);
     if (fault) {
@@ -54,23 +56,30 @@ export async function buildStatement(
   });
 }
 
-function refuseMonth(month: Month, { createdAt }: Tenant, now: Date): void {
-  if (startOf(month) > now) throw invalidField('month', 'must not be in the future');
-  if (endOf(month) <= createdAt) throw notFound('statement');
+type Period = Pick<Statement, 'month' | 'zone' | 'from' | 'to'>;
+
+async function findPeriod(tx: Tx, tenant: TenantId, month: Month): Promise<Period> {
+  const calendar = await findCalendar(tx, tenant);
+  return { month, zone: calendar.zoneOf(month), from: calendar.startOf(month), to: calendar.endOf(month) };
 }
 
-function notOver(month: Month): Failure {
-  const message = `the statement of ${month} is there from ${readyAt(month).toISOString()} on`;
+function refuseMonth({ from, to }: Period, { createdAt }: Tenant, now: Date): void {
+  if (from > now) throw invalidField('month', 'must not be in the future');
+  if (to <= createdAt) throw notFound('statement');
+}
+
+function notOver({ month, to }: Period): Failure {
+  const message = `the statement of ${month} is there from ${readyAt(to).toISOString()} on`;
   return new Failure('month_not_over', { message });
 }
 
 async function readStatement(
   tx: Tx,
   { id, name }: Tenant,
-  month: Month,
+  period: Period,
   { publicUrl, issuerDetails }: StatementDeps['config'],
 ): Promise<Omit<Statement, 'soFar'>> {
-  const [from, to] = [startOf(month), endOf(month)];
+  const { from, to } = period;
   const opening = await findPostedBalance(tx, id, from);
   const closing = await findPostedBalance(tx, id, to);
   const query = { groupBy: ['room'], from, to, rooms: undefined, limit: ROOMS_MAX, skip: 0 } as const;
@@ -78,7 +87,7 @@ async function readStatement(
     issuer: publicUrl,
     issuerDetails,
     tenant: { id, name, details: await findDetailsAt(tx, id, to) },
-    month,
+    ...period,
     opening: opening.balance,
     ...(await findMovements(tx, id, opening, closing)),
     granted: {

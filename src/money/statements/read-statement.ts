@@ -1,6 +1,7 @@
 /** Reads the text of a statement, years later. */
 import { parseExactJson } from '../../base/lib/canonical-json.ts';
 import { parseTenantId } from '../../base/tenants/tenant.ts';
+import { type TimeZone, UTC } from '../calendar/time-zone.ts';
 import { parseMonth } from '../month.ts';
 import type { Measures } from '../usage/usage-summary.ts';
 import { type BillingDetails, NO_DETAILS } from './billing-details.ts';
@@ -53,6 +54,9 @@ function toStatement(value: unknown): Statement {
       details: readDetails(tenant, 'details'),
     },
     month: document.parsed('month', parseMonth),
+    zone: (document.optional('time_zone')?.text('time_zone') as TimeZone | undefined) ?? UTC,
+    from: document.parsed('from', parseTime),
+    to: document.parsed('to', parseTime),
     soFar: false,
     opening: document.amount('opening'),
     payments: movements('payments'),

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../../base/lib/canonical-json.ts';
 import { renderTenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../amount.ts';
-import { endOf, startOf } from '../month.ts';
+import { UTC } from '../calendar/time-zone.ts';
 import { renderMeasures } from '../usage/usage-summary.ts';
 import { renderDetails } from './billing-details.ts';
 import {
@@ -24,7 +24,7 @@ const VERSION = 1;
 
 /** Members that are `undefined` are left out of the JSON. */
 export function renderStatement(statement: Statement) {
-  const { issuer, tenant, month, soFar, opening, usage, closing } = statement;
+  const { issuer, tenant, month, zone, from, to, soFar, opening, usage, closing } = statement;
   return {
     version: VERSION,
     iss: issuer,
@@ -35,8 +35,9 @@ export function renderStatement(statement: Statement) {
       details: renderDetails(tenant.details),
     },
     month,
-    from: startOf(month).toISOString(),
-    to: endOf(month).toISOString(),
+    from: from.toISOString(),
+    to: to.toISOString(),
+    time_zone: zone === UTC ? undefined : zone,
     so_far: soFar || undefined,
     currency: 'usd',
     opening: renderAmount(opening),

@@ -9,7 +9,6 @@ import {
   type Movement,
   type MovementGroup,
   type Movements,
-  READY_MINUTES,
 } from './statement.ts';
 
 const GROUP = `case ${MOVEMENT_GROUPS.map(
@@ -80,33 +79,20 @@ function renderMovement({ kind, at, amount, reference, detail, payment }: Moveme
   };
 }
 
-/** A month with postings, and the balance after its newest one. */
-export interface MonthClosing {
-  readonly start: Date;
-  readonly balance: bigint;
-}
-
-/**
- * The months with postings whose statements are there, the newest first.
- *
- * From the newest posting before a month it goes to the month of that posting, so it reads one posting a month.
- */
-export async function findMonths(db: Db, tenant: TenantId): Promise<MonthClosing[]> {
-  const { rows } = await db.query<MonthClosing>({
-    name: 'find-months',
-    text: `with recursive months as (
-             (select date_trunc('month', at, 'UTC') as start, balance from postings
-               where tenant_id = $1
-                 and at < date_trunc('month', now() - interval '${READY_MINUTES} minutes', 'UTC')
-               order by at desc, seq desc limit 1)
-             union all
-             select earlier.start, earlier.balance
-               from months m, lateral (
-                 select date_trunc('month', at, 'UTC') as start, balance from postings
-                  where tenant_id = $1 and at < m.start order by at desc, seq desc limit 1) as earlier
-           )
-           select start, balance from months order by start desc`,
-    values: [tenant],
+/** The postings before each of these times, which are in order. One look-up for each, however many postings there are. */
+export async function findBalancesAt(
+  db: Db,
+  tenant: TenantId,
+  times: readonly Date[],
+): Promise<PostedBalance[]> {
+  const { rows } = await db.query<PostedBalance>({
+    name: 'find-balances-at',
+    text: `select coalesce(p.seq, 0) as seq, coalesce(p.balance, 0) as balance
+             from unnest($2::timestamptz[]) with ordinality as each (time, place)
+             left join lateral (select seq, balance from postings where tenant_id = $1 and at < each.time
+                                 order by at desc, seq desc limit 1) as p on true
+            order by place`,
+    values: [tenant, times],
   });
   return rows;
 }

@@ -5,6 +5,7 @@
  */
 import { invalidRequest } from '../../base/failure.ts';
 import type { Tenant } from '../../base/tenants/tenant.ts';
+import { type TimeZone, UTC } from '../calendar/time-zone.ts';
 import type { EntryKind } from '../ledger/posting.ts';
 import { endOf, type Month, startOf } from '../month.ts';
 import type { Measures } from '../usage/usage-summary.ts';
@@ -16,15 +17,15 @@ import type { BillingDetails } from './billing-details.ts';
  */
 export const READY_MINUTES = 15;
 
-/** Whether all postings of the month are committed. Fails with `invalid_request` if it has not begun. */
+/** Whether all postings of the month, in UTC, are committed. Fails with `invalid_request` if it has not begun. */
 export function isComplete(of: Month, now: Date): boolean {
   if (now < startOf(of)) throw invalidRequest(`month ${of} has not begun`);
-  return now >= readyAt(of);
+  return now >= readyAt(endOf(of));
 }
 
-/** From when on its statement is there. */
-export function readyAt(of: Month): Date {
-  return new Date(endOf(of).getTime() + READY_MINUTES * 60_000);
+/** From when on the statement of a month that ends then is there. */
+export function readyAt(end: Date): Date {
+  return new Date(end.getTime() + READY_MINUTES * 60_000);
 }
 
 /** Movements in each list. Those after them are added up. */
@@ -73,6 +74,11 @@ export interface Granted {
   readonly closing: bigint;
 }
 
+/** Whether it begins and ends with the month in UTC. */
+export function isOfUtc({ month, zone, from }: Pick<Statement, 'month' | 'zone' | 'from'>): boolean {
+  return zone === UTC && from.getTime() === startOf(month).getTime();
+}
+
 /** What usage, and debts of before, took from granted credit. */
 export function spentOfGrants({ grants, granted }: Pick<Statement, 'grants' | 'granted'>): bigint {
   return granted.opening + grants.sum - granted.closing;
@@ -108,6 +114,11 @@ export interface Statement extends Readonly<Record<MovementGroup, Movements>> {
     readonly details: BillingDetails;
   };
   readonly month: Month;
+  /** In which it ends. It may have begun in another one. */
+  readonly zone: TimeZone;
+  readonly from: Date;
+  /** What happened at that time is not in it. */
+  readonly to: Date;
   /** The month is not over: the figures still change, and are not signed. */
   readonly soFar: boolean;
   readonly opening: bigint;

@@ -3,7 +3,6 @@ import { isDistributed } from '../../base/db/distribution.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { ALL, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { HOUR_OF_DELTA } from '../ledger/room-ranges.sql.ts';
 import { ALL_SUMS, endOfPart, type RolledUpSums } from './rolled-up-sums.ts';
 
 /** What each of the sums counts. */
@@ -32,7 +31,7 @@ export const DELTA_SUMS = `json_array_elements(d.sums) as e (sum), lateral (
 
 export interface Delta {
   readonly tenant: TenantId;
-  readonly hour: Date;
+  readonly at: Date;
   readonly sums: readonly DeltaSum[];
 }
 
@@ -57,7 +56,7 @@ export async function takeDeltas(tx: Tx, limit: number, share: Share = ALL): Pro
 
 const TAKE = `delete from usage_deltas d where (tenant_id, seq) in (
     select tenant_id, seq from usage_deltas order by tenant_id, seq limit $1 for update skip locked)
-  returning tenant_id as tenant, ${HOUR_OF_DELTA} as hour, sums`;
+  returning tenant_id as tenant, at, sums`;
 
 const takeFrom = (share: Share) => `with taken as (
     select tenant_id, seq from usage_deltas where true ${share.and('tenant_id', 2)}
@@ -67,11 +66,12 @@ const takeFrom = (share: Share) => `with taken as (
      where d.tenant_id = taken.tenant_id and d.seq = taken.seq ${share.and('d.tenant_id', 2)}
     returning d.*
   )
-  select tenant_id as tenant, ${HOUR_OF_DELTA} as hour, sums from d`;
+  select tenant_id as tenant, at, sums from d`;
 
 /** A row of a table of sums. */
 export interface HourSum {
   readonly tenant_id: string;
+  /** The start of the hour; of a tenant that has set a time zone, of the quarter-hour. */
   readonly hour: string;
   readonly room: string;
   readonly role: string;

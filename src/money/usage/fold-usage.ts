@@ -4,9 +4,11 @@
  * A charge appends its delta and waits for no sum. Readers of sums add the deltas that are left, so it makes no
  * difference when they are folded. They are added up here, because PostgreSQL would take four times as long to read them.
  */
-import type { Pool } from '../../base/db/pool.ts';
+import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { inShares, type Share } from '../../base/tenants/shares.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findCalendars } from '../calendar/time-zones.sql.ts';
 import { addSums, type Delta, type HourSum, shareRollUp, takeDeltas } from './fold-usage.sql.ts';
 import { Total } from './total.ts';
 
@@ -22,17 +24,29 @@ async function foldShare(db: Pool, share: Share): Promise<void> {
     taken = await inTransaction(db, async (tx) => {
       await shareRollUp(tx);
       const deltas = await takeDeltas(tx, AT_ONCE, share);
-      if (deltas.length > 0) await addSums(tx, addUp(deltas));
+      if (deltas.length > 0) await addSums(tx, addUp(deltas, await findZoned(tx, deltas)));
       return deltas.length;
     });
   } while (taken === AT_ONCE);
 }
 
-/** One sum for each tenant, hour, room, role and tier. */
-export function addUp(deltas: readonly Delta[]): HourSum[] {
+/** Asked after the deltas were taken: a zone that a delta was charged after is found. */
+async function findZoned(tx: Tx, deltas: readonly Delta[]): Promise<ReadonlySet<TenantId>> {
+  const tenants = [...new Set(deltas.map(({ tenant }) => tenant))];
+  return new Set((await findCalendars(tx, tenants)).keys());
+}
+
+const HOUR_MS = 3_600_000;
+/** Midnight of every time zone is at the start of one. */
+const QUARTER_MS = HOUR_MS / 4;
+
+/** One sum for each tenant, hour, room, role and tier; of tenants with a time zone, for each quarter-hour. */
+export function addUp(deltas: readonly Delta[], zoned: ReadonlySet<TenantId>): HourSum[] {
   const found = new Map<string, Omit<HourSum, 'measures'> & { readonly totals: readonly Total[] }>();
-  for (const { tenant, hour, sums } of deltas) {
-    const of = `${tenant} ${hour.getTime()} `;
+  for (const { tenant, at: charged, sums } of deltas) {
+    const step = zoned.has(tenant) ? QUARTER_MS : HOUR_MS;
+    const start = Math.floor(charged.getTime() / step) * step;
+    const of = `${tenant} ${start} `;
     for (const [room, role, tier, ...measures] of sums) {
       const key = `${of}${role}${tier}${room}`;
       const sum = found.get(key);
@@ -41,7 +55,14 @@ export function addUp(deltas: readonly Delta[]): HourSum[] {
         continue;
       }
       const totals = measures.map((value) => new Total().addWhole(value));
-      found.set(key, { tenant_id: String(tenant), hour: hour.toISOString(), room, role, tier, totals });
+      found.set(key, {
+        tenant_id: String(tenant),
+        hour: new Date(start).toISOString(),
+        room,
+        role,
+        tier,
+        totals,
+      });
     }
   }
   return Array.from(found.values(), ({ totals, ...row }) => ({

@@ -15,7 +15,6 @@ export interface RankedRooms {
   readonly count: bigint;
 }
 
-/** `from` and `to` are whole hours. */
 export async function readRanking(
   db: Db,
   tenant: TenantId,

@@ -4,7 +4,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { type RankedRooms, readRanking } from './rank-rooms.sql.ts';
 
 export interface RoomRanking {
-  /** Whole hours. */
+  /** Whole hours, or starts of days in the time zone of the tenant. */
   readonly from: Date;
   readonly to: Date;
   readonly limit: number;

@@ -1,11 +1,10 @@
 /** SQL of the sums by room of a period, from as few rows as there may be. */
-import { HOUR_OF_DELTA } from '../ledger/room-ranges.sql.ts';
 import { DELTA_SUMS } from './fold-usage.sql.ts';
 import type { Part } from './period-parts.ts';
 import { type RolledUpSums, tableOf } from './rolled-up-sums.ts';
 
 export interface RoomSums {
-  /** The columns of the tables. `time` is the start of the hour, day, week or month. */
+  /** The columns of the tables. `time` is the start of the hour, day, week or month; of a delta, its own time. */
   readonly columns: readonly string[];
   readonly sums: RolledUpSums;
   /** The parts whose sums are read, besides hours. */
@@ -28,9 +27,7 @@ export function selectRoomSums({ columns, sums, parts, edges, where }: RoomSums)
     const before = select(edges + depth, edges + depth + 1);
     return depth === units.length - 1 ? [before] : [before, select(last - depth - 1, last - depth)];
   });
-  const shown = columns
-    .map((each) => (each === 'time' ? `${HOUR_OF_DELTA} as time` : `s.${each}`))
-    .join(', ');
+  const shown = columns.map((each) => (each === 'time' ? 'd.at as time' : `s.${each}`)).join(', ');
   const deltas = `select ${shown} from usage_deltas d, ${DELTA_SUMS}
                    where d.tenant_id = $1 and d.at >= $${edges} and d.at < $${last} ${where}`;
   return [...kept, deltas].join(' union all ');

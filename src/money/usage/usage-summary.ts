@@ -15,7 +15,7 @@ export const SUMMARY_ROWS_MAX = 1_000;
 export interface SummaryQuery {
   /** Each once; one of TIME_GROUPINGS at most. None: one row in all. */
   readonly groupBy: readonly Grouping[];
-  /** Whole hours. */
+  /** Whole hours, or starts of days in the time zone of the tenant. Hours are counted from `from`. */
   readonly from: Date;
   readonly to: Date;
   /** Only these; the empty one has the records without a room. */
@@ -37,7 +37,7 @@ export interface Measures {
 
 /** One group. It has the members that `groupBy` names. */
 export interface SummaryRow extends Measures {
-  /** The start of the hour, day or month (UTC) in which the usage was charged. */
+  /** The start of the hour, day or month in which the usage was charged; of days and months, in the time zone of the tenant. */
   readonly time?: Date;
   /** Empty for records without a room. */
   readonly room?: string;

@@ -99,9 +99,11 @@ function compareTable({ name, unit, until, key, what }: Table): string {
     until === undefined
       ? ''
       : `join usage_rollups using (tenant_id) where ${endOf(unit, inUnit)} <= ${until}`;
+  // The sums of an hour may be in rows of its quarters.
+  const kept = unit === 'hour' ? inUnit : unit;
   const summed = (table: string) => `select tenant_id, ${inUnit} as time, ${values} from ${table} ${inTable}`;
   return `(select tenant_id as tenant, ${what} as what, ${shown('c')} as expected, ${shown('k')} as found
-             from (select ${columns}, ${SUMMED} from (select tenant_id, ${unit} as time, ${values} from ${name} union all ${summed('deltas')}) as each
+             from (select ${columns}, ${SUMMED} from (select tenant_id, ${kept} as time, ${values} from ${name} union all ${summed('deltas')}) as each
                     group by ${columns}) as k
              full join (select ${columns}, ${SUMMED} from (${summed('charged')}) as each group by ${columns}) as c
                   using (${columns})

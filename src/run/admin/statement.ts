@@ -12,6 +12,7 @@ import { buildStatement } from '../../money/statements/build-statement.ts';
 import { NotAStatementError } from '../../money/statements/read-statement.ts';
 import {
   hasGrants,
+  isOfUtc,
   MOVEMENT_GROUPS,
   type MovementGroup,
   type Statement,
@@ -31,7 +32,7 @@ export function statementCommands(program: Command): void {
 function show(statement: Command): void {
   withJson(statement.command('show').description('what was paid, taken back and used, as the tenant sees it'))
     .addArgument(tenantArgument())
-    .argument('<month>', 'such as 2026-10, in UTC', parseMonthArgument)
+    .argument('<month>', 'such as 2026-10, in the time zone of the tenant', parseMonthArgument)
     .option('--so-far', 'also of a month that is not over, up to now')
     .action(async (tenant: TenantId, month: Month, { json, soFar }: { soFar?: true } & JsonOption) => {
       await withDatabase(async ({ db, config }) => {
@@ -74,6 +75,11 @@ function printSummary(statement: Statement, more: Readonly<Record<string, string
     name: tenant.name,
     ...fieldsOf('', tenant.details),
     month,
+    ...(!isOfUtc(statement) && {
+      'time zone': statement.zone,
+      from: statement.from.toISOString(),
+      to: statement.to.toISOString(),
+    }),
     issuer,
     ...fieldsOf('issuer ', issuerDetails),
     opening: displayMicros(opening),

@@ -97,6 +97,7 @@ const COORDINATOR = [
   'refunds',
   'tenant_limit_changes',
   'tenant_status_changes',
+  'time_zones',
   'top_up_attempts',
   'verifications',
 ] as const;

@@ -128,6 +128,14 @@ const CASES: Readonly<Record<string, Case>> = {
     ],
     effects: 'select count(*) from billing_details where tenant_id = $1',
   },
+  'PUT /v1/billing/time-zone': {
+    status: 200,
+    requests: async () => [
+      { method: 'PUT', path: '/v1/billing/time-zone', body: { time_zone: 'Europe/Berlin' } },
+      { method: 'PUT', path: '/v1/billing/time-zone', body: { time_zone: 'Asia/Tokyo' } },
+    ],
+    effects: 'select count(*) from time_zones where tenant_id = $1',
+  },
   'PUT /v1/mail': {
     status: 200,
     requests: async () => [

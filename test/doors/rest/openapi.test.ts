@@ -75,6 +75,8 @@ const OPERATIONS: Record<string, string | undefined> = {
   'delete /v1/budgets/{id}': 'backend_key',
   'get /v1/billing/details': 'backend_key',
   'put /v1/billing/details': 'backend_key',
+  'get /v1/billing/time-zone': 'backend_key',
+  'put /v1/billing/time-zone': 'backend_key',
   'get /v1/mail': 'backend_key',
   'put /v1/mail': 'backend_key',
   'get /v1/grants': 'backend_key',

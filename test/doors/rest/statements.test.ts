@@ -217,7 +217,7 @@ describe('GET /v1/statements/{month}', () => {
     expectError(
       await statementOf(month),
       409,
-      `the statement of ${month} is there from ${readyAt(month).toISOString()} on`,
+      `the statement of ${month} is there from ${readyAt(endOf(month)).toISOString()} on`,
     );
   });
 

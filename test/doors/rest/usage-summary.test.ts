@@ -225,7 +225,10 @@ describe('GET /v1/usage/summary', () => {
     ['?from=2026-11-02&to=2026-11-01', 'from must be before to'],
     ['?from=2026-11-01&to=2026-11-01', 'from must be before to'],
     ['?from=1926-11-01&to=2026-11-01', 'from must be at most 366 days before to'],
-    ['?from=2026-11-01T00:30:00Z&to=2026-11-02', 'from must be a whole hour (UTC)'],
+    [
+      '?from=2026-11-01T00:30:00Z&to=2026-11-02',
+      'from must be a whole hour (UTC), or the start of a day in your time zone',
+    ],
     ['?to=soon', 'to must be a day or a time such as 2026-11-01T00:00:00Z'],
     ['?limit=5000', 'limit must be <= 1000'],
     ['?cursor=abc', 'cursor must be one that an answer gave'],

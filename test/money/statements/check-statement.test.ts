@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import type { TimeZone } from '../../../src/money/calendar/time-zone.ts';
 import { findFault } from '../../../src/money/statements/check-statement.ts';
 import type { Statement } from '../../../src/money/statements/statement.ts';
 import { SAMPLE } from './support.ts';
 
 const { payments, reversals, usage } = SAMPLE;
 const [payment] = payments.entries;
+
+test('a month of UTC may have begun in another zone', () => {
+  expect(findFault({ ...SAMPLE, from: new Date('2026-09-30T18:15:00Z') })).toBeUndefined();
+});
 
 describe('a statement', () => {
   test('adds up', () => {
@@ -36,6 +41,14 @@ describe('a statement', () => {
     [
       'an entry of payments is of 2026-09-30T23:59:59.999Z, which is not in 2026-10',
       { payments: { ...payments, entries: [{ ...payment!, at: new Date('2026-09-30T23:59:59.999Z') }] } },
+    ],
+    [
+      '2026-10 in UTC does not run from 2026-10-01T00:00:00.000Z to 2026-10-31T23:00:00.000Z',
+      { to: new Date('2026-10-31T23:00:00Z') },
+    ],
+    [
+      '2026-10 in Asia/Tokyo does not run from 2026-09-30T00:00:00.000Z to 2026-11-01T00:00:00.000Z',
+      { zone: 'Asia/Tokyo' as TimeZone, from: new Date('2026-09-30T00:00:00Z') },
     ],
     [
       'the rooms have 4 records together, and the statement says 6',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../../src/base/lib/canonical-json.ts';
+import type { TimeZone } from '../../../src/money/calendar/time-zone.ts';
 import { NotAStatementError, readStatement } from '../../../src/money/statements/read-statement.ts';
 import { digestOf, renderStatement, textOf } from '../../../src/money/statements/statement-document.ts';
 import { SAMPLE } from './support.ts';
@@ -15,6 +16,12 @@ describe('the text of a statement', () => {
   test('is read back as it was, beyond 2^53 too', () => {
     expect(readStatement(textOf(SAMPLE))).toEqual(SAMPLE);
     expect(SAMPLE.usage.sum.egressBytes).toBeGreaterThan(2n ** 53n);
+  });
+
+  test('is read back in its time zone', () => {
+    const zoned = { ...SAMPLE, zone: 'Asia/Kathmandu' as TimeZone, to: new Date('2026-11-01T00:00:00Z') };
+    expect(textOf(zoned)).toContain('"time_zone":"Asia/Kathmandu","to"');
+    expect(readStatement(textOf(zoned))).toEqual(zoned);
   });
 
   test('and its digest stay the same for ever: signed statements are compared with them', () => {
@@ -45,7 +52,12 @@ describe('the text of a statement', () => {
     // Right in every part, and yet not what a statement would say.
     ['it is not written as statements are', (document) => (document.more = 1)],
     ['it is not written as statements are', (document) => (document.opening.display = '$1.000000')],
-    ['it is not written as statements are', (document) => (document.to = '2026-12-01T00:00:00.000Z')],
+    ['it is not written as statements are', (document) => (document.time_zone = 'UTC')],
+    ['to must be of the right form', (document) => (document.to = 'x')],
+    [
+      'it does not add up: 2026-10 in UTC does not run from 2026-10-01T00:00:00.000Z to 2026-12-01T00:00:00.000Z',
+      (document) => (document.to = '2026-12-01T00:00:00.000Z'),
+    ],
     ['it is not written as statements are', (document) => (document.currency = 'eur')],
     [
       'it does not add up: the closing balance is $52.999996 by the entries, and $0.000000 by the statement',

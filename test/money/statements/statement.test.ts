@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Month } from '../../../src/money/month.ts';
+import { endOf, type Month } from '../../../src/money/month.ts';
 import { isComplete, readyAt } from '../../../src/money/statements/statement.ts';
 
 describe('a month', () => {
@@ -8,7 +8,7 @@ describe('a month', () => {
     ['2026-12', '2027-01-01T00:15:00.000Z'],
     ['0099-12', '0100-01-01T00:15:00.000Z'],
   ])('%s has its statement from %s on', (month, ready) => {
-    expect(readyAt(month as Month).toISOString()).toBe(ready);
+    expect(readyAt(endOf(month as Month)).toISOString()).toBe(ready);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 /** A statement with a part of every kind. */
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { UTC } from '../../../src/money/calendar/time-zone.ts';
 import type { Month } from '../../../src/money/month.ts';
 import { NO_DETAILS } from '../../../src/money/statements/billing-details.ts';
 import type { Statement } from '../../../src/money/statements/statement.ts';
@@ -19,6 +20,9 @@ export const SAMPLE: Statement = {
   issuerDetails: NO_DETAILS,
   tenant: { id: 0x123n as TenantId, name: 'Ada "Video" <Küche>', details: NO_DETAILS },
   month: '2026-10' as Month,
+  zone: UTC,
+  from: new Date('2026-10-01T00:00:00Z'),
+  to: new Date('2026-11-01T00:00:00Z'),
   soFar: false,
   opening: -5n,
   payments: {

@@ -1,6 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Pool } from '../../../src/base/db/pool.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { insertTimeZone } from '../../../src/money/calendar/time-zones.sql.ts';
 import { startOf } from '../../../src/money/month.ts';
 import { tellingStatements } from '../../../src/money/statements/tell-statements.ts';
 import { depsOn } from '../../control/watchdogs/support.ts';
@@ -66,4 +68,34 @@ it('looks through the tenants once for each month', async () => {
   await db().query('delete from statement_notices where tenant_id = $1', [paid]);
   await turn();
   expect(await readyOf(paid)).toHaveLength(2);
+});
+
+it('ends a month in the time zone of the tenant', async () => {
+  const zoned = await makeTenant(db());
+  // In Kiritimati, months begin 14 hours before those of UTC.
+  await inTransaction(db(), (tx) => insertTimeZone(tx, zoned, 'Pacific/Kiritimati', monthsAgo(6)));
+  for (const amount of [5_000_000n, -7n]) await post(db(), zoned, { kind: 'adjustment', amount });
+  const end = startOf(monthsAgo(0)).getTime() - 14 * 3_600_000;
+  await moveInTime(db(), zoned, [new Date(end - 1).toISOString(), new Date(end).toISOString()]);
+  await Promise.all(Array.from({ length: 3 }, () => job()()));
+  expect(await readyOf(zoned)).toEqual([{ month: last, opening: '0', closing: '5000000' }]);
+});
+
+it('looks through tenants with a time zone in each quarter-hour', async () => {
+  const zoned = await makeTenant(db());
+  await inTransaction(db(), (tx) => insertTimeZone(tx, zoned, 'Pacific/Kiritimati', monthsAgo(6)));
+  await post(db(), zoned, { kind: 'adjustment', amount: 5n });
+  // Months end at 10:00 UTC there.
+  await moveInTime(db(), zoned, ['2026-11-30T09:59:59.999Z']);
+  let now = '';
+  const turn = tellingStatements(depsOn(db()), async () => new Date(now));
+  const toldAt = async (time: string) => {
+    now = time;
+    await turn();
+    return (await readyOf(zoned)).length;
+  };
+  expect(await toldAt('2026-11-30T09:50:00Z')).toBe(0);
+  expect(await toldAt('2026-11-30T10:14:59.999Z')).toBe(0);
+  expect(await toldAt('2026-11-30T10:15:00Z')).toBe(1);
+  expect(await toldAt('2026-12-01T00:15:00Z')).toBe(1);
 });

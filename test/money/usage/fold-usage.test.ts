@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isDistributed } from '../../../src/base/db/distribution.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { ALL, shareOf } from '../../../src/base/tenants/shares.ts';
+import { insertTimeZone } from '../../../src/money/calendar/time-zones.sql.ts';
+import type { Month } from '../../../src/money/month.ts';
 import { addSums, takeDeltas } from '../../../src/money/usage/fold-usage.sql.ts';
 import { addUp, foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { manyRecords, ROLES, ROOMS, report, setExempt, TIERS } from '../../doors/rest/ledger-routes.ts';
 import { expectOk } from '../../doors/rest/support.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
+import { moveInTime } from '../../support/months.ts';
 import { useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 
@@ -103,7 +107,7 @@ test('a transaction that adds up and dies leaves the deltas', async () => {
   const client = await db.connect();
   await client.query('begin');
   const share = isDistributed() ? shareOf(idOf(tenant)) : ALL;
-  await addSums(client, addUp(await takeDeltas(client, 1_000, share)));
+  await addSums(client, addUp(await takeDeltas(client, 1_000, share), new Set()));
   const { rows } = await client.query('select pg_backend_pid() as pid');
   const lost = new Promise((resolve) => client.once('error', resolve));
   await db.query('select pg_terminate_backend($1::integer)', [rows[0].pid]);
@@ -112,5 +116,26 @@ test('a transaction that adds up and dies leaves the deltas', async () => {
   const { sum } = expectOk(await app.request('GET', '/v1/usage/summary', { key: tenant.key }));
   expect(sum.records).toBe(9);
   await foldUsage({ db });
+  expect(await checkLedger(db)).toStrictEqual([]);
+});
+
+test('once a tenant has set a time zone, quarter-hours have sums of their own', async () => {
+  const { db } = app.service.deps;
+  const of = await app.signUp();
+  const starts = async () => {
+    await foldUsage({ db });
+    const { rows } = await db.query(
+      'select distinct hour from usage_room_hours where tenant_id = $1 order by hour',
+      [idOf(of)],
+    );
+    return rows.map(({ hour }) => hour.toISOString().slice(11, 16));
+  };
+  for (let count = 0; count < 3; count += 1) await report(app, of, manyRecords(2));
+  const times = ['2026-10-31T18:14:59.999Z', '2026-10-31T18:15:00Z', '2026-10-31T18:59:59Z'];
+  await moveInTime(db, idOf(of), times);
+  expect(await starts()).toEqual(['18:00']);
+  await inTransaction(db, (tx) => insertTimeZone(tx, idOf(of), 'Asia/Kathmandu', '2026-10' as Month));
+  await moveInTime(db, idOf(of), times);
+  expect(await starts()).toEqual(['18:00', '18:15', '18:45']);
   expect(await checkLedger(db)).toStrictEqual([]);
 });

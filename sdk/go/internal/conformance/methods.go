@@ -100,6 +100,10 @@ func calls() map[string]call {
 		"billing.set_details": with(func(c *boxoffice.Client) method[boxoffice.SetBillingDetails, *boxoffice.BillingDetails] {
 			return c.Billing.SetDetails
 		}),
+		"billing.time_zone": plain(func(c *boxoffice.Client) query[*boxoffice.TimeZone] { return c.Billing.TimeZone }),
+		"billing.set_time_zone": with(func(c *boxoffice.Client) method[boxoffice.SetTimeZone, *boxoffice.TimeZone] {
+			return c.Billing.SetTimeZone
+		}),
 		"billing.set_auto_top_up": with(func(c *boxoffice.Client) method[boxoffice.SetAutoTopUp, *boxoffice.Tenant] {
 			return c.Billing.SetAutoTopUp
 		}),

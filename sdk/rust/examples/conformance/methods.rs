@@ -232,6 +232,8 @@ async fn rest(
         "billing.portal" => changed(billing.portal(), options).await,
         "billing.details" => sent(billing.details(), options).await,
         "billing.set_details" => changed(billing.set_details(read(&request)?), options).await,
+        "billing.time_zone" => sent(billing.time_zone(), options).await,
+        "billing.set_time_zone" => changed(billing.set_time_zone(read(&request)?), options).await,
         "billing.set_auto_top_up" => {
             changed(billing.set_auto_top_up(read(&request)?), options).await
         }

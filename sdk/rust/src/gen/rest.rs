@@ -611,7 +611,7 @@ pub struct Budget {
 #[serde(default)]
 #[non_exhaustive]
 pub struct ListedStatement {
-    /// A month of the calendar in UTC.
+    /// A month in the time zone of the tenant.
     pub month: String,
     /// The balance at the start of the month.
     pub opening: Amount,
@@ -643,7 +643,7 @@ pub struct Statement {
     pub iss: String,
     /// Whose statement it is.
     pub tenant: StatementTenant,
-    /// A month of the calendar in UTC.
+    /// A month in the time zone of the tenant.
     pub month: String,
     /// Always true: the month is not over. Absent: it is.
     pub so_far: bool,
@@ -656,6 +656,9 @@ pub struct Statement {
     /// End of the month; what happened at that time is not in it.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub to: Option<SystemTime>,
+    /// In which the month ends, by its IANA name. Absent: UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
     /// Always `usd`.
     pub currency: String,
     /// The balance at the start of the month.
@@ -688,6 +691,21 @@ pub struct BillingDetails {
     /// The tax id, as it is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tax_id: Option<String>,
+}
+
+/// Where the days and months of a tenant begin.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct TimeZone {
+    /// That of this month, by its IANA name.
+    pub time_zone: String,
+    /// What was set since. Absent: nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_time_zone: Option<String>,
+    /// When the next one begins, with a month.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub next_from: Option<SystemTime>,
 }
 
 /// Whose statement it is.
@@ -1330,13 +1348,13 @@ pub struct UsageSummary {
 #[serde(default)]
 #[non_exhaustive]
 pub struct UsageRow {
-    /// Start of the hour, UTC. Only if grouped by hour.
+    /// Start of the hour. Only if grouped by hour.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub hour: Option<SystemTime>,
-    /// Start of the day, UTC. Only if grouped by day.
+    /// Start of the day in the time zone of the tenant. Only if grouped by day.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub day: Option<SystemTime>,
-    /// The month, UTC, such as `2026-11`. Only if grouped by month.
+    /// The month there, such as `2026-11`. Only if grouped by month.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub month: Option<String>,
     /// As reported; empty for records without one. Only if grouped by room.
@@ -2010,6 +2028,16 @@ impl SetBillingDetails {
     }
 }
 
+/// Where days and months begin, from the next month on.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+#[must_use]
+pub struct SetTimeZone {
+    /// The IANA name. 1 to 64 characters.
+    pub time_zone: String,
+}
+
 /// A threshold to set.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2501,12 +2529,12 @@ pub struct SummarizeUsage {
     /// A row for each combination of these; one of `hour`, `day` and `month` at most, and of `participant`,
     /// `key` and `customer` one alone, or with `day` or `month`. Absent: one row.
     pub group_by: Vec<UsageGrouping>,
-    /// Start of the period, a whole hour; of sums of sessions, a whole day. Absent: 30 days before `to`; of sums
-    /// of sessions, the start of its month.
+    /// Start of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of
+    /// sessions, a whole day in UTC. Absent: 30 days before `to`; of sums of sessions, the start of its month.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub from: Option<SystemTime>,
-    /// End of the period, a whole hour; of sums of sessions, a whole day. Absent: the end of this hour; of sums
-    /// of sessions, of this month.
+    /// End of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of
+    /// sessions, a whole day in UTC. Absent: the end of this hour; of sums of sessions, of this month.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub to: Option<SystemTime>,
     /// Only this room; empty: only records without one. Not for sums of sessions.
@@ -2531,13 +2559,15 @@ impl SummarizeUsage {
         self
     }
 
-    /// Start of the period, a whole hour; of sums of sessions, a whole day.
+    /// Start of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of
+    /// sessions, a whole day in UTC.
     pub fn from(mut self, from: SystemTime) -> Self {
         self.from = Some(from);
         self
     }
 
-    /// End of the period, a whole hour; of sums of sessions, a whole day.
+    /// End of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of
+    /// sessions, a whole day in UTC.
     pub fn to(mut self, to: SystemTime) -> Self {
         self.to = Some(to);
         self

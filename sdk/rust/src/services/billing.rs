@@ -9,7 +9,7 @@ use crate::calls::{Call, Mutation};
 use crate::generated::rest::ListLedger;
 use crate::generated::rest::{
     BillingDetails, BillingState, Checkout, LedgerEntry, LedgerKind, Portal, SetAutoTopUp,
-    SetBillingDetails, Tenant,
+    SetBillingDetails, SetTimeZone, Tenant, TimeZone,
 };
 use crate::generated::rest::{GetRunway, Runway, RunwayWindow};
 use crate::generated::rest::{
@@ -19,6 +19,7 @@ use crate::listing::Listing;
 use crate::rest::{Query, list, segment};
 
 const DETAILS_PATH: &str = "/v1/billing/details";
+const TIME_ZONE_PATH: &str = "/v1/billing/time-zone";
 
 #[derive(Deserialize)]
 struct Statements {
@@ -110,6 +111,26 @@ impl Billing {
             inner
                 .rest
                 .call(Method::PUT, DETAILS_PATH, Some(&details), &options)
+                .await
+        })
+    }
+
+    /// Where the tenant's days and months begin.
+    pub fn time_zone(&self) -> Call<TimeZone> {
+        let inner = self.inner.clone();
+        Call::new(move |options| async move {
+            let query = Query::default();
+            inner.rest.get(TIME_ZONE_PATH, &query, &options).await
+        })
+    }
+
+    /// Set it from the next month on. This month and those before keep theirs.
+    pub fn set_time_zone(&self, time_zone: SetTimeZone) -> Mutation<TimeZone> {
+        let inner = self.inner.clone();
+        Mutation::new(move |options| async move {
+            inner
+                .rest
+                .call(Method::PUT, TIME_ZONE_PATH, Some(&time_zone), &options)
                 .await
         })
     }

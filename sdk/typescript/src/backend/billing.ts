@@ -22,6 +22,9 @@ export type BillingDetails = AnswerOf<'GET /v1/billing/details'>;
 /** Name, address and tax id to show on statements. What is absent is removed. */
 export type NewBillingDetails = BodyOf<'PUT /v1/billing/details'>;
 
+/** Where the days and months of a tenant begin. */
+export type TimeZone = AnswerOf<'GET /v1/billing/time-zone'>;
+
 /** Which rooms `runway` shows. */
 export interface RunwayRequest {
   /** Those that used most in this window. Default: `24h`. */
@@ -117,6 +120,16 @@ export class Billing {
   /** Replace name, address and tax id. Statements of months that are over keep those that they had. */
   async setDetails(body: NewBillingDetails, options?: MutationOptions): Promise<BillingDetails> {
     return await this.#rest.call('PUT /v1/billing/details', { body }, options);
+  }
+
+  /** Where the tenant's days and months begin. */
+  async timeZone(options?: CallOptions): Promise<TimeZone> {
+    return await this.#rest.call('GET /v1/billing/time-zone', {}, options);
+  }
+
+  /** Set it from the next month on, by an IANA name. This month and those before keep theirs. */
+  async setTimeZone(name: string, options?: MutationOptions): Promise<TimeZone> {
+    return await this.#rest.call('PUT /v1/billing/time-zone', { body: { timeZone: name } }, options);
   }
 
   /** Payments that were credited, newest first: checkouts and automatic top-ups. */

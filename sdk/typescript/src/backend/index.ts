@@ -17,6 +17,7 @@ export type {
   RunwayRequest,
   SignedStatement,
   StatementOptions,
+  TimeZone,
 } from './billing.ts';
 export { Boxoffice, type BoxofficeOptions } from './boxoffice.ts';
 export type { Budget, Budgets, WantedBudget } from './budgets.ts';

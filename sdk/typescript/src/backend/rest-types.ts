@@ -215,12 +215,14 @@ export interface Statement {
     /** Those that held at the end of the month, or the first ones that were given later. Absent: there are none. */
     details?: BillingDetails | undefined;
   };
-  /** A month of the calendar in UTC. */
+  /** A month in the time zone of the tenant. */
   month: string;
   /** Start of the month. */
   from: Date;
   /** End of the month; what happened at that time is not in it. */
   to: Date;
+  /** In which the month ends, by its IANA name. Absent: UTC. */
+  timeZone?: string | undefined;
   /** Always true: the month is not over. Absent: it is. */
   soFar?: boolean | undefined;
   /** Always `usd`. */
@@ -610,6 +612,35 @@ export interface Operations {
     };
     /** The answer. */
     answer: BillingDetails;
+  };
+  /** Where days and months begin. */
+  'GET /v1/billing/time-zone': {
+    /** The answer. */
+    answer: {
+      /** That of this month, by its IANA name. */
+      timeZone: string;
+      /** What was set since. Absent: nothing else. */
+      nextTimeZone?: string | undefined;
+      /** When the next one begins, with a month. */
+      nextFrom?: Date | undefined;
+    };
+  };
+  /** Set where days and months begin. */
+  'PUT /v1/billing/time-zone': {
+    /** The body. */
+    body: {
+      /** The IANA name. */
+      timeZone: string;
+    };
+    /** The answer. */
+    answer: {
+      /** That of this month, by its IANA name. */
+      timeZone: string;
+      /** What was set since. Absent: nothing else. */
+      nextTimeZone?: string | undefined;
+      /** When the next one begins, with a month. */
+      nextFrom?: Date | undefined;
+    };
   };
   /** How long the credit lasts, and which rooms use most of it. */
   'GET /v1/billing/runway': {
@@ -1232,7 +1263,7 @@ export interface Operations {
     query?: {
       /** Of `hour`, `day`, `month`, `room`, `role`, `tier`, `participant`, `key`, `customer`, separated by commas; one of the first three at most, and of the last three one alone, or with `day` or `month`. */
       groupBy?: string | undefined;
-      /** Start of the period: a day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
+      /** Start of the period: a day of the time zone of the tenant, or a whole hour such as `2026-11-01T00:00:00Z`. */
       from?: string | undefined;
       /** End of the period; what happened at that time is not in it. */
       to?: string | undefined;
@@ -1251,11 +1282,11 @@ export interface Operations {
       to: Date;
       /** The groups. */
       rows: {
-        /** Start of the hour, UTC. Only if grouped by hour. */
+        /** Start of the hour. Only if grouped by hour. */
         hour?: Date | undefined;
-        /** Start of the day, UTC. Only if grouped by day. */
+        /** Start of the day in the time zone of the tenant. Only if grouped by day. */
         day?: Date | undefined;
-        /** The month, UTC, such as `2026-11`. Only if grouped by month. */
+        /** The month there, such as `2026-11`. Only if grouped by month. */
         month?: string | undefined;
         /** As reported; empty for records without one. Only if grouped by room. */
         room?: string | undefined;
@@ -1948,7 +1979,7 @@ export interface Operations {
     answer: {
       /** The months. */
       statements: {
-        /** A month of the calendar in UTC. */
+        /** A month in the time zone of the tenant. */
         month: string;
         /** The balance at the start of the month. */
         opening: Amount;
@@ -1961,7 +1992,7 @@ export interface Operations {
   'GET /v1/statements/{month}': {
     /** In the path. */
     path: {
-      /** A month of the calendar in UTC, such as `2026-10`, that ended 15 minutes ago or earlier. */
+      /** A month in the time zone of the tenant, such as `2026-10`, that ended 15 minutes ago or earlier. */
       month: string;
     };
     /** In the query. */
@@ -2047,6 +2078,8 @@ export const NAMES = {
   limited_by: 'limitedBy',
   markup_basis_points: 'markupBasisPoints',
   next_cursor: 'nextCursor',
+  next_from: 'nextFrom',
+  next_time_zone: 'nextTimeZone',
   old_key_retires: 'oldKeyRetires',
   old_secret_retires: 'oldSecretRetires',
   overlap_seconds: 'overlapSeconds',
@@ -2071,6 +2104,7 @@ export const NAMES = {
   signup_address: 'signupAddress',
   so_far: 'soFar',
   tax_id: 'taxId',
+  time_zone: 'timeZone',
   wait_seconds: 'waitSeconds',
 } as const;
 
@@ -2091,6 +2125,7 @@ export const TIMES: ReadonlySet<string> = new Set([
   'hour',
   'last_at',
   'left_at',
+  'next_from',
   'old_key_retires',
   'old_secret_retires',
   'paused_at',

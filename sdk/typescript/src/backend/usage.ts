@@ -71,9 +71,15 @@ export interface SummarizeUsageRequest {
   readonly groupBy?:
     | readonly ('hour' | 'day' | 'month' | 'room' | 'role' | 'tier' | 'participant' | 'key' | 'customer')[]
     | undefined;
-  /** Start of the period, a whole hour; of sums of sessions, a whole day. Default: 30 days before `to`; the start of its month. */
+  /**
+   * Start of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of sessions, a whole day in
+   * UTC. Default: 30 days before `to`; the start of its month.
+   */
   readonly from?: Date | undefined;
-  /** End of the period, a whole hour; of sums of sessions, a whole day. Default: the end of this hour; of this month. */
+  /**
+   * End of the period, a whole hour or the start of a day in the time zone of the tenant; of sums of sessions, a whole day in
+   * UTC. Default: the end of this hour; of this month.
+   */
   readonly to?: Date | undefined;
   /** Only this room; empty: only records without one. */
   readonly room?: string | undefined;

@@ -1,0 +1,56 @@
+/** SQL of `time_zones`. */
+import { filtered } from '../../base/db/filtered.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { Month } from '../month.ts';
+import { Calendar, IN_UTC, type ZoneChange } from './calendar.ts';
+
+/** Those of tenants that have set a zone; the others have the calendar of UTC. */
+export async function findCalendars(
+  db: Db,
+  tenants: readonly TenantId[],
+): Promise<ReadonlyMap<TenantId, Calendar>> {
+  const { rows } = await db.query<ZoneChange & { readonly tenant: TenantId }>({
+    name: 'find-time-zones',
+    text: `select tenant_id as tenant, name as zone, to_char(month, 'YYYY-MM') as month from time_zones
+            where tenant_id = any($1::bigint[]) order by tenant_id, seq`,
+    values: [tenants],
+  });
+  const changes = Map.groupBy(rows, ({ tenant }) => tenant);
+  return new Map(Array.from(changes, ([tenant, of]) => [tenant, new Calendar(of)]));
+}
+
+export async function findCalendar(db: Db, tenant: TenantId): Promise<Calendar> {
+  return (await findCalendars(db, [tenant])).get(tenant) ?? IN_UTC;
+}
+
+export async function listZonedAfter(db: Db, after: TenantId | null, limit: number): Promise<TenantId[]> {
+  const { name, where, values } = filtered('list-zoned-tenants', [limit], {
+    after: after !== null && ['tenant_id > ?', after],
+  });
+  const { rows } = await db.query<{ tenant: TenantId }>({
+    name,
+    text: `select tenant_id as tenant from time_zones where seq = 1 ${where} order by tenant_id limit $1`,
+    values,
+  });
+  return rows.map((row) => row.tenant);
+}
+
+export async function insertTimeZone(tx: Tx, tenant: TenantId, zone: string, month: Month): Promise<void> {
+  await tx.query({
+    name: 'insert-time-zone',
+    text: `insert into time_zones (tenant_id, seq, name, month)
+           select $1, coalesce(max(seq), 0) + 1, $2, ($3 || '-01')::date from time_zones where tenant_id = $1`,
+    values: [tenant, zone, month],
+  });
+}
+
+/** Whether the database has a zone of exactly this name. It reads the names of all zones. */
+export async function isZoneName(db: Db, name: string): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>({
+    name: 'is-zone-name',
+    text: 'select exists (select from pg_timezone_names where name = $1) as found',
+    values: [name],
+  });
+  return rows[0]!.found;
+}
