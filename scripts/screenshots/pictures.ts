@@ -144,7 +144,7 @@ export const TENANT_PICTURES: readonly Picture[] = [
     route: '/console/billing-details',
     name: 'billing-details',
     group: 'Money',
-    shows: 'The name, address and tax id on statements',
+    shows: 'The name, address and tax id on statements, and the time zone',
   },
   {
     route: '/console/statements/:month',

@@ -1,7 +1,12 @@
-/** Routes of what a tenant sets up: devices, billing details, budgets, top-up, alerts, mail and webhooks; and of the audit trail of that. */
+/** Routes of what a tenant sets up: devices, billing details and time zone, budgets, top-up, alerts, mail and webhooks; and of the audit trail of that. */
 import { showAlerts, submitAlert, submitAlertRemoval } from './pages/alerts.ts';
 import { showAudit } from './pages/audit.ts';
-import { DETAILS_FIELDS, showBillingDetails, submitBillingDetails } from './pages/billing-details.ts';
+import {
+  DETAILS_FIELDS,
+  showBillingDetails,
+  submitBillingDetails,
+  submitTimeZone,
+} from './pages/billing-details.ts';
 import {
   BUDGET_FIELDS,
   showBudgetDeletion,
@@ -103,6 +108,7 @@ export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
   post('/console/mail', 'change_alerts', MAIL_FIELDS, submitMail, { isDangerous }),
   get('/console/billing-details', 'see_money', showBillingDetails),
   post('/console/billing-details', 'pay', DETAILS_FIELDS, submitBillingDetails),
+  post('/console/time-zone', 'pay', ['time_zone'], submitTimeZone),
   get('/console/budgets', 'see_money', showBudgets),
   post('/console/budgets', 'change_budgets', BUDGET_FIELDS, submitBudget, { isDangerous }),
   {

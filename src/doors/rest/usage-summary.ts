@@ -194,7 +194,7 @@ export const usageSummaryRoute = plain(
         assigned_until: found.assignedUntil.toISOString(),
       };
     }
-    const summary = await summarizeUsage(deps.db, caller.tenant, { ...input, from, to });
+    const summary = await summarizeUsage(deps.db, caller.tenant, { ...input, calendar, from, to });
     return {
       ...render(summary.hasMore),
       rows: summary.rows.map((row) => renderRow(row, input.groupBy, calendar)),

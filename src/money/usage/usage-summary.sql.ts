@@ -86,11 +86,11 @@ export async function readSums(db: Db, tenant: TenantId, query: SummaryQuery): P
 async function findStarts(
   db: Db,
   tenant: TenantId,
-  { groupBy, from, to }: SummaryQuery,
+  { groupBy, from, to, ...given }: SummaryQuery,
 ): Promise<Date[] | undefined> {
   const isByDay = groupBy.includes('day');
   if (!isByDay && !groupBy.includes('month')) return undefined;
-  const calendar = await findCalendar(db, tenant);
+  const calendar = given.calendar ?? (await findCalendar(db, tenant));
   return isByDay
     ? calendar.daysBetween(from, to).map((day) => calendar.startOfDay(day))
     : calendar.monthsBetween(from, to).map((month) => calendar.startOf(month));

@@ -1,5 +1,6 @@
 /** Sums of usage over a period, by room, role, tier, and hour, day or month. */
 import { renderAmount } from '../amount.ts';
+import type { Calendar } from '../calendar/calendar.ts';
 import type { Role, Tier } from '../pricing/role.ts';
 
 /** By what sums can be grouped, in the order in which a row shows it. */
@@ -15,6 +16,8 @@ export const SUMMARY_ROWS_MAX = 1_000;
 export interface SummaryQuery {
   /** Each once; one of TIME_GROUPINGS at most. None: one row in all. */
   readonly groupBy: readonly Grouping[];
+  /** Whose days and months; that of the tenant if it is left out. */
+  readonly calendar?: Calendar;
   /** Whole hours, or starts of days in the time zone of the tenant. Hours are counted from `from`. */
   readonly from: Date;
   readonly to: Date;

@@ -44,6 +44,7 @@ const SAME_ELSEWHERE: Readonly<Record<string, string>> = {
   '/console/alerts/remove': 'put /v1/alerts',
   '/console/mail': 'put /v1/mail',
   '/console/billing-details': 'put /v1/billing/details',
+  '/console/time-zone': 'put /v1/billing/time-zone',
   '/console/people/erase': 'post /v1/participants/erase',
   '/console/webhooks': 'post /v1/webhooks',
   '/console/webhooks/:id': 'patch /v1/webhooks/{id}',

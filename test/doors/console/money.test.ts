@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { displayMicros } from '../../../src/money/amount.ts';
+import { insertTimeZone } from '../../../src/money/calendar/time-zones.sql.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
+import type { Month } from '../../../src/money/month.ts';
 import { RECORDS_MAX } from '../../../src/money/usage/usage-record.ts';
 import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
+import { moveInTime } from '../../support/months.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
@@ -83,6 +87,51 @@ describe('a bank debit that is on its way', () => {
     app.sandbox.control.settle(intent.id);
     await app.settled();
     for (const path of pages) expect((await getPage(app, path, cookie)).text).not.toContain(words);
+  });
+});
+
+describe('spend in a time zone', () => {
+  /** In Kathmandu, a day begins at 18:15 UTC. */
+  const TIMES = ['2026-10-12T18:14:59.999Z', '2026-10-12T18:15:00Z', '2026-10-13T18:14:00Z'];
+  let cookie: string;
+
+  beforeAll(async () => {
+    const of = await app.paidTenant({ cents: 5_000 });
+    cookie = (await makeMember(db(), idOf(of), { role: 'viewer' })).cookie;
+    await inTransaction(db(), (tx) => insertTimeZone(tx, idOf(of), 'Asia/Kathmandu', '2026-05' as Month));
+    for (const room of ['alpha', 'beta', 'beta'])
+      await app.request('POST', '/v1/usage', {
+        key: of.relayKey,
+        body: { records: [usageRecord({ room })] },
+      });
+    await moveInTime(app.database.pool, idOf(of), ['2026-09-01T00:00:00Z', ...TIMES]);
+  });
+
+  const linesOf = async (query: string) =>
+    (await getPage(app, `/console/spend.csv?${query}`, cookie)).text
+      .trim()
+      .split('\r\n')
+      .slice(1)
+      .map((line) => line.split(',').slice(0, 2).join(' '));
+
+  test('has the days of the zone', async () => {
+    const query = 'by=room&from=2026-10-10&to=2026-10-20';
+    expect(await linesOf(query)).toEqual(['2026-10-12 alpha', '2026-10-13 beta']);
+    const { text } = await getPage(app, `/console/spend?${query}`, cookie);
+    expect(text).toContain('Day (Asia/Kathmandu)');
+    expect(text).toContain(
+      `data-from="${Date.parse('2026-10-10') / 1000}" data-to="${Date.parse('2026-10-21') / 1000}"`,
+    );
+  });
+
+  test('has hours from the start of a day, by the clock of the zone', async () => {
+    const query = 'by=room&every=hour&from=2026-10-12&to=2026-10-13';
+    expect(await linesOf(query)).toEqual([
+      '2026-10-12 23:00 alpha',
+      '2026-10-13 00:00 beta',
+      '2026-10-13 23:00 beta',
+    ]);
+    expect((await getPage(app, `/console/spend?${query}`, cookie)).text).toContain('Hour (UTC+05:45)');
   });
 });
 

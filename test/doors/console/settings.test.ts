@@ -284,6 +284,36 @@ describe('billing details', () => {
   });
 });
 
+describe('the time zone', () => {
+  const set = (name: string, { cookie }: { cookie: string }) =>
+    sendForm(app, '/console/time-zone', { time_zone: name }, { cookie });
+  const zoneOf = async (of: TestTenant) =>
+    (await app.request('GET', '/v1/billing/time-zone', { key: of.key })).json;
+
+  test('is set from the next month on, and shown to those who may not change it', async () => {
+    const { of, member } = await newTenant();
+    expect((await set(' Asia/Kathmandu ', member)).status).toBe(303);
+    expect(await zoneOf(of)).toMatchObject({ time_zone: 'UTC', next_time_zone: 'Asia/Kathmandu' });
+    const viewer = await makeMember(db(), idOf(of), { role: 'viewer' });
+    const { text } = await getPage(app, '/console/billing-details', viewer.cookie);
+    expect([text.includes('and in <bdi>Asia/Kathmandu</bdi> from'), text.includes('Save')]).toEqual([
+      true,
+      false,
+    ]);
+    expect((await set('UTC', viewer)).status).toBe(403);
+  });
+
+  test('a wrong name is told beside its field, and the details stay', async () => {
+    const { of, member } = await newTenant();
+    await app.request('PUT', '/v1/billing/details', { key: of.key, body: { name: 'Ada GmbH' } });
+    const answer = await set('Berlin', member);
+    expect([answer.status, answer.text.includes('id="time_zone-fault"')]).toEqual([400, true]);
+    expect(answer.text).toMatch(/value="Berlin"/);
+    expect(answer.text).toContain('value="Ada GmbH"');
+    expect(await zoneOf(of)).toEqual({ time_zone: 'UTC' });
+  });
+});
+
 describe('device credentials', () => {
   const create = (fields: Record<string, string>, { cookie } = owner) =>
     sendForm(app, '/console/devices', { form: randomUUID(), name: 'camera', ...fields }, { cookie });

@@ -1,9 +1,12 @@
-/** `/console/billing-details`: name, address and tax id of the tenant on its statements. */
-import { html } from '@boxoffice/pages/html';
+/** `/console/billing-details`: name, address and tax id of the tenant on its statements, and where its months begin. */
+import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
-import { actorOf } from '../../../access/sessions/session.ts';
+import { actorOf, type Session } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure } from '../../../base/failure.ts';
+import { getTimeZone } from '../../../money/calendar/get-time-zone.ts';
+import { setTimeZone } from '../../../money/calendar/set-time-zone.ts';
+import { TIME_ZONE_LENGTH_MAX } from '../../../money/calendar/time-zone.ts';
 import {
   ADDRESS_LINE_LENGTH_MAX,
   ADDRESS_LINES_MAX,
@@ -14,7 +17,9 @@ import {
 import { getBillingDetails } from '../../../money/statements/get-billing-details.ts';
 import { setBillingDetails } from '../../../money/statements/set-billing-details.ts';
 import { type Answer, page, redirect } from '../../consoles/answer.ts';
-import { type Faults, field } from '../../consoles/components.ts';
+import { type Faults, field, named, timeOf } from '../../consoles/components.ts';
+import { faultsOf } from '../../consoles/notices.ts';
+import type { Deps } from '../../deps.ts';
 import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
 
@@ -49,6 +54,19 @@ export async function submitBillingDetails(call: SessionCall): Promise<Answer> {
   return redirect(PATH);
 }
 
+export async function submitTimeZone(call: SessionCall): Promise<Answer> {
+  const { deps, session, form, address } = call;
+  const name = (form.get('time_zone') ?? '').trim();
+  try {
+    await inTransaction(deps.db, (tx) => setTimeZone(tx, actorOf(session, address), session.tenant, name));
+  } catch (error) {
+    const faults = faultsOf(error, ['time_zone']);
+    if (!faults) throw error;
+    return detailsPage(call, form, faults, 400);
+  }
+  return redirect(PATH);
+}
+
 async function detailsPage(
   { deps, session }: SessionCall,
   typed: Form | undefined,
@@ -61,7 +79,7 @@ async function detailsPage(
     field({
       name: at,
       label,
-      value: typed ? typed.get(at) : stored,
+      value: typed?.get(at) ?? stored,
       faults,
       input: html`maxlength="${lengthMax}" autocomplete="off"${isFixed}`,
     });
@@ -73,6 +91,32 @@ ${input('name', 'Legal name', name, LEGAL_NAME_LENGTH_MAX)}
 <fieldset><legend>Address</legend>
 ${LINE_NAMES.map((each, at) => input(each, `Line ${at + 1}`, address[at], ADDRESS_LINE_LENGTH_MAX))}</fieldset>
 ${input('tax_id', 'Tax id', taxId, TAX_ID_LENGTH_MAX)}
-${!isFixed && html`<p><button class="primary">Save</button></p>`}</form></section>`;
+${!isFixed && html`<p><button class="primary">Save</button></p>`}</form></section>
+${await renderTimeZone(deps, session, typed?.get('time_zone'), faults)}`;
   return page({ title: 'Billing details', body }, status);
+}
+
+async function renderTimeZone(
+  deps: Deps,
+  { tenant, role }: Session,
+  typed: string | undefined,
+  faults: Faults,
+): Promise<Html> {
+  const { zone, next } = await getTimeZone(deps.db, tenant);
+  const isFixed = !mayDo(role, 'pay') && html` readonly`;
+  return html`<section class="card"><h2>Time zone</h2>
+<p>Months of statements, and days of sums and charts, begin in ${named(zone)}${
+    next && html`, and in ${named(next.zone)} from the month on that begins at ${timeOf(next.from)}`
+  }.</p>
+<form method="post" action="/console/time-zone" novalidate>
+${field({
+  name: 'time_zone',
+  label: 'Time zone',
+  value: typed ?? next?.zone ?? zone,
+  hint: 'Such as Europe/Berlin. A change holds from the next month on: statements of months that are over never change.',
+  faults,
+  input: html`list="time-zones" maxlength="${TIME_ZONE_LENGTH_MAX}" autocomplete="off"${isFixed}`,
+})}
+<datalist id="time-zones">${Intl.supportedValuesOf('timeZone').map((each) => html`<option value="${each}">`)}</datalist>
+${!isFixed && html`<p><button class="primary">Save</button></p>`}</form></section>`;
 }

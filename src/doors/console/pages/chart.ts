@@ -23,8 +23,9 @@ interface Bars {
 /** What the script needs to make a chart of the bars that can be zoomed. */
 interface Zoom {
   readonly every: 'day' | 'hour';
-  readonly from: Date;
-  readonly to: Date;
+  /** What the clock shows when each bar begins, as if it were that of UTC, and which clock that is. */
+  readonly shown: readonly Date[];
+  readonly zone: string;
   /** Addresses of what it loads on request. */
   readonly script: string;
   readonly style: string;
@@ -61,10 +62,12 @@ const NARROW = 4;
 
 /** With a legend, and what the script needs to zoom. */
 export function renderChart({ zoom, ...bars }: Bars & { readonly zoom: Zoom }): Html {
-  const { every, from, to, script, style } = zoom;
+  const { every, shown, zone, script, style } = zoom;
+  const step = every === 'day' ? 86_400 : 3_600;
+  const from = shown[0]!.getTime() / 1000;
   const fill = (series: number) => html`fill="url(#p${series})"`;
-  return html`<figure class="chart card" id="chart" data-from="${from.getTime() / 1000}" data-to="${to.getTime() / 1000}"
-data-step="${every === 'day' ? 86_400 : 3_600}" data-script="${script}" data-style="${style}">
+  return html`<figure class="chart card" id="chart" data-from="${from}" data-to="${from + shown.length * step}"
+data-step="${step}" data-zone="${zone}" data-script="${script}" data-style="${style}">
 <ul class="legend">${bars.series.map(
     ({ name, amounts }, at) =>
       html`<li><svg viewBox="0 0 22 14" aria-hidden="true"><defs>${renderPattern(at)}</defs><rect ${fill(at)} width="22" height="14"/></svg><bdi>${name}</bdi>

@@ -3,8 +3,9 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import type { SetThreshold } from '../../../money/alerts/alert-threshold.ts';
 import { getAlerts } from '../../../money/alerts/get-alerts.ts';
+import { type Calendar, daysLater } from '../../../money/calendar/calendar.ts';
+import { getCalendar } from '../../../money/calendar/get-calendar.ts';
 import type { LedgerEntry } from '../../../money/ledger/posting.ts';
-import { monthOf, startOf } from '../../../money/month.ts';
 import { getBurns } from '../../../money/runway/get-runway.ts';
 import { MOVEMENT_KINDS } from '../../../money/statements/statement.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
@@ -20,7 +21,6 @@ import { burnCard, runwayCard } from './runway.ts';
 import { findProgress, isStarted, renderSteps } from './start.ts';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 30;
 const RECENT_SHOWN = 6;
 
@@ -29,9 +29,10 @@ export async function showOverview(call: SessionCall): Promise<Answer> {
   const progress = await findProgress(call);
   const { billing } = progress;
   const now = new Date();
-  const month = monthOf(now);
+  const calendar = await getCalendar(deps.db, session.tenant);
+  const month = calendar.monthOf(now);
   const nextHour = new Date(Math.ceil((now.getTime() + 1) / HOUR_MS) * HOUR_MS);
-  const period = { from: startOf(month), to: nextHour };
+  const period = { from: calendar.startOf(month), to: nextHour };
   const query = { groupBy: [], ...period, rooms: undefined, limit: 1, skip: 0 };
   const { total } = await summarizeUsage(deps.db, session.tenant, query);
   const { lastTopUpError } = billing.settings;
@@ -70,7 +71,7 @@ ${alertsCard(thresholds)}`
         : 'Pay in credit to admit participants again.'
   }</p></section>
 </div>
-${seesMoney && isStarted(progress) && (await renderSpend(call, now))}
+${seesMoney && isStarted(progress) && (await renderSpend(call, calendar, now))}
 ${seesMoney && html`<h2>Newest entries</h2>${renderRecent(billing.recent)}`}
 ${
   mayDo(session.role, 'pay') &&
@@ -81,14 +82,13 @@ ${
 }
 
 /** Spend of the last days, one bar for each. */
-async function renderSpend({ deps, session }: SessionCall, now: Date): Promise<Html> {
-  const to = new Date(Math.floor(now.getTime() / DAY_MS + 1) * DAY_MS);
-  const from = new Date(to.getTime() - DAYS_SHOWN * DAY_MS);
+async function renderSpend({ deps, session }: SessionCall, calendar: Calendar, now: Date): Promise<Html> {
+  const next = daysLater(calendar.dayOf(now), 1);
+  const bars = Array.from({ length: DAYS_SHOWN }, (_, at) => daysLater(next, at - DAYS_SHOWN));
+  const [from, to] = [calendar.startOfDay(bars[0]!), calendar.startOfDay(next)];
   const query = { groupBy: ['day'], from, to, rooms: undefined, limit: DAYS_SHOWN, skip: 0 } as const;
   const { rows } = await summarizeUsage(deps.db, session.tenant, query);
-  const dayOf = (time: Date) => time.toISOString().slice(0, 10);
-  const byDay = new Map(rows.map(({ time, amount }) => [dayOf(time!), amount]));
-  const bars = Array.from({ length: DAYS_SHOWN }, (_, at) => dayOf(new Date(from.getTime() + at * DAY_MS)));
+  const byDay = new Map(rows.map(({ time, amount }) => [calendar.dayOf(time!), amount]));
   const amounts = bars.map((day) => byDay.get(day) ?? 0n);
   return html`<h2>Spend by day</h2>
 ${renderSmallChart({ label: `Spend of the last ${DAYS_SHOWN} days. The page of spend has the numbers.`, bars, amounts })}`;

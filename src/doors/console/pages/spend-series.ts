@@ -4,6 +4,8 @@ import { invalidField } from '../../../base/failure.ts';
 import type { TenantId } from '../../../base/tenants/tenant.ts';
 import { SESSION_GROUPINGS, type SessionGrouping } from '../../../control/sessions/session-sums.ts';
 import { summarizeSessions } from '../../../control/sessions/summarize-sessions.ts';
+import { type Calendar, type Day, daysLater, IN_UTC } from '../../../money/calendar/calendar.ts';
+import { nameOfOffset, offsetAt } from '../../../money/calendar/time-zone.ts';
 import { rankRooms } from '../../../money/usage/rank-rooms.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import { SUMMARY_DAYS_MAX, SUMMARY_ROWS_MAX } from '../../../money/usage/usage-summary.ts';
@@ -22,7 +24,6 @@ export type Step = (typeof STEPS)[number];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const STEP_MS: Readonly<Record<Step, number>> = { day: DAY_MS, hour: HOUR_MS };
 const DAYS_USUAL: Readonly<Record<Step, number>> = { day: 30, hour: 3 };
 /** Fewer days by the hour: their table would be too heavy for a page otherwise. */
 export const DAYS_MAX: Readonly<Record<Step, number>> = { day: SUMMARY_DAYS_MAX, hour: 14 };
@@ -39,72 +40,96 @@ const UNNAMED: Readonly<Record<Dimension, string>> = {
 export interface Asked {
   readonly by: Dimension;
   readonly every: Step;
-  /** Whole days. */
+  /** Whose days they are. */
+  readonly calendar: Calendar;
+  /** The first day and the last day of the period. */
+  readonly first: Day;
+  readonly last: Day;
   readonly from: Date;
   readonly to: Date;
+  readonly bars: Bars;
   /** The period began earlier, and is shown from `from` on. */
   readonly isCut: boolean;
 }
 
-export interface Spend {
-  /** When each bar begins. */
+export interface Bars {
+  /** When each one begins. */
   readonly times: readonly Date[];
+  /** What the clock shows then, as if it were that of UTC: so all bars are of the same width. */
+  readonly shown: readonly Date[];
+  /** Which clock that is: by its zone or, so that hours do not repeat, by its offset from UTC. */
+  readonly zone: string;
+}
+
+export interface Spend {
   readonly series: readonly Series[];
   readonly total: bigint;
   /** What belongs to no session, as part of all others; 0 unless the series are of sessions. */
   readonly unassigned: bigint;
 }
 
-/** `to` of the form is the last day, and in the period. Fails with `invalid_request`. */
-export function parseAsked(query: Form): Asked {
+/** Sums of sessions have days of UTC. Fails with `invalid_request`. */
+export function parseAsked(query: Form, ofTenant: Calendar): Asked {
   const by = choiceOf(query, 'by', DIMENSIONS) ?? DIMENSIONS[0];
-  const asked = choiceOf(query, 'every', STEPS) ?? STEPS[0];
-  const every = isOfSessions(by) ? 'day' : asked;
-  const last = parseDay('to', query.get('to')) ?? new Date(`${dayOf(new Date())}T00:00:00Z`);
-  const to = new Date(last.getTime() + DAY_MS);
-  const from = parseDay('from', query.get('from')) ?? new Date(to.getTime() - DAYS_USUAL[every] * DAY_MS);
-  if (from >= to) throw invalidField('from', 'must not be after the last day');
-  const earliest = new Date(to.getTime() - DAYS_MAX[every] * DAY_MS);
+  const every = isOfSessions(by) ? 'day' : (choiceOf(query, 'every', STEPS) ?? STEPS[0]);
+  const calendar = isOfSessions(by) ? IN_UTC : ofTenant;
+  const last = parseDay('to', query.get('to')) ?? calendar.dayOf(new Date());
+  const asked = parseDay('from', query.get('from')) ?? daysLater(last, 1 - DAYS_USUAL[every]);
+  if (asked > last) throw invalidField('from', 'must not be after the last day');
+  const earliest = daysLater(last, 1 - DAYS_MAX[every]);
   // Asking for hours of a month that was shown by day is no mistake.
-  if (from < earliest && every === 'hour') return { by, every, from: earliest, to, isCut: true };
-  if (from < earliest) throw invalidField('from', `must be within ${DAYS_MAX[every]} days of the last day`);
-  return { by, every, from, to, isCut: false };
+  const isCut = asked < earliest;
+  if (isCut && every === 'day')
+    throw invalidField('from', `must be within ${DAYS_MAX.day} days of the last day`);
+  const first = isCut ? earliest : asked;
+  const [from, to] = [calendar.startOfDay(first), calendar.startOfDay(daysLater(last, 1))];
+  const bars = every === 'day' ? barsOfDays(calendar, first, last) : barsOfHours(calendar, from, to);
+  return { by, every, calendar, first, last, from, to, bars, isCut };
 }
 
-function parseDay(name: string, text: string | undefined): Date | undefined {
+function barsOfDays(calendar: Calendar, first: Day, last: Day): Bars {
+  const days = Array.from({ length: (Date.parse(last) - Date.parse(first)) / DAY_MS + 1 }, (_, at) =>
+    daysLater(first, at),
+  );
+  return {
+    times: days.map((day) => calendar.startOfDay(day)),
+    shown: days.map((day) => new Date(day)),
+    zone: calendar.zoneOf(calendar.monthOf(calendar.startOfDay(last))),
+  };
+}
+
+function barsOfHours(calendar: Calendar, from: Date, to: Date): Bars {
+  const offset = offsetAt(calendar.zoneOf(calendar.monthOf(from)), from.getTime());
+  const count = Math.ceil((to.getTime() - from.getTime()) / HOUR_MS);
+  const times = Array.from({ length: count }, (_, at) => new Date(from.getTime() + at * HOUR_MS));
+  return { times, shown: times.map((time) => new Date(time.getTime() + offset)), zone: nameOfOffset(offset) };
+}
+
+function parseDay(name: string, text: string | undefined): Day | undefined {
   if (text === undefined || text === '') return undefined;
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
-  if (Number.isNaN(day.getTime()) || dayOf(day) !== text)
+  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text)
     throw invalidField(name, 'must be a day such as 2026-11-01');
-  return day;
-}
-
-export function dayOf(time: Date): string {
-  return time.toISOString().slice(0, 10);
+  return text as Day;
 }
 
 /** The name of a bar: `2026-11-01`, or `2026-11-01 13:00`. */
-export function nameOfTime(time: Date, every: Step): string {
-  return every === 'day' ? dayOf(time) : time.toISOString().slice(0, 16).replace('T', ' ');
-}
-
-/** The last day of the period. */
-export function lastDayOf({ to }: Asked): string {
-  return dayOf(new Date(to.getTime() - DAY_MS));
+export function nameOfBar(shown: Date, every: Step): string {
+  return shown
+    .toISOString()
+    .slice(0, every === 'day' ? 10 : 16)
+    .replace('T', ' ');
 }
 
 /** The most expensive groups, one series each, and one for all others. */
 export async function findSpend(deps: Deps, tenant: TenantId, asked: Asked): Promise<Spend> {
-  const { by, every, from, to } = asked;
-  const step = STEP_MS[every];
-  const times = Array.from(
-    { length: Math.round((to.getTime() - from.getTime()) / step) },
-    (_, at) => new Date(from.getTime() + at * step),
-  );
+  const { by, every, calendar, from, to } = asked;
+  const { times } = asked.bars;
+  // The second of two days that begin at the same time has it.
+  const places = new Map(times.map((time, at) => [time.getTime(), at]));
   const amountsOf = (rows: readonly Pick<Row, 'time' | 'amount'>[]) => {
     const amounts = times.map(() => 0n);
-    for (const { time, amount } of rows)
-      amounts[Math.round((time!.getTime() - from.getTime()) / step)]! += amount;
+    for (const { time, amount } of rows) amounts[places.get(time!.getTime())!]! += amount;
     return amounts;
   };
   const { groups, total, unassigned, hasMore } = await findGroups(deps, tenant, asked);
@@ -114,11 +139,11 @@ export async function findSpend(deps: Deps, tenant: TenantId, asked: Asked): Pro
     name: (labels?.get(group) ?? group) || UNNAMED[by],
     amounts: amountsOf(rows.filter((row) => row.group === group)),
   }));
-  if (!hasMore) return { times, series, total, unassigned };
-  const query = { groupBy: [every], from, to, rooms: undefined, limit: SUMMARY_ROWS_MAX, skip: 0 };
+  if (!hasMore) return { series, total, unassigned };
+  const query = { groupBy: [every], calendar, from, to, rooms: undefined, limit: SUMMARY_ROWS_MAX, skip: 0 };
   const all = amountsOf((await summarizeUsage(deps.db, tenant, query)).rows);
   const others = all.map((sum, at) => series.reduce((left, { amounts }) => left - amounts[at]!, sum));
-  return { times, series: [...series, { name: OTHERS, amounts: others }], total, unassigned };
+  return { series: [...series, { name: OTHERS, amounts: others }], total, unassigned };
 }
 
 export function isOfSessions(by: Dimension): by is SessionGrouping {
@@ -135,7 +160,7 @@ interface Row {
 async function findRows(
   { db }: Deps,
   tenant: TenantId,
-  { by, every, from, to }: Asked,
+  { by, every, calendar, from, to }: Asked,
   { groups, limit }: { readonly groups: readonly string[]; readonly limit: number },
 ): Promise<Row[]> {
   const page = { from, to, limit, skip: 0 };
@@ -144,7 +169,7 @@ async function findRows(
     return rows.map((row) => ({ ...row, group: row.name }));
   }
   const rooms = by === 'room' ? groups : undefined;
-  const { rows } = await summarizeUsage(db, tenant, { groupBy: [every, by], rooms, ...page });
+  const { rows } = await summarizeUsage(db, tenant, { groupBy: [every, by], calendar, rooms, ...page });
   return rows.map((row) => ({ ...row, group: row[by] }));
 }
 

@@ -2,6 +2,7 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../base/failure.ts';
 import { plainDollars } from '../../../money/amount.ts';
+import { getCalendar } from '../../../money/calendar/get-calendar.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import {
   emptyState,
@@ -21,11 +22,9 @@ import {
   type Asked,
   DAYS_MAX,
   DIMENSIONS,
-  dayOf,
   findSpend,
   isOfSessions,
-  lastDayOf,
-  nameOfTime,
+  nameOfBar,
   parseAsked,
   type Spend,
 } from './spend-series.ts';
@@ -36,7 +35,7 @@ const loadAssets = () => import('../../consoles/assets/chart-assets.ts');
 export async function showSpend({ deps, session, query }: SessionCall): Promise<Answer> {
   let asked: Asked;
   try {
-    asked = parseAsked(query);
+    asked = parseAsked(query, await getCalendar(deps.db, session.tenant));
   } catch (error) {
     const faults = faultsOf(error, ['from', 'to']);
     if (!faults) throw error;
@@ -48,7 +47,7 @@ export async function showSpend({ deps, session, query }: SessionCall): Promise<
 ${renderForm(query, asked, {})}
 ${asked.isCut && html`<p class="note">Hours are shown of ${DAYS_MAX.hour} days at most: these are the last ones.</p>`}
 ${isOfSessions(asked.by) && query.get('every') === 'hour' && html`<p class="note">Sums by ${asked.by} are of days.</p>`}
-<p>${exact(spend.total)} from ${dayOf(asked.from)} to ${lastDayOf(asked)}.${
+<p>${exact(spend.total)} from ${asked.first} to ${asked.last}.${
     spend.unassigned > 0n &&
     html` Of all others, ${exact(spend.unassigned)} belongs to no <a href="/console/room-sessions">session</a>, or is not assigned yet.`
   }</p>
@@ -57,11 +56,11 @@ ${
     ? emptyState('Nothing was spent in this time.', 'Usage is listed by the hour in which it was charged.')
     : html`${renderChart({
         label: `Spend by ${asked.every} and ${asked.by}. The table below has the numbers.`,
-        bars: spend.times.map((time) => nameOfTime(time, asked.every)),
+        bars: asked.bars.shown.map((time) => nameOfBar(time, asked.every)),
         series: spend.series,
-        zoom: { ...asked, script: PLOT_ASSET.path, style: PLOT_STYLE_ASSET.path },
+        zoom: { ...asked.bars, every: asked.every, script: PLOT_ASSET.path, style: PLOT_STYLE_ASSET.path },
       })}
-<p><a href="/console/spend.csv?from=${dayOf(asked.from)}&to=${lastDayOf(asked)}&by=${asked.by}&every=${asked.every}">These numbers as CSV</a></p>
+<p><a href="/console/spend.csv?from=${asked.first}&to=${asked.last}&by=${asked.by}&every=${asked.every}">These numbers as CSV</a></p>
 ${renderTable(asked, spend)}`
 }
 <p><a href="/console/room-sessions">What each session cost</a></p>`;
@@ -71,8 +70,8 @@ ${renderTable(asked, spend)}`
 /** `asked`: what the fields mean; without it, what was typed. */
 function renderForm(query: Form, asked: Asked | undefined, faults: Faults): Html {
   return html`<form class="filters" method="get" action="/console/spend" novalidate>
-${field({ name: 'from', label: 'From (UTC)', value: asked ? dayOf(asked.from) : query.get('from'), input: html`type="date"`, faults })}
-${field({ name: 'to', label: 'To (UTC)', value: asked ? lastDayOf(asked) : query.get('to'), input: html`type="date"`, faults })}
+${field({ name: 'from', label: 'From', value: asked?.first ?? query.get('from'), input: html`type="date"`, faults })}
+${field({ name: 'to', label: 'To', value: asked?.last ?? query.get('to'), input: html`type="date"`, faults })}
 ${select(
   'by',
   'By',
@@ -99,16 +98,16 @@ ${select(
 }
 
 /** Without the rows in which nothing was spent. The script of the chart reads the numbers here. */
-function renderTable({ by, every }: Asked, { times, series, total }: Spend): Html {
-  const sums = times.map((_, at) => series.reduce((sum, { amounts }) => sum + amounts[at]!, 0n));
+function renderTable({ by, every, bars }: Asked, { series, total }: Spend): Html {
+  const sums = bars.shown.map((_, at) => series.reduce((sum, { amounts }) => sum + amounts[at]!, 0n));
   return scrolling(
     `Spend by ${every}`,
     html`<table id="spend"><caption>Spend by ${every} and ${by}</caption>
-<thead><tr><th scope="col">${every === 'day' ? 'Day' : 'Hour'} (UTC)</th>${series.map(({ name }) => html`<th scope="col" class="number">${named(name)}</th>`)}<th scope="col" class="number">All</th></tr></thead>
-<tbody>${times.map(
+<thead><tr><th scope="col">${every === 'day' ? 'Day' : 'Hour'} (${bars.zone})</th>${series.map(({ name }) => html`<th scope="col" class="number">${named(name)}</th>`)}<th scope="col" class="number">All</th></tr></thead>
+<tbody>${bars.shown.map(
       (time, at) =>
         sums[at]! > 0n &&
-        html`<tr data-at="${time.getTime() / 1000}"><th scope="row" class="moment">${nameOfTime(time, every)}</th>${series.map(({ amounts }) => html`<td class="number">${amounts[at]! > 0n ? exact(amounts[at]!) : '–'}</td>`)}<td class="number">${exact(sums[at]!)}</td></tr>`,
+        html`<tr data-at="${time.getTime() / 1000}"><th scope="row" class="moment">${nameOfBar(time, every)}</th>${series.map(({ amounts }) => html`<td class="number">${amounts[at]! > 0n ? exact(amounts[at]!) : '–'}</td>`)}<td class="number">${exact(sums[at]!)}</td></tr>`,
     )}</tbody>
 <tfoot><tr><th scope="row">All ${every}s</th>${series.map(
       ({ amounts }) => html`<td class="number">${exact(amounts.reduce((sum, each) => sum + each, 0n))}</td>`,
@@ -117,17 +116,17 @@ function renderTable({ by, every }: Asked, { times, series, total }: Spend): Htm
 }
 
 export async function sendSpend({ deps, session, query }: SessionCall): Promise<Answer> {
-  const asked = parseAsked(query);
+  const asked = parseAsked(query, await getCalendar(deps.db, session.tenant));
   if (asked.isCut) throw invalidField('from', `must be within ${DAYS_MAX.hour} days of the last day`);
-  const { times, series } = await findSpend(deps, session.tenant, asked);
-  const lines = times.flatMap((time, at) =>
+  const { series } = await findSpend(deps, session.tenant, asked);
+  const lines = asked.bars.shown.flatMap((time, at) =>
     series
       .filter(({ amounts }) => amounts[at]! > 0n)
       .map(({ name, amounts }) => {
         const amount = amounts[at]!;
-        return renderCsv([nameOfTime(time, asked.every), name, amount, plainDollars(amount)]);
+        return renderCsv([nameOfBar(time, asked.every), name, amount, plainDollars(amount)]);
       }),
   );
   const body = [renderCsv([asked.every, asked.by, 'micros', 'dollars']), ...lines].join('');
-  return { kind: 'file', type: 'text/csv; charset=utf-8', body, saveAs: `spend-${dayOf(asked.from)}.csv` };
+  return { kind: 'file', type: 'text/csv; charset=utf-8', body, saveAs: `spend-${asked.first}.csv` };
 }

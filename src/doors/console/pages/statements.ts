@@ -1,7 +1,8 @@
 /** `/console/statements`: the account of each month, to look at and to keep. */
 import { html } from '@boxoffice/pages/html';
 import { notFound } from '../../../base/failure.ts';
-import { monthOf, parseMonth } from '../../../money/month.ts';
+import { getCalendar } from '../../../money/calendar/get-calendar.ts';
+import { parseMonth } from '../../../money/month.ts';
 import { buildStatement } from '../../../money/statements/build-statement.ts';
 import { listStatements } from '../../../money/statements/list-statements.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
@@ -13,8 +14,9 @@ import type { SessionCall } from '../route.ts';
 
 export async function showStatements({ deps, session }: SessionCall): Promise<Answer> {
   const statements = await listStatements(deps.db, session.tenant);
+  const calendar = await getCalendar(deps.db, session.tenant);
   const body = html`<h1>Statements</h1>
-<p><a href="/console/statements/${monthOf(new Date())}">This month so far</a> · <a href="/console/billing-details">Billing details</a></p>
+<p><a href="/console/statements/${calendar.monthOf(new Date())}">This month so far</a> · <a href="/console/billing-details">Billing details and time zone</a></p>
 ${
   statements.length === 0
     ? emptyState(

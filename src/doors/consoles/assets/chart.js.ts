@@ -59,7 +59,7 @@ if (figure && table) {
     fields.from.value = timeText(range[0]).slice(0, 10);
     fields.to.value = timeText(range[1] - step).slice(0, 10);
     state.textContent = dollars(sums.at(-1)) + ' from ' + timeText(range[0]) + ' to ' +
-      timeText(range[1] - (step < 86400 ? 0 : step)) + ' (UTC). The table shows the same.';
+      timeText(range[1] - (step < 86400 ? 0 : step)) + ' (' + figure.dataset.zone + '). The table shows the same.';
   };
   const zoomTo = (start, end) => {
     const first = Math.max(from, Math.min(to - step, from + Math.round((start - from) / step) * step));
