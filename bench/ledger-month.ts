@@ -11,17 +11,17 @@ export const ROOMS = 2_000;
 const ROOMS_OF_BATCH = 20;
 export const PARTICIPANTS = 50_000;
 
-/** Equal batches at even intervals. Each record costs a whole number of micros: its ceiling. */
+/** Equal batches at even intervals. Each record costs a whole number of micros: its ceiling. `sums`: how long those of hours are. */
 export async function fillMonth(
   stand: Stand,
   tenant: TenantId,
   records: number,
-  { from = new Date(MONTH.from), participant = SCATTERED } = {},
+  { from = new Date(MONTH.from), participant = SCATTERED, sums = '1 hour' } = {},
 ): Promise<void> {
   await onLongClient(stand, async (client) => {
     await fillPostings(client, tenant, records / BATCH, from);
     await client.query(insertRecords(participant), [tenant]);
-    await client.query(ROOM_HOURS, [tenant]);
+    await client.query(ROOM_HOURS, [tenant, sums]);
     await client.query(HOURS, [tenant]);
     await rollUpUsage(stand);
     await client.query('vacuum analyze');
@@ -67,7 +67,7 @@ const insertRecords = (
 
 const ROOM_HOURS = `insert into usage_room_hours
     (tenant_id, hour, room, role, tier, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
-  select r.tenant_id, date_trunc('hour', r.inserted_at, 'UTC'), r.room, r.role, r.tier, count(*), sum(seconds),
+  select r.tenant_id, date_bin($2::interval, r.inserted_at, 'epoch'), r.room, r.role, r.tier, count(*), sum(seconds),
          sum(egress_bytes), sum(ingress_bytes), sum(amount), 0
     from usage_records r where tenant_id = $1 group by 1, 2, 3, 4, 5`;
 

@@ -26,6 +26,7 @@ import { describeMachine, renderReport } from './report.ts';
 import { runBenchmark } from './run.ts';
 import { sessions } from './sessions.ts';
 import { start } from './start.ts';
+import { timeZones } from './time-zones.ts';
 import { usageCases } from './usage-cases.ts';
 import { usageFloors } from './usage-floors.ts';
 import { usageHot } from './usage-hot.ts';
@@ -44,6 +45,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageCases,
   flat,
   ledgerReads,
+  timeZones,
   grants,
   sessions,
   consolePages,
