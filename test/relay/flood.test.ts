@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type TestTenant, useService } from '../support/service.ts';
 import { type Meeting, openMeeting, PACKET_BYTES, picture } from './media.ts';
-import { followEvents } from './requests.ts';
+import { followEvents, metricOf } from './requests.ts';
 import { type Relay, startRelay } from './support.ts';
 
 const app = useService();
@@ -19,11 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay?.stop());
 
-async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${relay.url}/metrics`)).text();
-  const line = text.split('\n').find((each) => each.startsWith(name));
-  return Number(line?.split(' ').at(-1) ?? 0);
-}
+const metric = (name: string) => metricOf(relay, name);
 const BYTES_OUT = 'relay_rtp_bytes_total{direction="out"}';
 const TOO_FAST = 'relay_sessions_ended_total{code="TOO_FAST"}';
 

@@ -48,6 +48,13 @@ export async function challengeFrom({ url }: Pick<Relay, 'url'>): Promise<string
   return (await fetch(`${url}/healthz`)).headers.get('dpop-nonce')!;
 }
 
+/** A metric of the relay, with its labels; 0 before it is first counted. */
+export async function metricOf({ url }: Pick<Relay, 'url'>, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(name));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
+
 /** A request with a token and a proof. */
 export async function sendTo(
   { relay, device, token }: Sender,
