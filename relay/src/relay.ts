@@ -46,6 +46,9 @@ interface Media {
   readonly connected: () => void;
 }
 
+/** Without revocations the relay refuses all. If the service is away for longer, the relay says so itself. */
+const FIRST_REVOCATIONS_MS_MAX = 5_000;
+
 /** The longest wait of a record on the disk for others, if the service answers. */
 const BATCH_SECONDS = 5;
 
@@ -56,6 +59,7 @@ export class Relay {
   readonly #reporter: UsageReporter;
   readonly #feed: RevocationFeed;
   readonly #problems: Problems;
+  readonly #knowsRevocations = Promise.withResolvers<void>();
   readonly #rooms = new Map<string, Room>();
   readonly #sessions = new Map<string, Session>();
   readonly #participants = new Map<string, Participant>();
@@ -79,6 +83,7 @@ export class Relay {
       onError: problems.revocations,
       onChange: (_tenant, revocations) => {
         problems.revocationsCame();
+        this.#knowsRevocations.resolve();
         for (const session of this.#sessions.values()) session.check(revocations);
       },
       onBudgets: () => {
@@ -96,6 +101,7 @@ export class Relay {
     });
   }
 
+  /** Resolves when it can admit, or the service has not answered for long. */
   static async open(settings: Settings): Promise<Relay> {
     const { service: url, key, spool, relayId, reportSeconds: intervalSeconds } = settings;
     const batchSeconds = Math.min(BATCH_SECONDS, intervalSeconds);
@@ -110,7 +116,11 @@ export class Relay {
       batchSeconds,
       onEvent,
     });
-    return new Relay(settings, reporter, problems);
+    const relay = new Relay(settings, reporter, problems);
+    const timer = setTimeout(relay.#knowsRevocations.resolve, FIRST_REVOCATIONS_MS_MAX);
+    await relay.#knowsRevocations.promise;
+    clearTimeout(timer);
+    return relay;
   }
 
   /** Why the service refuses the relay's key. While its stream tells whom to admit, it takes the key. */
