@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Uri};
+use http::{HeaderMap, Request, Response, Uri};
 use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Builder, Client};
@@ -51,14 +52,30 @@ impl Http {
         request: Request<Full<Bytes>>,
         bytes_max: usize,
     ) -> Result<Answer, BoxError> {
-        let (parts, body) = self.client.request(request).await?.into_parts();
-        let body = Limited::new(body, bytes_max).collect().await?.to_bytes();
-        Ok(Answer {
-            status: parts.status.as_u16(),
-            headers: parts.headers,
-            body,
-        })
+        read_answer(self.open(request).await?, bytes_max).await
     }
+
+    /// An answer whose body is still to be read.
+    pub(crate) async fn open(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, BoxError> {
+        Ok(self.client.request(request).await?)
+    }
+}
+
+/// Fails if the body is longer than `bytes_max`.
+pub(crate) async fn read_answer(
+    answer: Response<Incoming>,
+    bytes_max: usize,
+) -> Result<Answer, BoxError> {
+    let (parts, body) = answer.into_parts();
+    let body = Limited::new(body, bytes_max).collect().await?.to_bytes();
+    Ok(Answer {
+        status: parts.status.as_u16(),
+        headers: parts.headers,
+        body,
+    })
 }
 
 /// A client that speaks HTTP/2 only, without negotiation where there is no TLS.

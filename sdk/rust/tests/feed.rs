@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::file;
-use crate::support::{Answer, Server};
+use crate::support::{Answer, Server, Then};
 
 fn vectors() -> Value {
     serde_json::from_str(&file("docs/vectors/revocations.json")).unwrap()
@@ -70,6 +70,70 @@ async fn it_follows_the_tenant() {
     assert_eq!(paths[0], "/v1/revocations/t_e3131c22f12898a2");
     assert_eq!(paths[1], "/v1/revocations/t_e3131c22f12898a2?after=42");
     assert!(server.received()[0].headers.get("authorization").is_none());
+    feed.close().await;
+}
+
+const TENANT: &str = "t_e3131c22f12898a2";
+
+fn events(admitted: &[&str], then: Then) -> Answer {
+    let jws = vectors()["jws"].as_str().unwrap().to_owned();
+    let mut text = format!(": hello\n\nevent: revocations\ndata: {jws}\n\n");
+    for told in admitted {
+        text += &format!("event: admitted\ndata: {told}\n\n");
+    }
+    Answer::Events(text, then)
+}
+
+#[tokio::test]
+async fn a_stream_with_a_relay_key_tells_which_budgets_are_spent() {
+    let server = Server::start(|_, _| {
+        let told = [
+            r#"{"admitted":true}"#,
+            r#"{"admitted":true,"reached_budgets":["bu_1","bu_2"]}"#,
+        ];
+        events(&told, Then::Silence)
+    })
+    .await;
+    let (told, mut news) = mpsc::unbounded_channel();
+    let feed = feed(&server)
+        .relay_key(|tenant| Some(format!("key-of-{tenant}")))
+        .on_budgets(move |tenant| told.send(tenant.to_owned()).unwrap())
+        .follow()
+        .unwrap();
+    assert_eq!(news.recv().await.unwrap(), TENANT);
+    let budgets = |names: &[&str]| names.iter().map(|&name| name.into()).collect::<Vec<_>>();
+    assert!(feed.budget_reached(TENANT, &budgets(&["bu_0", "bu_2"])));
+    assert!(!feed.budget_reached(TENANT, &budgets(&["bu_0"])));
+    assert!(!feed.budget_reached("t_other", &budgets(&["bu_1"])));
+    assert_eq!(feed.admitted(TENANT), Some(true));
+    assert_eq!(feed.admitted("t_other"), None);
+    assert_eq!(feed.get(TENANT).unwrap().seq, 42);
+    let headers = server.received()[0].headers.clone();
+    assert_eq!(headers["authorization"], format!("Bearer key-of-{TENANT}"));
+    assert_eq!(headers["accept"], "text/event-stream");
+    feed.close().await;
+}
+
+#[tokio::test]
+async fn what_a_stream_told_ends_with_it() {
+    let server = Server::start(|number, _| match number {
+        0 => events(&[r#"{"admitted":true}"#], Then::Break),
+        _ => Answer::Silence,
+    })
+    .await;
+    let (failed, mut failures) = mpsc::unbounded_channel();
+    let feed = feed(&server)
+        .relay_key(|_| Some("the-key".to_owned()))
+        .on_error(move |error| failed.send(error.code).unwrap())
+        .follow()
+        .unwrap();
+    assert_eq!(
+        failures.recv().await.unwrap(),
+        RevocationsErrorCode::NoAnswer
+    );
+    // The error is told after what the stream told was forgotten.
+    assert_eq!(feed.admitted(TENANT), None);
+    assert_eq!(feed.get(TENANT).unwrap().seq, 42);
     feed.close().await;
 }
 

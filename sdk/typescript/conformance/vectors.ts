@@ -38,6 +38,7 @@ async function codeOf(file: File, vector: File): Promise<string | null> {
     rooms: new Set([file.served.room]),
     currentRoomUid: () => file.served.room_uid,
     admitted: () => vector.admitted ?? true,
+    budgetReached: (_, budgets) => budgets.some((each) => vector.reached_budgets?.includes(each)),
     clock: { now: () => 0, wallNow: () => file.now * 1000 },
     ...(vector.revocations && { revocations: () => vector.revocations as Revocations }),
   });

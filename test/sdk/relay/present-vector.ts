@@ -19,6 +19,7 @@ async function present(file: VectorFile, vector: Vector): Promise<unknown> {
     rooms: new Set([file.served.room]),
     currentRoomUid: () => file.served.room_uid,
     admitted: () => vector.admitted ?? true,
+    budgetReached: (_, budgets) => budgets.some((each) => vector.reached_budgets?.includes(each)),
     ...(vector.revocations && { revocations: () => vector.revocations as unknown as Revocations }),
   });
   if (vector.challenge_issued !== false) issue(relay, challenge);

@@ -38,6 +38,8 @@ export interface Vector {
   readonly challenge_issued?: false;
   readonly revocations?: Json;
   readonly admitted?: false;
+  /** Budgets that are spent. */
+  readonly reached_budgets?: readonly string[];
   /** The running session that the token renews. */
   readonly renews?: typeof session;
 }
@@ -88,6 +90,7 @@ export const revoked = (changes: Json): Changes => ({
 const unsigned = (alg: string) => signingInput(tokenHeader({ alg }), tokenClaims());
 const session = { tenant: TENANT, username: 'ann', room_uid: ROOM_UID, device: DEVICE_THUMBPRINT };
 
+const BUDGETED: Json = { bud: ['bu_1', 'bu_2'] };
 const BANNED_RANGE = ['*', 'range', hashedRange(RANGE_SALT, '192.0.2.0/24'), null];
 
 const CASES: readonly Case[] = [
@@ -103,6 +106,16 @@ const CASES: readonly Case[] = [
   ],
   ['a claim of a later version', null, { claims: { of_later: 5 } }],
   ['a renewal without credit', null, { rest: { renews: session, admitted: false } }],
+  [
+    'a budget, and another one that is spent',
+    null,
+    { claims: BUDGETED, rest: { reached_budgets: ['bu_3'] } },
+  ],
+  [
+    'a renewal with a budget that is spent',
+    null,
+    { claims: BUDGETED, rest: { renews: session, reached_budgets: ['bu_2'] } },
+  ],
 
   ['two segments', 'TOKEN_MALFORMED', { token: 'e30.e30' }],
   ['more than 4 KiB', 'TOKEN_TOO_LARGE', { token: 'a'.repeat(4097) }],
@@ -191,6 +204,11 @@ const CASES: readonly Case[] = [
     { rest: { connection: { dtls_fingerprint: FINGERPRINT.replace(/^../, '00') } } },
   ],
   ['no credit', 'NOT_ADMITTED', { rest: { admitted: false } }],
+  [
+    'a budget that is spent',
+    'NOT_ADMITTED',
+    { claims: BUDGETED, rest: { reached_budgets: ['bu_2', 'bu_3'] } },
+  ],
   [
     'a banned range, and an address that is not known',
     'ADDRESS_UNKNOWN',

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	"boxoffice.example/boxoffice/sdk/go/relay"
@@ -38,6 +39,7 @@ type tokenVector struct {
 	ChallengeIssued *bool              `json:"challenge_issued"`
 	Revocations     *relay.Revocations `json:"revocations"`
 	Admitted        *bool              `json:"admitted"`
+	ReachedBudgets  []string           `json:"reached_budgets"`
 	Renews          *session           `json:"renews"`
 }
 
@@ -146,8 +148,11 @@ func (f *tokenFile) verifierFor(vector tokenVector, challenge string) (*relay.Ve
 		ServesRoom:     func(room string) bool { return room == f.Served.Room },
 		CurrentRoomUID: func(string, string) string { return f.Served.RoomUID },
 		Admitted:       func(string) bool { return vector.Admitted == nil || *vector.Admitted },
-		Clock:          stoppedClock{time.Unix(f.Now, 0)},
-		Random:         func(bytes []byte) { copy(bytes, random) },
+		BudgetReached: func(_ string, budgets []string) bool {
+			return slices.ContainsFunc(budgets, func(each string) bool { return slices.Contains(vector.ReachedBudgets, each) })
+		},
+		Clock:  stoppedClock{time.Unix(f.Now, 0)},
+		Random: func(bytes []byte) { copy(bytes, random) },
 	}
 	if vector.Revocations != nil {
 		options.Revocations = func(string) *relay.Revocations { return vector.Revocations }

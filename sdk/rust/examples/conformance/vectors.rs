@@ -72,6 +72,7 @@ fn verifier(file: &Value, vector: &Value, challenge: &str) -> Result<TokenVerifi
     let served = &file["served"];
     let (room_uid, now) = (text(&served["room_uid"]), time(&file["now"]));
     let is_admitted = vector["admitted"] != json!(false);
+    let reached = vector["reached_budgets"].clone();
     let bytes: [u8; 32] = URL_SAFE_NO_PAD
         .decode(challenge)
         .ok()
@@ -83,6 +84,10 @@ fn verifier(file: &Value, vector: &Value, challenge: &str) -> Result<TokenVerifi
         .rooms([text(&served["room"])])
         .current_room_uid(move |_, _| Some(room_uid.clone()))
         .admitted(move |_| is_admitted)
+        .budget_reached(move |_, budgets| {
+            let mut spent = reached.as_array().into_iter().flatten();
+            spent.any(|each| budgets.iter().any(|budget| each == budget))
+        })
         .wall_clock(move || now)
         .random(move || bytes);
     if let Some(revocations) = vector.get("revocations") {

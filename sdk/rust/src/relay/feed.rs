@@ -1,4 +1,5 @@
-//! Follows the revocations of the tenants' tokens: one continuous long poll for each tenant.
+//! Follows the revocations of the tenants' tokens, and whether the tenants are admitted: one stream for each tenant, or,
+//! where an older service or a proxy does not offer it, a continuous long poll.
 //!
 //! A snapshot is accepted only if the service signed it for this tenant, and never if it is older than the
 //! current one. Without a fresh snapshot, the verifier refuses newcomers and renewals; running sessions
@@ -11,25 +12,32 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use http::Request;
+use http::{Request, Response};
 use http_body_util::Full;
+use hyper::body::Incoming;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::event_stream::EventStream;
 use super::revocations::{ExpectedRevocations, Revocations, verify_revocations};
 use super::signing_keys::{Jwks, SigningKeys};
+use super::told::Told;
 use crate::calls::random_fraction;
 use crate::error::{Error, read_retry_after};
-use crate::http::{Http, encode, read_url, tls};
+use crate::http::{Answer, BoxError, Http, encode, read_answer, read_url, tls};
 
-/// The service answers within 25 seconds, even without news.
+/// The service says something every 25 seconds, even without news.
 const ANSWER_MAX: Duration = Duration::from_secs(40);
+/// A stream begins at once. A proxy that collects the whole answer first would never let it through.
+const FIRST_EVENT_MAX: Duration = Duration::from_secs(10);
+/// How long there are polls after a stream was not offered, or refused.
+const POLLS: Duration = Duration::from_secs(300);
 const FIRST_RETRY: Duration = Duration::from_millis(500);
 /// Snapshots last a minute, so there is time for several attempts.
 const RETRY_MAX: Duration = Duration::from_secs(5);
 /// A longer `Retry-After` is cut to this: without snapshots no participant is admitted.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(30);
-/// After an immediate answer without news.
+/// After an immediate answer without news, or the end of a stream: all relays may come back at once.
 const NOTHING_NEW: Duration = Duration::from_secs(1);
 const SNAPSHOT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -90,12 +98,15 @@ impl std::error::Error for RevocationsError {}
 /// The time of day.
 pub type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 type OnChange = Arc<dyn Fn(&str, &Arc<Revocations>) + Send + Sync>;
+type OnBudgets = Arc<dyn Fn(&str) + Send + Sync>;
+type RelayKey = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 type OnError = Arc<dyn Fn(&RevocationsError) + Send + Sync>;
 
 /// The current revocations, kept up to date until it is closed or dropped.
 #[derive(Debug)]
 pub struct RevocationFeed {
     snapshots: Snapshots,
+    told: Told,
     tasks: JoinSet<()>,
 }
 
@@ -116,7 +127,9 @@ impl RevocationFeed {
             jwks: None,
             jwks_url: None,
             ca_certificates: None,
+            relay_key: Arc::new(|_| None),
             on_change: Arc::new(|_, _| {}),
+            on_budgets: Arc::new(|_| {}),
             on_error: Arc::new(|_| {}),
             wall_clock: Arc::new(SystemTime::now),
         }
@@ -128,13 +141,25 @@ impl RevocationFeed {
         self.snapshots.get(tenant)
     }
 
-    /// Stop polling. Returns when no poll is in progress.
+    /// Whether the tenant is admitted, as of now; `None` while no stream with a relay key tells it.
+    #[must_use]
+    pub fn admitted(&self, tenant: &str) -> Option<bool> {
+        self.told.admitted(tenant)
+    }
+
+    /// Whether one of these budgets, those of a token, is spent, as far as a stream with a relay key has told.
+    #[must_use]
+    pub fn budget_reached(&self, tenant: &str, budgets: &[String]) -> bool {
+        self.told.budget_reached(tenant, budgets)
+    }
+
+    /// Stop following. Returns when no request is in progress.
     pub async fn close(mut self) {
         self.tasks.shutdown().await;
     }
 
-    pub(crate) fn reader(&self) -> Snapshots {
-        self.snapshots.clone()
+    pub(crate) fn readers(&self) -> (Snapshots, Told) {
+        (self.snapshots.clone(), self.told.clone())
     }
 }
 
@@ -167,7 +192,9 @@ pub struct RevocationFeedBuilder {
     jwks: Option<Jwks>,
     jwks_url: Option<String>,
     ca_certificates: Option<Vec<u8>>,
+    relay_key: RelayKey,
     on_change: OnChange,
+    on_budgets: OnBudgets,
     on_error: OnError,
     wall_clock: WallClock,
 }
@@ -188,6 +215,22 @@ impl RevocationFeedBuilder {
     /// CA certificates in PEM, in place of the system's.
     pub fn ca_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.ca_certificates = Some(pem.into());
+        self
+    }
+
+    /// A relay key of the tenant, with which the stream also tells whether the tenant is admitted, and which budgets are
+    /// spent. It is read for each stream. Without it, or if it does not work, revocations are followed all the same.
+    pub fn relay_key(
+        mut self,
+        key: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.relay_key = Arc::new(key);
+        self
+    }
+
+    /// The budgets that are spent changed: end the running sessions for which [`RevocationFeed::budget_reached`] is true.
+    pub fn on_budgets(mut self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.on_budgets = Arc::new(listener);
         self
     }
 
@@ -224,7 +267,7 @@ impl RevocationFeedBuilder {
         let tls =
             tls(ca_pem).map_err(|error| Error::invalid("ca_certificates", &error.to_string()))?;
         let keys = SigningKeys::of(self.jwks.as_ref(), self.jwks_url.as_deref(), ca_pem)?;
-        let snapshots = Snapshots::default();
+        let (snapshots, told) = (Snapshots::default(), Told::default());
         let mut tasks = JoinSet::new();
         let (tenants, http) = (self.tenants.clone(), Http::new(&tls));
         let url = url.to_string().trim_end_matches('/').to_owned();
@@ -234,11 +277,16 @@ impl RevocationFeedBuilder {
             http,
             keys,
             snapshots: snapshots.clone(),
+            told: told.clone(),
         });
         for tenant in tenants {
             tasks.spawn(follower.clone().follow(tenant));
         }
-        Ok(RevocationFeed { snapshots, tasks })
+        Ok(RevocationFeed {
+            snapshots,
+            told,
+            tasks,
+        })
     }
 }
 
@@ -256,50 +304,163 @@ struct Follower {
     http: Http,
     keys: SigningKeys,
     snapshots: Snapshots,
+    told: Told,
+}
+
+/// What a follower remembers from one attempt to the next.
+struct Course {
+    failures: u32,
+    streams_from: Instant,
+}
+
+impl Course {
+    fn is_not_offered(&mut self) {
+        self.streams_from = Instant::now() + POLLS;
+    }
 }
 
 impl Follower {
     async fn follow(self: Arc<Self>, tenant: String) {
-        let mut failures = 0;
+        let mut course = Course {
+            failures: 0,
+            streams_from: Instant::now(),
+        };
         loop {
             let asked_at = Instant::now();
-            let error = match self
-                .ask(&tenant)
-                .await
-                .and_then(|found| self.keep(&tenant, found))
-            {
+            let wants_stream = asked_at >= course.streams_from;
+            let outcome = if wants_stream {
+                self.stream(&tenant, &mut course).await
+            } else {
+                self.poll(&tenant).await
+            };
+            self.told.forget(&tenant);
+            match outcome {
                 Ok(is_new) => {
-                    failures = 0;
-                    if !is_new && asked_at.elapsed() < NOTHING_NEW {
+                    course.failures = 0;
+                    let is_hasty = !is_new && asked_at.elapsed() < NOTHING_NEW;
+                    let has_ended = wants_stream && Instant::now() >= course.streams_from;
+                    if is_hasty || has_ended {
                         sleep(NOTHING_NEW.mul_f64(fraction())).await;
                     }
-                    continue;
                 }
-                Err(error) => error,
-            };
-            tell(|| (self.options.on_error)(&error));
-            let ceiling = FIRST_RETRY
-                .saturating_mul(2_u32.saturating_pow(failures))
-                .min(RETRY_MAX);
-            failures = failures.saturating_add(1);
-            sleep(
-                ceiling
-                    .mul_f64(fraction())
-                    .max(error.retry_after.min(RETRY_AFTER_MAX)),
-            )
-            .await;
+                Err(error) => self.back_off(&error, &mut course.failures).await,
+            }
         }
     }
 
-    async fn ask(&self, tenant: &str) -> Result<Revocations, RevocationsError> {
-        let mut url = format!("{}/v1/revocations/{}", self.url, encode(tenant));
+    async fn back_off(&self, error: &RevocationsError, failures: &mut u32) {
+        tell(|| (self.options.on_error)(error));
+        let ceiling = FIRST_RETRY
+            .saturating_mul(2_u32.saturating_pow(*failures))
+            .min(RETRY_MAX);
+        *failures = failures.saturating_add(1);
+        sleep(
+            ceiling
+                .mul_f64(fraction())
+                .max(error.retry_after.min(RETRY_AFTER_MAX)),
+        )
+        .await;
+    }
+
+    /// Whether the answer brought news.
+    async fn poll(&self, tenant: &str) -> Result<bool, RevocationsError> {
+        let mut url = self.url_of(tenant);
         if let Some(known) = self.snapshots.get(tenant) {
             url = format!("{url}?after={}", known.seq);
         }
-        let text = match timeout(ANSWER_MAX, self.fetch(&url, tenant)).await {
-            Ok(answer) => answer?,
-            Err(_) => return Err(failed(RevocationsErrorCode::NoAnswer, tenant)),
+        let request = Request::get(url).body(Full::new(Bytes::new()));
+        let answer = timeout(ANSWER_MAX, async {
+            self.http.send(request?, SNAPSHOT_BYTES_MAX).await
+        });
+        self.accept_answer(tenant, in_time(answer.await)).await
+    }
+
+    /// Follow a stream to its end. Returns whether it brought news.
+    async fn stream(&self, tenant: &str, course: &mut Course) -> Result<bool, RevocationsError> {
+        let Ok(opened) = timeout(FIRST_EVENT_MAX, self.open(tenant)).await else {
+            course.is_not_offered();
+            return Err(failed(RevocationsErrorCode::NoAnswer, tenant));
         };
+        let answer = opened.map_err(|_| failed(RevocationsErrorCode::NoAnswer, tenant))?;
+        let kind = answer.headers().get("content-type");
+        let is_stream = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        if !is_stream && answer.status().as_u16() < 500 {
+            course.is_not_offered();
+        }
+        if !is_stream || answer.status() != 200 {
+            let answer = timeout(ANSWER_MAX, read_answer(answer, SNAPSHOT_BYTES_MAX));
+            return self.accept_answer(tenant, in_time(answer.await)).await;
+        }
+        self.read_stream(tenant, answer, course).await
+    }
+
+    async fn open(&self, tenant: &str) -> Result<Response<Incoming>, BoxError> {
+        let mut request = Request::get(self.url_of(tenant)).header("accept", "text/event-stream");
+        if let Some(key) = (self.options.relay_key)(tenant) {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        self.http.open(request.body(Full::new(Bytes::new()))?).await
+    }
+
+    async fn read_stream(
+        &self,
+        tenant: &str,
+        answer: Response<Incoming>,
+        course: &mut Course,
+    ) -> Result<bool, RevocationsError> {
+        let mut events = EventStream::new(answer.into_body(), SNAPSHOT_BYTES_MAX);
+        let (mut limit, mut is_new) = (FIRST_EVENT_MAX, false);
+        loop {
+            let Ok(next) = timeout(limit, events.next()).await else {
+                if limit == FIRST_EVENT_MAX {
+                    course.is_not_offered();
+                }
+                return Err(failed(RevocationsErrorCode::NoAnswer, tenant));
+            };
+            let next = next.map_err(|_| failed(RevocationsErrorCode::NoAnswer, tenant))?;
+            let Some(event) = next else {
+                return Ok(is_new);
+            };
+            (limit, course.failures) = (ANSWER_MAX, 0);
+            match event.event.as_str() {
+                "revocations" => is_new |= self.accept(tenant, &event.data).await?,
+                "admitted" if self.told.read(tenant, &event.data) => {
+                    tell(|| (self.options.on_budgets)(tenant));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn url_of(&self, tenant: &str) -> String {
+        format!("{}/v1/revocations/{}", self.url, encode(tenant))
+    }
+
+    /// Whether it brought news. `None`: there was no answer in time.
+    async fn accept_answer(
+        &self,
+        tenant: &str,
+        answer: Option<Answer>,
+    ) -> Result<bool, RevocationsError> {
+        let answer = answer.ok_or_else(|| failed(RevocationsErrorCode::NoAnswer, tenant))?;
+        if answer.status == 200 {
+            let text = String::from_utf8(answer.body.into());
+            let text = text.map_err(|_| failed(RevocationsErrorCode::NotValid, tenant))?;
+            return self.accept(tenant, &text).await;
+        }
+        let retry_after = answer
+            .headers
+            .get("retry-after")
+            .and_then(|value| value.to_str().ok());
+        Err(RevocationsError {
+            status: Some(answer.status),
+            retry_after: retry_after.and_then(read_retry_after).unwrap_or_default(),
+            ..failed(RevocationsErrorCode::BadAnswer, tenant)
+        })
+    }
+
+    /// Whether the snapshot differs from the previous one.
+    async fn accept(&self, tenant: &str, jws: &str) -> Result<bool, RevocationsError> {
         let RevocationFeedBuilder {
             issuer,
             audience,
@@ -313,33 +474,11 @@ impl Follower {
             keys: &self.keys,
             now: wall_clock(),
         };
-        let found = verify_revocations(&text, expected).await;
-        found.ok_or_else(|| failed(RevocationsErrorCode::NotValid, tenant))
-    }
-
-    async fn fetch(&self, url: &str, tenant: &str) -> Result<String, RevocationsError> {
-        let no_answer = || failed(RevocationsErrorCode::NoAnswer, tenant);
-        let request = Request::get(url)
-            .body(Full::new(Bytes::new()))
-            .map_err(|_| no_answer())?;
-        let answer = self
-            .http
-            .send(request, SNAPSHOT_BYTES_MAX)
-            .await
-            .map_err(|_| no_answer())?;
-        if answer.status == 200 {
-            let text = String::from_utf8(answer.body.into());
-            return text.map_err(|_| failed(RevocationsErrorCode::NotValid, tenant));
-        }
-        let retry_after = answer
-            .headers
-            .get("retry-after")
-            .and_then(|value| value.to_str().ok());
-        Err(RevocationsError {
-            status: Some(answer.status),
-            retry_after: retry_after.and_then(read_retry_after).unwrap_or_default(),
-            ..failed(RevocationsErrorCode::BadAnswer, tenant)
-        })
+        let found = verify_revocations(jws, expected).await;
+        self.keep(
+            tenant,
+            found.ok_or_else(|| failed(RevocationsErrorCode::NotValid, tenant))?,
+        )
     }
 
     /// Whether it differs from the previous one.
@@ -374,6 +513,10 @@ fn failed(code: RevocationsErrorCode, tenant: &str) -> RevocationsError {
         status,
         retry_after,
     }
+}
+
+fn in_time<E>(answer: Result<Result<Answer, BoxError>, E>) -> Option<Answer> {
+    answer.ok()?.ok()
 }
 
 /// Without random numbers, wait in full.

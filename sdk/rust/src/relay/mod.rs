@@ -1,7 +1,8 @@
 //! For relays: who may come in, decided without a request to the service.
 //!
 //! [`TokenVerifier`] checks a token, the device's proof and its DTLS certificate. [`RevocationFeed`] follows
-//! kicks, bans, mutes and rooms that ended. `docs/tokens.md` explains the twelve checks, their order and
+//! kicks, bans, mutes and rooms that ended, and with the key of the relay, whether there is credit, and which budgets are
+//! spent. `docs/tokens.md` explains the twelve checks, their order and
 //! their codes.
 //!
 //! The durable reporter of usage exists for TypeScript and Go. In Rust, report usage with
@@ -9,6 +10,7 @@
 
 mod address;
 mod challenges;
+mod event_stream;
 mod feed;
 mod jws;
 mod proof;
@@ -16,6 +18,7 @@ mod refusal;
 mod revocations;
 mod signing_keys;
 mod token;
+mod told;
 mod verifier;
 
 pub use feed::{

@@ -50,6 +50,8 @@ pub struct TokenClaims {
     pub e2ee_required: bool,
     /// Whether a participant who begins to publish is muted until the participant turns the microphone on.
     pub mute_on_entry: bool,
+    /// Hard budgets that pay for the session: for [`RevocationFeed::budget_reached`](super::RevocationFeed::budget_reached).
+    pub budgets: Vec<String>,
 }
 
 pub(crate) struct Expected<'a> {
@@ -85,7 +87,7 @@ pub(crate) async fn verify_token(
         room: text("room")?,
         room_uid: text("rid")?,
         role: read_role(claims.get("role"))?,
-        capabilities: read_capabilities(claims.get("cap"))?,
+        capabilities: read_texts(claims.get("cap"))?,
         rank: read_whole(&claims, "rank")?,
         epoch: read_whole(&claims, "ep")?,
         device_thumbprint,
@@ -96,6 +98,10 @@ pub(crate) async fn verify_token(
         range_salt: text("salt")?,
         e2ee_required: read_flag(policy, "e2ee_required")?,
         mute_on_entry: read_flag(policy, "mute_on_entry")?,
+        budgets: match claims.get("bud") {
+            None => Vec::new(),
+            budgets => read_texts(budgets)?,
+        },
     })
 }
 
@@ -151,7 +157,7 @@ fn read_role(value: Option<&Value>) -> Result<Role, RefusalCode> {
     }
 }
 
-fn read_capabilities(value: Option<&Value>) -> Result<Vec<String>, RefusalCode> {
+fn read_texts(value: Option<&Value>) -> Result<Vec<String>, RefusalCode> {
     let list = value
         .and_then(Value::as_array)
         .ok_or(RefusalCode::TokenClaimsInvalid)?;

@@ -17,6 +17,7 @@ use crate::calls::fill_randomly;
 use crate::error::Error;
 
 type Question = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+type BudgetQuestion = Arc<dyn Fn(&str, &[String]) -> bool + Send + Sync>;
 type CurrentUid = Arc<dyn Fn(&str, &str) -> Option<String> + Send + Sync>;
 type Snapshots = Arc<dyn Fn(&str) -> Option<Arc<Revocations>> + Send + Sync>;
 type Random = Arc<dyn Fn() -> [u8; 32] + Send + Sync>;
@@ -111,6 +112,7 @@ impl TokenVerifier {
             current_room_uid: None,
             revocations: None,
             admitted: None,
+            budget_reached: None,
             wall_clock: Arc::new(SystemTime::now),
             random: None,
         }
@@ -131,12 +133,18 @@ impl TokenVerifier {
     /// Admit a new participant.
     pub async fn verify(&self, attempt: Attempt<'_>) -> Result<Admission, AdmissionRefused> {
         let admission = self.verify_possession(attempt).await?;
-        let is_admitted = self
-            .options
-            .admitted
+        let TokenVerifierBuilder {
+            admitted,
+            budget_reached,
+            ..
+        } = &self.options;
+        let has_credit = admitted
             .as_ref()
             .is_none_or(|admitted| admitted(&admission.tenant));
-        if is_admitted {
+        let is_spent = budget_reached
+            .as_ref()
+            .is_some_and(|reached| reached(&admission.tenant, &admission.budgets));
+        if has_credit && !is_spent {
             Ok(admission)
         } else {
             Err(RefusalCode::NotAdmitted.into())
@@ -266,6 +274,7 @@ pub struct TokenVerifierBuilder {
     current_room_uid: Option<CurrentUid>,
     revocations: Option<Snapshots>,
     admitted: Option<Question>,
+    budget_reached: Option<BudgetQuestion>,
     wall_clock: WallClock,
     random: Option<Random>,
 }
@@ -322,11 +331,12 @@ impl TokenVerifierBuilder {
         self
     }
 
-    /// Check revocations by this feed. While it has no current snapshot of a tenant, all its participants
+    /// Check revocations and budgets by this feed. While it has no current snapshot of a tenant, all its participants
     /// are refused.
     pub fn revocation_feed(self, feed: &RevocationFeed) -> Self {
-        let feed = feed.reader();
-        self.revocations(move |tenant| feed.get(tenant))
+        let (snapshots, told) = feed.readers();
+        self.revocations(move |tenant| snapshots.get(tenant))
+            .budget_reached(move |tenant, budgets| told.budget_reached(tenant, budgets))
     }
 
     /// The newest snapshot of a tenant. `None` while there is none, which refuses all its participants.
@@ -341,6 +351,16 @@ impl TokenVerifierBuilder {
     /// Whether a tenant has credit for new sessions. Default: yes.
     pub fn admitted(mut self, admitted: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.admitted = Some(Arc::new(admitted));
+        self
+    }
+
+    /// Whether one of these budgets of the tenant is spent: [`RevocationFeed::budget_reached`]. Then new sessions are
+    /// refused with `NOT_ADMITTED`. Default: none is.
+    pub fn budget_reached(
+        mut self,
+        reached: impl Fn(&str, &[String]) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.budget_reached = Some(Arc::new(reached));
         self
     }
 

@@ -58,6 +58,8 @@ pub enum Answer {
     Message(Vec<u8>),
     /// A code, a message and details.
     Status(i32, String, rpc::Status),
+    /// Server-sent events as text, then what `Then` says.
+    Events(String, Then),
     /// Messages, then what `Then` says.
     Stream(Vec<Vec<u8>>, Then),
     /// The connection breaks without an answer.
@@ -266,6 +268,10 @@ async fn answer(
                 .body(Frames::new([Frame::data(body)], Then::End, breaking))
                 .unwrap()
         }
+        Answer::Events(text, then) => Response::builder()
+            .header("content-type", "text/event-stream")
+            .body(Frames::new([Frame::data(text.into())], then, breaking))
+            .unwrap(),
         Answer::Message(message) => {
             let frames = [
                 Frame::data(framed(&message)),
