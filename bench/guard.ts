@@ -67,7 +67,7 @@ function guard(
 }
 
 /** The same rounds, of which the result is CPU time. */
-function byCpu(contestant: Contestant, role: Contestant['role']): Contestant {
+export function byCpu(contestant: Contestant, role: Contestant['role']): Contestant {
   return {
     ...contestant,
     role,

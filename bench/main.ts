@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
+import { budgetMint } from './budget-mint.ts';
 import { budgets } from './budgets.ts';
 import { consolePages } from './console-pages.ts';
 import { costs } from './costs.ts';
@@ -51,6 +52,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   consolePages,
   budget,
   budgets,
+  budgetMint,
   keysRoute,
   keysGarbage,
   keysVerify,

@@ -87,9 +87,15 @@ export interface Mints {
   readonly answer: Buffer;
 }
 
-export async function openMints(bench: Bench, stand: Stand): Promise<Mints> {
+/** `prepare`: what the tenant has, other than credit and rooms. */
+export async function openMints(
+  bench: Bench,
+  stand: Stand,
+  prepare?: (backend: BenchTenant) => Promise<unknown>,
+): Promise<Mints> {
   bench.progress('making rooms');
   const backend = await makeBackend(stand);
+  await prepare?.(backend);
   const tenantId = renderTenantId(backend.tenant);
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${backend.key}`);
