@@ -64,6 +64,11 @@ export function extendHold(before: Hold | undefined, { rate, now, until, spentUn
   };
 }
 
+/** Whether some time of the hold may be older than the grace time. If not, `spentUntil` does not matter. */
+export function mayLapse({ seconds, until }: Hold, now: number): boolean {
+  return seconds > until + GRACE_SECONDS - now;
+}
+
 /** Usage as holds pay for it. */
 export interface UsedTime {
   readonly seconds: number;

@@ -6,7 +6,7 @@ import type { RateCards } from '../../money/pricing/rate-cards.ts';
 import type { Role } from '../../money/pricing/role.ts';
 import { atTime, type Budget, coversUsage, freeOf, type UsagePlace } from './budget.ts';
 import { holdFromBudgets, listBudgetsFor, lockBudgets } from './budgets.sql.ts';
-import { amountOf, extendHold, rateOf } from './hold.ts';
+import { amountOf, extendHold, mayLapse, rateOf } from './hold.ts';
 import { insertHolds, lockHoldsOfDevice, type StoredHold, updateHolds } from './holds.sql.ts';
 
 /** Who is admitted, with what. */
@@ -53,7 +53,8 @@ export async function takeHold(
     rate: rateOf(await rates.current(tx), role, capabilities),
     now: issuedAt,
     until: issuedAt + holder.lifetimeSeconds,
-    spentUntil: before ? (await findSpentUntil(tx, tenant)).getTime() / 1000 : issuedAt,
+    spentUntil:
+      before && mayLapse(before, issuedAt) ? (await findSpentUntil(tx, tenant)).getTime() / 1000 : issuedAt,
   });
   const covering = await lockBudgets(tx, tenant, await listCovering(tx, tenant, { keyId, room, customer }));
   const after: StoredHold = {

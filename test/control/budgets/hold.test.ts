@@ -5,6 +5,7 @@ import {
   extendHold,
   GRACE_SECONDS,
   type Hold,
+  mayLapse,
   payFromHolds,
 } from '../../../src/control/budgets/hold.ts';
 import { CLOCK_SLACK_SECONDS } from '../../../src/money/usage/usage-record.ts';
@@ -31,6 +32,19 @@ describe('extendHold', () => {
       ...{ rate: RATE, seconds: 660 },
     });
   });
+});
+
+test('until when charges were spent matters only where a hold may lapse', () => {
+  const seconds = fc.nat(2_000);
+  fc.assert(
+    fc.property(seconds, seconds, seconds, seconds, (held, until, now, behind) => {
+      const hold = { rate: RATE, seconds: held, until };
+      fc.pre(!mayLapse(hold, now));
+      const token = { rate: RATE, now, until: now + 600 };
+      const late = extendHold(hold, { ...token, spentUntil: now - behind });
+      expect(extendHold(hold, { ...token, spentUntil: now })).toEqual(late);
+    }),
+  );
 });
 
 /** All holds of the tests have ended by then. */
