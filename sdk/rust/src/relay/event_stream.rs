@@ -65,8 +65,10 @@ impl Events {
     }
 
     fn next(&mut self) -> Option<ServerSentEvent> {
-        while let Some(found) = self.rest[self.looked_at..]
+        while let Some(found) = self
+            .rest
             .iter()
+            .skip(self.looked_at)
             .position(|byte| *byte == b'\n')
         {
             let line: Vec<u8> = self.rest.drain(..=self.looked_at + found).collect();

@@ -32,7 +32,7 @@ impl Told {
         let Ok(told) = serde_json::from_str::<Value>(data) else {
             return false;
         };
-        let budgets = told["reached_budgets"].as_array();
+        let budgets = told.get("reached_budgets").and_then(Value::as_array);
         let reached: Vec<String> = budgets
             .into_iter()
             .flatten()
@@ -40,7 +40,7 @@ impl Told {
             .collect();
         let is_any = !reached.is_empty();
         let telling = Telling {
-            admitted: told["admitted"].as_bool(),
+            admitted: told.get("admitted").and_then(Value::as_bool),
             reached,
         };
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
