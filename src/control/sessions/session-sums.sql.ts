@@ -1,9 +1,8 @@
 /** SQL of `session_sums`: what sessions used each day and month, by participant, key and customer. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { endOf, monthOf } from '../../money/month.ts';
+import { endOf, monthOf, startOf } from '../../money/month.ts';
 import { MEASURES } from '../../money/usage/fold-usage.sql.ts';
-import { edgesOf } from '../../money/usage/period-parts.ts';
 import { ERASED } from '../../money/usage/usage-record.ts';
 import { measuresOf, type SumRow } from '../../money/usage/usage-summary.sql.ts';
 import type { Measures } from '../../money/usage/usage-summary.ts';
@@ -22,7 +21,7 @@ const NAMES = MEASURES.join(', ');
 const ALL = MEASURES.map((each) => `coalesce(sum(${each}), 0) as all_${each}`).join(', ');
 const SUMS = MEASURES.map((each) => `sum(${each}) as ${each}`).join(', ');
 const ADDED = MEASURES.map((each) => `${each} = s.${each} + excluded.${each}`).join(', ');
-const startOf = (part: SessionSpan, time: string) => `date_trunc('${part}', ${time}, 'UTC')`;
+const startIn = (part: SessionSpan, time: string) => `date_trunc('${part}', ${time}, 'UTC')`;
 
 /** Add to the sums of days, and of their months. All who change several rows lock them in this order. */
 export async function addToSums(tx: Tx, tenant: TenantId, sums: readonly DaySum[]): Promise<void> {
@@ -37,7 +36,7 @@ export async function addToSums(tx: Tx, tenant: TenantId, sums: readonly DaySum[
            select $1, * from (
              select kind, 'd'::"char" as part, day as start, name, ${NAMES} from days
              union all
-             select kind, 'm', ${startOf('month', 'day')}, name, ${SUMS} from days group by 1, 3, 4) as added
+             select kind, 'm', ${startIn('month', 'day')}, name, ${SUMS} from days group by 1, 3, 4) as added
             order by kind, part, start, name collate "C"
            on conflict (tenant_id, kind, part, start, name) do update set ${ADDED}`,
     values: [
@@ -74,8 +73,8 @@ export async function readSessionSums(
   const { by, every, names, limit, skip } = query;
   const parts = partsOf(query);
   const edges = parts.flatMap(({ from, to }) => [from, to]);
-  const isSummed = parts.length > 1 || (every !== parts[0]!.part && !parts[0]!.isOne);
-  const sums = every ? `${startOf(every, 'start')} as time, name` : 'name';
+  const isSummed = parts.length > 1 || (every !== parts[0]!.span && !isOne(parts[0]!));
+  const sums = every ? `${startIn(every, 'start')} as time, name` : 'name';
   const order = `${every ? 'time, ' : ''}amount desc, unbilled desc, name`;
   const where = names ? `and name = any($${4 + edges.length})` : '';
   const { rows } = await db.query<SumRow & { time?: Date; name: string | null }>({
@@ -83,7 +82,7 @@ export async function readSessionSums(
       'read-sums-by',
       by,
       every && `each-${every}`,
-      parts.map(({ part }) => part[0]).join(''),
+      parts.map(({ span, isLess }) => (isLess ? span[0]!.toUpperCase() : span[0])).join(''),
       isSummed && 'summed',
       names && 'named',
     ]
@@ -93,7 +92,7 @@ export async function readSessionSums(
     text: `with total as (select ${ALL} from (${selectParts('key', parts, '')}) as of_keys),
                 page as (
                   select ${sums}, ${isSummed ? SUMS : NAMES} from (${selectParts(by, parts, where)}) as of_groups
-                   ${isSummed ? `group by ${every ? '1, 2' : '1'}` : ''} order by ${order} limit $2 offset $3
+                   ${isSummed ? `group by ${every ? '1, 2' : '1'} having sum(records) > 0` : ''} order by ${order} limit $2 offset $3
                 )
            select * from total left join page on true order by ${order}`,
     values: [tenant, limit, skip, ...edges, ...(names ? [names] : [])],
@@ -107,20 +106,21 @@ export async function readSessionSums(
 }
 
 /** Rows of one kind, of these times. The first edge is `$4`. */
-function selectParts(by: SessionGrouping, parts: readonly SpanOfSums[], where: string): string {
-  const selects = parts.map(
-    ({ part }, at) => `select start, name, ${NAMES} from session_sums
-      where tenant_id = $1 and kind = '${KINDS[by]}' and part = '${part[0]}' and start >= $${4 + 2 * at} and start < $${5 + 2 * at} ${where}`,
-  );
+function selectParts(by: SessionGrouping, parts: readonly Part[], where: string): string {
+  const selects = parts.map(({ span, isLess }, at) => {
+    const measures = isLess ? MEASURES.map((each) => `-${each} as ${each}`).join(', ') : NAMES;
+    return `select start, name, ${measures} from session_sums
+      where tenant_id = $1 and kind = '${KINDS[by]}' and part = '${span[0]}' and start >= $${4 + 2 * at} and start < $${5 + 2 * at} ${where}`;
+  });
   return selects.join(' union all ');
 }
 
-interface SpanOfSums {
-  readonly part: SessionSpan;
+/** Days or months that a period consists of, or that it has less. */
+interface Part {
+  readonly span: SessionSpan;
   readonly from: Date;
   readonly to: Date;
-  /** Whether it is a single day or month. */
-  readonly isOne: boolean;
+  readonly isLess: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -128,19 +128,47 @@ const DAY_MS = 86_400_000;
 const CLOCK_MS = 3_600_000;
 
 /**
- * The fewest rows that have the period: those of whole months, and of days around them. Nothing is charged in the future, so the
+ * The fewest rows that make the period: whole months, and days that it has more or less. Nothing is charged in the future, so the
  * rest of a month may be added to a period that ends there.
  */
-function partsOf({ every, from, to: end }: SessionSumsQuery): readonly SpanOfSums[] {
+function partsOf({ every, from, to: end }: SessionSumsQuery): readonly Part[] {
   const to = end.getTime() > Date.now() + CLOCK_MS ? endOf(monthOf(new Date(end.getTime() - 1))) : end;
-  const [, first = to, last = to] = edgesOf(from, to, { parts: every === 'day' ? [] : ['month'], until: to });
-  const parts = [spanOf('day', from, first), spanOf('month', first, last), spanOf('day', last, to)];
-  return parts.filter((each) => each.from < each.to);
+  const days = difference('day', from, to);
+  if (every === 'day') return days;
+  const ways = edgesOf(from).flatMap((first) =>
+    edgesOf(to)
+      .filter((last) => first <= last)
+      .map((last) => [
+        ...difference('day', from, first),
+        ...difference('month', first, last),
+        ...difference('day', last, to),
+      ]),
+  );
+  return [days, ...ways].reduce((best, each) => (sizeOf(each) < sizeOf(best) ? each : best));
 }
 
-function spanOf(part: SessionSpan, from: Date, to: Date): SpanOfSums {
-  const end = part === 'day' ? from.getTime() + DAY_MS : endOf(monthOf(from)).getTime();
-  return { part, from, to, isOne: to.getTime() === end };
+/** About as many times the rows of a day. */
+function sizeOf(parts: readonly Part[]): number {
+  const sizes = parts.map(
+    ({ span, from, to }) => (to.getTime() - from.getTime()) / (span === 'day' ? DAY_MS : 31 * DAY_MS),
+  );
+  return sizes.reduce((sum, each) => sum + each, 0);
+}
+
+function isOne({ span, from, to }: Part): boolean {
+  return to.getTime() === (span === 'day' ? from.getTime() + DAY_MS : endOf(monthOf(from)).getTime());
+}
+
+/** From one time to the other; if that is back, the period has it less. */
+function difference(span: SessionSpan, from: Date, to: Date): Part[] {
+  if (from.getTime() === to.getTime()) return [];
+  return from < to ? [{ span, from, to, isLess: false }] : [{ span, from: to, to: from, isLess: true }];
+}
+
+/** The start of the month in which the time is, and the end. */
+function edgesOf(time: Date): Date[] {
+  const month = monthOf(time);
+  return [startOf(month), endOf(month)];
 }
 
 /** Let the sums of these participants become those of `(erased)`. Call it while no turn of the tenant assigns usage. */

@@ -189,6 +189,16 @@ describe('sums by what sessions have', () => {
     expect(byCustomer.rows[0].total).toEqual((await get('/v1/sessions?participant=ann')).sessions[0].total);
   });
 
+  test('of a tenant without sessions has no rows', async () => {
+    const tenant = await app.paidTenant();
+    await report(app, tenant, [record('ann', { seconds: 60, egress_bytes: 1_000_000_000 })]);
+    const query = '/v1/usage/summary?group_by=customer';
+    const { rows, sum, unassigned } = expectOk(await app.request('GET', query, { key: tenant.key }));
+    expect(rows).toEqual([]);
+    expect(unassigned).toEqual(sum);
+    expect(sum.records).toBe(1);
+  });
+
   test('in pages', async () => {
     const all = await summarize('group_by=day,participant');
     const first = await summarize('group_by=day,participant&limit=1');
