@@ -173,15 +173,19 @@ function edgesOf(time: Date): Date[] {
 
 /** Let the sums of these participants become those of `(erased)`. Call it while no turn of the tenant assigns usage. */
 export async function eraseInSums(tx: Tx, tenant: TenantId, names: readonly string[]): Promise<void> {
+  const values = [tenant, names];
   await tx.query({
-    name: 'erase-in-session-sums',
-    text: `with erased as (
-             delete from session_sums where tenant_id = $1 and kind = 'p' and name = any($2)
-             returning part, start, ${NAMES}
-           )
-           insert into session_sums as s (tenant_id, kind, part, start, name, ${NAMES})
-           select $1, 'p', part, start, '${ERASED}', ${SUMS} from erased group by part, start order by part, start
+    name: 'add-to-erased-sums',
+    text: `insert into session_sums as s (tenant_id, kind, part, start, name, ${NAMES})
+           select tenant_id, kind, part, start, '${ERASED}', ${SUMS} from session_sums
+            where tenant_id = $1 and kind = 'p' and name = any($2)
+            group by tenant_id, kind, part, start order by part, start
            on conflict (tenant_id, kind, part, start, name) do update set ${ADDED}`,
-    values: [tenant, names],
+    values,
+  });
+  await tx.query({
+    name: 'delete-erased-sums',
+    text: `delete from session_sums where tenant_id = $1 and kind = 'p' and name = any($2)`,
+    values,
   });
 }
