@@ -88,6 +88,14 @@ describe('statements and sums', () => {
     expect(all.rows.map((row: { records: number }) => row.records)).toEqual([1, 5]);
   });
 
+  test('sums by month are of its months', async () => {
+    const { rows } = await read(`/v1/usage/summary?group_by=month&from=${before}-20&to=${month}-03`);
+    expect(rows.map((row: { month: string; records: number }) => [row.month, row.records])).toEqual([
+      [before, 1],
+      [month, 5],
+    ]);
+  });
+
   test('hours are counted from the start of the period', async () => {
     const { rows } = await read(`/v1/usage/summary?group_by=hour&from=${start}&to=${month}-02`);
     expect(rows.map((row: { hour: string; records: number }) => [row.hour, row.records])).toEqual([

@@ -66,7 +66,7 @@ beforeAll(async () => {
   [tenant, zoned] = [await makeTenant(TIMES), await makeTenant(ZONED_TIMES)];
   // The service would roll up days as soon as they are over.
   await app.service.stop();
-  await inTransaction(db(), (tx) => insertTimeZone(tx, idOf(zoned), ZONE, '2026-09' as Month));
+  await inTransaction(db(), (tx) => insertTimeZone(tx, idOf(zoned), ZONE, '2026-08' as Month));
   await moveInTime(db(), idOf(tenant), TIMES);
   await moveInTime(db(), idOf(zoned), ZONED_TIMES);
 });
@@ -84,6 +84,7 @@ async function sumRecords(
     role: `case r.role when 'h' then 'host' when 'a' then 'audience' else 'broadcast_audience' end as role`,
     tier: `case r.tier when 'a' then 'audio' when 'h' then 'hd' when 'f' then 'full_hd' when 'k' then '2k_plus' else '2k' end as tier`,
     day: `date_trunc('day', p.at, '${zone}') as time`,
+    month: `date_trunc('month', p.at, '${zone}') as time`,
     hour: `date_bin('1 hour', p.at, $2) as time`,
   };
   const { rows } = await db().query(
@@ -103,6 +104,9 @@ const QUESTIONS: readonly { groupBy: readonly Grouping[]; rooms?: readonly strin
   { groupBy: ['room'] },
   { groupBy: ['day', 'room'] },
   { groupBy: ['hour', 'room'] },
+  { groupBy: ['month', 'room'] },
+  { groupBy: ['month'] },
+  { groupBy: ['month', 'room', 'role', 'tier'] },
   { groupBy: ['room', 'role', 'tier'] },
   { groupBy: ['room', 'role', 'tier'], rooms: ['stage', ''] },
   { groupBy: ['room', 'tier'] },
