@@ -11,6 +11,16 @@ create table time_zones (
 create trigger append_only before update or delete or truncate on time_zones
   for each statement execute function refuse_change();
 
+-- When months of such a tenant ended, by the rules of zones of that time. An update may correct the rules, and does not move these.
+create table month_ends (
+  tenant_id bigint not null,
+  month     date not null check (month = date_trunc('month', month)),
+  at        timestamptz not null,
+  primary key (tenant_id, month)
+);
+create trigger append_only before update or delete or truncate on month_ends
+  for each statement execute function refuse_change();
+
 -- The sums of a tenant that has set a time zone are those of quarter-hours: midnight may be at 18:15 UTC. Rows of before are valid.
 alter table usage_hours drop constraint usage_hours_hour_check;
 alter table usage_hours add constraint usage_hours_hour_check

@@ -4,7 +4,7 @@
  * A zone holds for whole months. A month begins where the one before it ends, so the first month after a change runs from its start in
  * the old zone to its end in the new one: months and days tile the time line, whatever changes.
  */
-import { endOf, type Month, monthOf, nextMonth, previousMonth, startOf } from '../month.ts';
+import { endOf, type Month, monthOf, nextMonth, previousMonth } from '../month.ts';
 import { offsetAt, startOfDayIn, type TimeZone, UTC } from './time-zone.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,10 +21,15 @@ export interface ZoneChange {
 
 export class Calendar {
   readonly #changes: readonly ZoneChange[];
+  readonly #ends: ReadonlyMap<Month, Date>;
 
-  /** In the order in which they were made: of two for one month, the later one holds. */
-  constructor(changes: readonly ZoneChange[]) {
+  /**
+   * `changes`: in the order in which they were made, since of two for one month the later one holds. `ends`: of months that are over,
+   * as they are stored. They stay when the rules of zones are corrected.
+   */
+  constructor(changes: readonly ZoneChange[], ends: ReadonlyMap<Month, Date> = new Map()) {
     this.#changes = changes;
+    this.#ends = ends;
   }
 
   /** In which the month ends. */
@@ -38,11 +43,11 @@ export class Calendar {
   }
 
   startOf(month: Month): Date {
-    return startOfDayIn(this.zoneOf(previousMonth(month)), startOf(month).getTime());
+    return this.endOf(previousMonth(month));
   }
 
   endOf(month: Month): Date {
-    return startOfDayIn(this.zoneOf(month), endOf(month).getTime());
+    return this.#ends.get(month) ?? startOfDayIn(this.zoneOf(month), endOf(month).getTime());
   }
 
   monthOf(time: Date): Month {
@@ -59,12 +64,16 @@ export class Calendar {
     return months;
   }
 
-  /** The rest of a day that a change has cut into two months belongs to the first day of the second one. */
+  /**
+   * The rest of a day that a change has cut into two months belongs to the first day of the second one. What a correction of the
+   * rules leaves beyond the last day of a month belongs to that day.
+   */
   dayOf(time: Date): Day {
     const month = this.monthOf(time);
     const local = new Date(time.getTime() + offsetAt(this.zoneOf(month), time.getTime()));
     const shown = local.toISOString().slice(0, 10);
-    return (shown.startsWith(month) ? shown : `${month}-01`) as Day;
+    if (shown.startsWith(month)) return shown as Day;
+    return shown < month ? (`${month}-01` as Day) : lastDayOf(month);
   }
 
   /** A change may leave nothing of the first day of a month: the next one then begins at the same time. */
@@ -83,6 +92,10 @@ export class Calendar {
       days.push(each);
     return days;
   }
+}
+
+function lastDayOf(month: Month): Day {
+  return new Date(endOf(month).getTime() - 1).toISOString().slice(0, 10) as Day;
 }
 
 /** That of tenants that have set no zone. */

@@ -1,4 +1,4 @@
-/** SQL of `time_zones`. */
+/** SQL of `time_zones` and `month_ends`. */
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -17,7 +17,25 @@ export async function findCalendars(
     values: [tenants],
   });
   const changes = Map.groupBy(rows, ({ tenant }) => tenant);
-  return new Map(Array.from(changes, ([tenant, of]) => [tenant, new Calendar(of)]));
+  if (changes.size === 0) return new Map();
+  const { rows: found } = await db.query<{ tenant: TenantId; month: Month; at: Date }>({
+    name: 'find-month-ends',
+    text: `select tenant_id as tenant, to_char(month, 'YYYY-MM') as month, at from month_ends
+            where tenant_id = any($1::bigint[])`,
+    values: [[...changes.keys()]],
+  });
+  const ends = Map.groupBy(found, ({ tenant }) => tenant);
+  const endsOf = (tenant: TenantId) => new Map((ends.get(tenant) ?? []).map(({ month, at }) => [month, at]));
+  return new Map(Array.from(changes, ([tenant, of]) => [tenant, new Calendar(of, endsOf(tenant))]));
+}
+
+/** Keep when the month ended, if it is not kept. Only for tenants that have set a zone. */
+export async function keepMonthEnd(tx: Tx, tenant: TenantId, month: Month, at: Date): Promise<void> {
+  await tx.query({
+    name: 'keep-month-end',
+    text: `insert into month_ends (tenant_id, month, at) values ($1, ($2 || '-01')::date, $3) on conflict do nothing`,
+    values: [tenant, month, at],
+  });
 }
 
 export async function findCalendar(db: Db, tenant: TenantId): Promise<Calendar> {

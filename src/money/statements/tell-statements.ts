@@ -7,7 +7,7 @@ import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import { listAccountsAfter } from '../accounts/accounts.sql.ts';
 import { type Calendar, IN_UTC } from '../calendar/calendar.ts';
-import { findCalendars, listZonedAfter } from '../calendar/time-zones.sql.ts';
+import { findCalendars, keepMonthEnd, listZonedAfter } from '../calendar/time-zones.sql.ts';
 import { findPostedBalance } from '../ledger/posted-balance.sql.ts';
 import { type Month, previousMonth } from '../month.ts';
 import { READY_MINUTES } from './statement.ts';
@@ -61,8 +61,10 @@ async function tellSome(tx: Tx, tenants: readonly TenantId[], now: Date): Promis
   const told: TenantId[] = [];
   for (const [month, of] of Map.groupBy(tenants, (tenant) => newestReady(calendarOf(tenant), now))) {
     for (const tenant of await takeUntold(tx, of, month)) {
-      const opening = await findPostedBalance(tx, tenant, calendarOf(tenant).startOf(month));
-      const closing = await findPostedBalance(tx, tenant, calendarOf(tenant).endOf(month));
+      const [start, end] = [calendarOf(tenant).startOf(month), calendarOf(tenant).endOf(month)];
+      if (calendars.has(tenant)) await keepMonthEnd(tx, tenant, month, end);
+      const opening = await findPostedBalance(tx, tenant, start);
+      const closing = await findPostedBalance(tx, tenant, end);
       if (opening.seq === closing.seq) continue;
       const balances = { opening: `${opening.balance}`, closing: `${closing.balance}` };
       await appendEvents(tx, tenant, [statementReady({ month, ...balances })]);

@@ -82,6 +82,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   billing_details: { columns: 'seq, at, name, address, tax_id', order: 'seq' },
   time_zones: { columns: 'seq, at, name, month', order: 'seq' },
+  month_ends: { columns: 'month, at', order: 'month' },
   statement_notices: { columns: 'month', order: 'tenant_id' },
   card_notices: { columns: 'card, ends_on, told_at', order: 'card, ends_on' },
   alert_thresholds: { columns: 'kind, below, burn, raised_at', order: 'kind, below' },

@@ -83,6 +83,7 @@ const COORDINATOR = [
   'mails',
   'members',
   'migrations',
+  'month_ends',
   'operator_links',
   'operator_sessions',
   'passkey_challenges',

@@ -37,6 +37,24 @@ test('the rest of a day that a change cuts is part of the first day of the month
   expect(east.dayOf(at('2026-11-01T12:00:00Z'))).toBe('2026-11-02');
 });
 
+test('an end that is kept stays, though the rules were corrected', () => {
+  // As if Nepal had left its offset for one an hour later, or earlier, at short notice.
+  for (const kept of ['2026-10-31T17:15:00Z', '2026-10-31T19:15:00Z']) {
+    const calendar = new Calendar(
+      [change('Asia/Kathmandu', '2026-01')],
+      new Map([['2026-10' as Month, at(kept)]]),
+    );
+    expect([calendar.endOf('2026-10' as Month), calendar.startOf('2026-11' as Month)]).toEqual([
+      at(kept),
+      at(kept),
+    ]);
+    expect(calendar.dayOf(new Date(at(kept).getTime() - 1))).toBe('2026-10-31');
+    expect(calendar.dayOf(at(kept))).toBe('2026-11-01');
+    expect(calendar.startOfDay('2026-11-01' as Day)).toEqual(at(kept));
+    expect(calendar.endOf('2026-11' as Month)).toEqual(at('2026-11-30T18:15:00Z'));
+  }
+});
+
 const zones = Intl.supportedValuesOf('timeZone') as TimeZone[];
 const months = Array.from(
   { length: 36 },

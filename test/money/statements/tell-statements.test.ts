@@ -79,6 +79,8 @@ it('ends a month in the time zone of the tenant', async () => {
   await moveInTime(db(), zoned, [new Date(end - 1).toISOString(), new Date(end).toISOString()]);
   await Promise.all(Array.from({ length: 3 }, () => job()()));
   expect(await readyOf(zoned)).toEqual([{ month: last, opening: '0', closing: '5000000' }]);
+  const { rows } = await db().query('select at from month_ends where tenant_id = $1', [zoned]);
+  expect(rows).toEqual([{ at: new Date(end) }]);
 });
 
 it('looks through tenants with a time zone in each quarter-hour', async () => {
