@@ -74,7 +74,10 @@ export async function readSessionSums(
   const parts = partsOf(query);
   const edges = parts.flatMap(({ from, to }) => [from, to]);
   const isSummed = parts.length > 1 || (every !== parts[0]!.span && !isOne(parts[0]!));
-  const sums = every ? `${startIn(every, 'start')} as time, name` : 'name';
+  // Where nothing is added up, an index has the order of the rows.
+  const time = isSummed && every ? startIn(every, 'start') : 'start';
+  const sums = every ? `${time} as time, name` : 'name';
+  const from = isSummed || every ? '>=' : '=';
   const order = `${every ? 'time, ' : ''}amount desc, unbilled desc, name`;
   const where = names ? `and name = any($${4 + edges.length})` : '';
   const { rows } = await db.query<SumRow & { time?: Date; name: string | null }>({
@@ -89,9 +92,9 @@ export async function readSessionSums(
       .filter(Boolean)
       .join('-'),
     // The sum of all is the same of each kind, and keys are the fewest.
-    text: `with total as (select ${ALL} from (${selectParts('key', parts, '')}) as of_keys),
+    text: `with total as (select ${ALL} from (${selectParts('key', parts, { from })}) as of_keys),
                 page as (
-                  select ${sums}, ${isSummed ? SUMS : NAMES} from (${selectParts(by, parts, where)}) as of_groups
+                  select ${sums}, ${isSummed ? SUMS : NAMES} from (${selectParts(by, parts, { from, where })}) as of_groups
                    ${isSummed ? `group by ${every ? '1, 2' : '1'} having sum(records) > 0` : ''} order by ${order} limit $2 offset $3
                 )
            select * from total left join page on true order by ${order}`,
@@ -106,11 +109,15 @@ export async function readSessionSums(
 }
 
 /** Rows of one kind, of these times. The first edge is `$4`. */
-function selectParts(by: SessionGrouping, parts: readonly Part[], where: string): string {
+function selectParts(
+  by: SessionGrouping,
+  parts: readonly Part[],
+  { from, where = '' }: { readonly from: '>=' | '='; readonly where?: string },
+): string {
   const selects = parts.map(({ span, isLess }, at) => {
     const measures = isLess ? MEASURES.map((each) => `-${each} as ${each}`).join(', ') : NAMES;
     return `select start, name, ${measures} from session_sums
-      where tenant_id = $1 and kind = '${KINDS[by]}' and part = '${span[0]}' and start >= $${4 + 2 * at} and start < $${5 + 2 * at} ${where}`;
+      where tenant_id = $1 and kind = '${KINDS[by]}' and part = '${span[0]}' and start ${from} $${4 + 2 * at} and start < $${5 + 2 * at} ${where}`;
   });
   return selects.join(' union all ');
 }
