@@ -21,7 +21,8 @@ export interface ZoneChange {
 
 export class Calendar {
   readonly #changes: readonly ZoneChange[];
-  readonly #ends: ReadonlyMap<Month, Date>;
+  /** Those that are stored, and those that were asked for: a day asks for the end before its month. */
+  readonly #ends: Map<Month, Date>;
 
   /**
    * `changes`: in the order in which they were made, since of two for one month the later one holds. `ends`: of months that are over,
@@ -29,7 +30,7 @@ export class Calendar {
    */
   constructor(changes: readonly ZoneChange[], ends: ReadonlyMap<Month, Date> = new Map()) {
     this.#changes = changes;
-    this.#ends = ends;
+    this.#ends = new Map(ends);
   }
 
   /** In which the month ends. */
@@ -47,7 +48,10 @@ export class Calendar {
   }
 
   endOf(month: Month): Date {
-    return this.#ends.get(month) ?? startOfDayIn(this.zoneOf(month), endOf(month).getTime());
+    if (this.#changes.length === 0) return endOf(month);
+    const end = this.#ends.get(month) ?? startOfDayIn(this.zoneOf(month), endOf(month).getTime());
+    this.#ends.set(month, end);
+    return end;
   }
 
   monthOf(time: Date): Month {
@@ -85,12 +89,15 @@ export class Calendar {
     return found > start ? found : start;
   }
 
-  /** The day that contains the first time, and the others that begin before the second one. */
-  daysBetween(first: Date, last: Date): Day[] {
-    const days: Day[] = [];
-    for (let each = this.dayOf(first); this.startOfDay(each) < last; each = daysLater(each, 1))
-      days.push(each);
-    return days;
+  /** When the day begins that contains the first time, and the others before the second time. */
+  startsOfDays(first: Date, last: Date): Date[] {
+    const starts: Date[] = [];
+    let day = this.dayOf(first);
+    for (let start = this.startOfDay(day); start < last; start = this.startOfDay(day)) {
+      starts.push(start);
+      day = daysLater(day, 1);
+    }
+    return starts;
   }
 }
 

@@ -92,7 +92,7 @@ async function findStarts(
   if (!isByDay && !groupBy.includes('month')) return undefined;
   const calendar = given.calendar ?? (await findCalendar(db, tenant));
   return isByDay
-    ? calendar.daysBetween(from, to).map((day) => calendar.startOfDay(day))
+    ? calendar.startsOfDays(from, to)
     : calendar.monthsBetween(from, to).map((month) => calendar.startOf(month));
 }
 

@@ -83,11 +83,13 @@ test('months and days tile the time line, whatever zones and changes', () => {
       const day = calendar.dayOf(when);
       expect(calendar.startOfDay(day) <= when && when < calendar.startOfDay(daysLater(day, 1))).toBe(true);
       expect(day.startsWith(month)).toBe(true);
-      const days = calendar.daysBetween(calendar.startOf(month), calendar.endOf(month));
-      expect([days[0], days.length]).toEqual([
-        `${month}-01`,
-        new Date(Date.parse(`${nextMonth(month)}-01`) - 1).getUTCDate(),
-      ]);
+      const starts = calendar.startsOfDays(calendar.startOf(month), calendar.endOf(month));
+      const count = new Date(Date.parse(`${nextMonth(month)}-01`) - 1).getUTCDate();
+      const days = Array.from({ length: count }, (_, at) => daysLater(`${month}-01` as Day, at));
+      // A change may leave nothing of the first day: it then begins with the second one.
+      const begun = days.map((each) => calendar.startOfDay(each)).slice(count - starts.length);
+      expect([starts, starts[0]]).toEqual([begun, calendar.startOf(month)]);
+      expect(count - starts.length).toBeLessThanOrEqual(1);
     }),
     { numRuns: 300 },
   );
