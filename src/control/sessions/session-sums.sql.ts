@@ -75,7 +75,7 @@ export async function readSessionSums(
   const edges = parts.flatMap(({ from, to }) => [from, to]);
   const isSummed = parts.length > 1 || (every !== parts[0]!.span && !isOne(parts[0]!));
   // Where nothing is added up, an index has the order of the rows.
-  const time = isSummed && every ? startIn(every, 'start') : 'start';
+  const time = every && (isSummed || every !== parts[0]!.span) ? startIn(every, 'start') : 'start';
   const sums = every ? `${time} as time, name` : 'name';
   const from = isSummed || every ? '>=' : '=';
   const order = `${every ? 'time, ' : ''}amount desc, unbilled desc, name`;

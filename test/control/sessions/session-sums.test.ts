@@ -85,7 +85,7 @@ test('of any period, by day, by month and in all', async () => {
         expect(second.assigned).toEqual(assigned);
       }
     }),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 60, endOnFailure: true },
   );
   await inTransaction(database.pool, (tx) => eraseInSums(tx, tenant, ['ann', 'bob', 'dan']));
   const erased = all.map((each) =>
