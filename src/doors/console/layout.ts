@@ -27,7 +27,7 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
   },
   {
     path: '/console/statements',
-    also: ['/console/billing-details'],
+    also: ['/console/billing-details', '/console/time-zone'],
     name: 'Statements',
     needs: 'see_money',
     group: 'Money',

@@ -28,6 +28,7 @@ export const LOGIN_PATH = `${CONSOLE_PATH}/login`;
 
 const TO_PAY: Next = { text: 'Buy credit', path: CONSOLE_PATH };
 const TO_ALERTS: Next = { text: 'See your alerts', path: `${CONSOLE_PATH}/alerts` };
+const TO_BUDGETS: Next = { text: 'See your budgets', path: `${CONSOLE_PATH}/budgets` };
 const TO_TOP_UP: Next = { text: 'See your automatic top-up', path: `${CONSOLE_PATH}/top-up` };
 const TO_PAYMENTS: Next = { text: 'See your payments', path: `${CONSOLE_PATH}/payments` };
 const TO_KEYS: Next = { text: 'See your keys', path: `${CONSOLE_PATH}/keys` };
@@ -69,14 +70,14 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
   budget_alert: (facts) => ({
     title: `${facts.number('percent') ?? 'A share of'} percent of the budget ${facts.text('budget') ?? ''} is spent`,
     paragraphs: [
-      'A hard budget refuses new sessions that could cost more than is left. Sessions that run are within it.',
+      'A hard budget refuses tokens that could cost more than is left. Sessions that run go on until their tokens end.',
     ],
     facts: [
       ['Spent', facts.exactDollars('spent')],
-      ['Budget', facts.dollars('limit')],
+      ['Budget', facts.exactDollars('limit')],
       ['Since', facts.time('periodStartedAt')],
     ],
-    next: TO_ALERTS,
+    next: TO_BUDGETS,
   }),
   credit_spent: (facts) => ({
     title: 'Your credit is spent',
