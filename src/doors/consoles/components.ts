@@ -2,11 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import type { Session } from '../../access/sessions/session.ts';
-import { displayMicros } from '../../money/amount.ts';
+import { displayMicros, MICROS_PER_DOLLAR } from '../../money/amount.ts';
 
 /** `$1,234.50`: to the cent, cut off toward zero. */
 export function dollars(micros: bigint): string {
   return grouped(displayMicros(micros).slice(0, -4));
+}
+
+/** To the cent from a dollar on, and exact below it: of less, the cents say little. */
+export function roughly(micros: bigint): string {
+  return micros < MICROS_PER_DOLLAR ? exact(micros) : dollars(micros);
 }
 
 /** `$1,234.500000`. */

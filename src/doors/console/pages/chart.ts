@@ -4,7 +4,7 @@
  * A series has a color and a pattern, so that colors alone tell nothing apart.
  */
 import { type Html, html } from '@boxoffice/pages/html';
-import { dollars } from '../../consoles/components.ts';
+import { exact, roughly } from '../../consoles/components.ts';
 
 export interface Series {
   readonly name: string;
@@ -71,7 +71,7 @@ data-step="${step}" data-zone="${zone}" data-script="${script}" data-style="${st
 <ul class="legend">${bars.series.map(
     ({ name, amounts }, at) =>
       html`<li><svg viewBox="0 0 22 14" aria-hidden="true"><defs>${renderPattern(at)}</defs><rect ${fill(at)} width="22" height="14"/></svg><bdi>${name}</bdi>
-<span class="number">${dollars(amounts.reduce((sum, each) => sum + each, 0n))}</span></li>`,
+<span class="number">${roughly(amounts.reduce((sum, each) => sum + each, 0n))}</span></li>`,
   )}</ul>
 ${renderBars(bars, { height: 220, left: 84, texts: every === 'day' ? 7 : 5, fill })}</figure>`;
 }
@@ -103,7 +103,7 @@ ${bars.map((bar, at) => {
   const x = left + at * slot + slot * 0.1;
   return html`${
     sums[at]! > 0n &&
-    html`<g><title>${bar}: ${dollars(sums[at]!)}</title>${series.map(({ amounts }, number) => {
+    html`<g><title>${bar}: ${roughly(sums[at]!)}</title>${series.map(({ amounts }, number) => {
       const tall = tallOf(amounts[at] ?? 0n);
       y -= tall;
       return (
@@ -126,9 +126,11 @@ function renderPattern(at: number): Html {
   }</pattern>`;
 }
 
-/** Without cents where they are all zero. */
+/** Without zeros at the end, but for those of cents. */
 function axisText(amount: bigint): string {
-  return dollars(amount).replace(/\.00$/, '');
+  return exact(amount)
+    .replace(/0{1,4}$/, '')
+    .replace(/\.00$/, '');
 }
 
 /** The next number of the form 1, 2 or 5 times a power of ten: where the axis ends. */

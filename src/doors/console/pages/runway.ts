@@ -1,9 +1,8 @@
 /** How long the credit lasts, as the overview and the page of alerts show it. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { MICROS_PER_DOLLAR } from '../../../money/amount.ts';
 import type { Burns, Runway } from '../../../money/runway/get-runway.ts';
 import type { Burn, Window } from '../../../money/runway/runway.ts';
-import { dollars, emptyState, exact, named, timeOf } from '../../consoles/components.ts';
+import { dollars, emptyState, exact, named, roughly, timeOf } from '../../consoles/components.ts';
 import { table } from '../../consoles/table.ts';
 
 const WINDOW_TEXTS: Readonly<Record<Window, string>> = {
@@ -37,7 +36,7 @@ export function runwayCard(runway: Burns): Html {
 <p class="hint">${
     perHour === 0n
       ? 'Nothing was used in the last 24 hours.'
-      : html`At ${perHour < MICROS_PER_DOLLAR ? exact(perHour) : dollars(perHour)} an hour, as in the ${WINDOW_TEXTS[window]}.`
+      : html`At ${roughly(perHour)} an hour, as in the ${WINDOW_TEXTS[window]}.`
   } <a href="/console/alerts">Alerts</a></p></section>`;
 }
 
