@@ -39,6 +39,8 @@ export class RateCards {
   }
 
   #remember(row: RateCardRow): RateCard {
+    const known = this.#byVersion.get(row.version);
+    if (known) return known;
     const card = { version: row.version, ...parseRateCard(row.card) };
     this.#byVersion.set(row.version, card);
     return card;
