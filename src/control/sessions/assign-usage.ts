@@ -9,7 +9,8 @@
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
 import { findWaitingSince } from '../../events/turns.sql.ts';
 import { findNextPostings, type NextPosting, sumByParticipant } from '../../money/usage/posted-usage.sql.ts';
 import { spendFromBudgets } from '../budgets/spend-from-budgets.ts';
@@ -27,43 +28,41 @@ const TENANTS_AT_ONCE = 200;
 const LANES = 2;
 /** Rounds between looks at all accounts. */
 const ROUNDS = 15;
+/** In the log. */
+const JOB = 'assigning usage to sessions';
 
 type AssignDeps = Pick<BaseDeps, 'db' | 'log'>;
 
 /** A job that is run every second. It stops when `stopping` is aborted. */
 export function assigningUsage(deps: AssignDeps, stopping: AbortSignal): () => Promise<void> {
+  const turns = new TenantTurns(deps.log, JOB);
   let round = 0;
   return async () => {
     const look = round % ROUNDS === 0 ? 'all accounts' : 'new charges';
     round += 1;
-    await assignUsage(deps, look, stopping);
+    await assignUsage(deps, look, stopping, turns);
   };
 }
 
 /** Take turns until none waits: each tenant one, then again those that still have postings. */
-export async function assignUsage(deps: AssignDeps, look: Look, stopping?: AbortSignal): Promise<void> {
+export async function assignUsage(
+  { db, log }: AssignDeps,
+  look: Look,
+  stopping?: AbortSignal,
+  turns = new TenantTurns(log, JOB),
+): Promise<void> {
   for (;;) {
-    const waiting = (await findBehind(deps.db, look, TENANTS_AT_ONCE)).values();
+    const waiting = (await findBehind(db, look, TENANTS_AT_ONCE, turns.leftOut())).values();
     let moved = 0;
     const lane = async () => {
       for (const tenant of waiting) {
         if (stopping?.aborted) return;
-        if (await takeTurn(deps, tenant)) moved += 1;
+        if (await turns.take(tenant, () => assignNext(db, tenant))) moved += 1;
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
     // Another process has the remaining turns, or they wait for sessions to begin.
     if (moved === 0) return;
-  }
-}
-
-/** Returns whether the cursor has moved. */
-async function takeTurn({ db, log }: AssignDeps, tenant: TenantId): Promise<boolean> {
-  try {
-    return await assignNext(db, tenant);
-  } catch (error) {
-    log.error({ err: error, tenant: renderTenantId(tenant) }, 'assigning usage to sessions failed');
-    return false;
   }
 }
 

@@ -16,18 +16,23 @@ const NEWEST: Readonly<Record<Look, string>> = {
 
 /**
  * Tenants with postings that are not assigned, those whose last turn was longest ago first: one that has paid, then one that
- * never has, and so on. So a thousand that never paid do not delay the others.
+ * never has, and so on. So a thousand that never paid do not delay the others. Without those of `leftOut`.
  */
-export async function findBehind(db: Db, look: Look, limit: number): Promise<TenantId[]> {
+export async function findBehind(
+  db: Db,
+  look: Look,
+  limit: number,
+  leftOut: readonly TenantId[],
+): Promise<TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
     name: `find-behind-${look.replace(' ', '-')}`,
     text: (tenants) => `select n.tenant_id as tenant from (${NEWEST[look]}) as n
        join tenants t on t.id = n.tenant_id
        left join session_cursors c on c.tenant_id = n.tenant_id
-      where n.seq > coalesce(c.seq, 0) ${tenants.and('n.tenant_id', 2)}
+      where n.seq > coalesce(c.seq, 0) and n.tenant_id <> all($2::bigint[]) ${tenants.and('n.tenant_id', 3)}
       order by row_number() over (partition by t.status = 'pending' order by coalesce(c.turned_at, '-infinity')),
                t.status = 'pending' limit $1`,
-    values: [limit],
+    values: [limit, leftOut],
   });
   return rows.map(({ tenant }) => tenant);
 }

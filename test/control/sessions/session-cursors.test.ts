@@ -24,6 +24,8 @@ test('tenants that paid and those that never did take turns, the one with the ol
   const late = await makeWaiting('active', '2026-02-02T00:00:00Z');
   const early = await makeWaiting('active', '2026-02-01T00:00:00Z');
   const order = [early, free[0], late, free[1], free[2], free[3]];
-  expect(await findBehind(database.pool, 'all accounts', 10)).toEqual(order);
-  expect(await findBehind(database.pool, 'all accounts', 3)).toEqual(order.slice(0, 3));
+  expect(await findBehind(database.pool, 'all accounts', 10, [])).toEqual(order);
+  expect(await findBehind(database.pool, 'all accounts', 3, [])).toEqual(order.slice(0, 3));
+  expect(await findBehind(database.pool, 'all accounts', 2, [order[0]!])).toHaveLength(2);
+  expect(await findBehind(database.pool, 'all accounts', 10, [order[0]!])).not.toContain(order[0]);
 });
