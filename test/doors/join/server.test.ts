@@ -142,12 +142,16 @@ describe('a database that', () => {
     const renewing = isDistributed()
       ? ['lock-free-participants', 'renew-participants']
       : ['renew-free-admissions'];
-    const entering = isDistributed()
-      ? ['insert-participant', 'upsert-1-devices']
-      : ['upsert-free-admissions'];
-    for (const statement of [...joining, ...entering, ...renewing]) {
-      // A newcomer is admitted, a present participant renews.
-      const username = entering.includes(statement) ? `newcomer-${entering.indexOf(statement)}` : 'ann';
+    const entering = isDistributed() ? ['insert-participant', 'upsert-1-devices'] : ['insert-newcomers'];
+    const returning = isDistributed() ? [] : ['upsert-free-admissions'];
+    expectJoined(await join(url(), credential, { username: 'leaver' }));
+    await app.service.deps.db.query(
+      `update participants set left_at = now(), leave_reason = 'expired' where username = 'leaver'`,
+    );
+    for (const statement of [...joining, ...entering, ...returning, ...renewing]) {
+      // A newcomer is admitted, who left enters again, a present participant renews.
+      const newcomer = entering.includes(statement) && `newcomer-${entering.indexOf(statement)}`;
+      const username = newcomer || (returning.includes(statement) ? 'leaver' : 'ann');
       proxy.cutBefore(statement);
       expectText(await join(url(), credential, { username }), 503, 'temporarily unavailable');
       proxy.cutBefore(undefined);
