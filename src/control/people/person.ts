@@ -28,7 +28,8 @@ export function parsePersonName(text: string): string {
   if (text === '' || [...text].length > RECORD_TEXT_MAX) {
     throw invalidField('participant', `must be 1 to ${RECORD_TEXT_MAX} characters`);
   }
-  if (text === ERASED)
+  // Another spelling of it would become the same username.
+  if ((prepareUsername(text) ?? text) === ERASED)
     throw invalidField('participant', 'must be a name: this is what stands for erased ones');
   return text;
 }

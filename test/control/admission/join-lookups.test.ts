@@ -60,3 +60,11 @@ testOneServer('the state is that of the room that is asked for, or of the defaul
   expect(found.map((each) => each?.state?.roomState)).toEqual(['LIVE', 'LIVE', null, undefined]);
   expect(found.map((each) => each?.credentialId)).toEqual(found.map(() => device.id));
 });
+
+testOneServer('a wrong secret reads no state of the user', async () => {
+  const device = await createCredential(app, await app.paidTenant());
+  expectJoined(await join(app, device.credential, { room: 'hall', key: deviceKey() }));
+  const shown = { ...shownBy(device), joining: { ...joining, room: 'hall' } };
+  const [right, wrong] = await findJoinLookups(db(), [shown, { ...shown, hash: hashKey('wrong') }]);
+  expect([right?.state?.roomState, wrong?.state?.roomState]).toEqual(['LIVE', null]);
+});

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { forgetInAct, forgetInSubject, personNamed } from '../../../src/control/people/person.ts';
+import {
+  forgetInAct,
+  forgetInSubject,
+  parsePersonName,
+  personNamed,
+} from '../../../src/control/people/person.ts';
 
 const ann = personNamed('Ann');
 
@@ -79,3 +84,10 @@ describe('the subject of an event', () => {
     expect(forgetInSubject(ann, subject)).toBe(subject);
   });
 });
+
+test.each(['(erased)', '(ERASED)', '（erased）'])(
+  '%s is no name: it is what stands for erased ones',
+  (name) => {
+    expect(() => parsePersonName(name)).toThrow('participant must be a name');
+  },
+);
