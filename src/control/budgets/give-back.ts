@@ -19,12 +19,15 @@ import type { HoldDeps } from './take-hold.ts';
 const TENANTS_AT_ONCE = 1_000;
 const HOLDS_AT_ONCE = 500;
 
+/** In the log. */
+const JOB = 'giving back holds of budgets';
+
 type GiveBackDeps = Pick<BaseDeps, 'db' | 'log'>;
 type FindSpentUntil = HoldDeps['findSpentUntil'];
 
 /** A job that is run every few seconds. */
 export function givingBackExpired(deps: GiveBackDeps, findSpentUntil: FindSpentUntil): () => Promise<void> {
-  const turns = new TenantTurns(deps.log, 'giving back holds of budgets');
+  const turns = new TenantTurns(deps.log, JOB);
   return () => giveBackExpired(deps, findSpentUntil, turns);
 }
 
@@ -35,7 +38,7 @@ export function givingBackExpired(deps: GiveBackDeps, findSpentUntil: FindSpentU
 export async function giveBackExpired(
   { db, log }: GiveBackDeps,
   findSpentUntil: FindSpentUntil,
-  turns = new TenantTurns(log, 'giving back holds of budgets'),
+  turns = new TenantTurns(log, JOB),
 ): Promise<void> {
   for (let isMore = true; isMore; ) {
     isMore = false;

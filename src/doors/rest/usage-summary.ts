@@ -26,7 +26,14 @@ import {
 } from '../../money/usage/usage-summary.ts';
 import { described } from '../http/answers.ts';
 import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
-import { limitField, parseLimit, parseWholeDays, parseWholeHours, periodFields } from './query.ts';
+import {
+  limitField,
+  type Period,
+  parseLimit,
+  parseWholeDays,
+  parseWholeHours,
+  periodFields,
+} from './query.ts';
 import { plain } from './route.ts';
 import { AmountSchema, time, words } from './schemas.ts';
 
@@ -169,34 +176,28 @@ export const usageSummaryRoute = plain(
   },
   async ({ deps, caller, query, input }) => {
     const { limit, skip } = input;
-    const calendar = await getCalendar(deps.db, caller.tenant);
-    const { from, to } = input.ofSessions ? input : parseWholeHours(query, SUMMARY_DAYS_MAX, calendar);
-    const render = (hasMore: boolean) => ({
+    const render = ({ from, to }: Period, hasMore: boolean) => ({
       from: from.toISOString(),
       to: to.toISOString(),
       ...(hasMore && { next_cursor: renderPageToken([String(skip + limit)]) }),
     });
     if (input.ofSessions) {
-      const { ofSessions } = input;
-      const found = await summarizeSessions(deps.db, caller.tenant, {
-        ...ofSessions,
-        names: undefined,
-        from,
-        to,
-        limit,
-        skip,
-      });
+      const { ofSessions, from, to } = input;
+      const asked = { ...ofSessions, names: undefined, from, to, limit, skip };
+      const found = await summarizeSessions(deps.db, caller.tenant, asked);
       return {
-        ...render(found.hasMore),
+        ...render(input, found.hasMore),
         rows: found.rows.map((row) => renderSessionsRow(row, ofSessions)),
         sum: renderMeasures(found.total),
         unassigned: renderMeasures(found.unassigned),
         assigned_until: found.assignedUntil.toISOString(),
       };
     }
-    const summary = await summarizeUsage(deps.db, caller.tenant, { ...input, calendar, from, to });
+    const calendar = await getCalendar(deps.db, caller.tenant);
+    const period = parseWholeHours(query, SUMMARY_DAYS_MAX, calendar);
+    const summary = await summarizeUsage(deps.db, caller.tenant, { ...input, ...period, calendar });
     return {
-      ...render(summary.hasMore),
+      ...render(period, summary.hasMore),
       rows: summary.rows.map((row) => renderRow(row, input.groupBy, calendar)),
       sum: renderMeasures(summary.total),
     };

@@ -28,17 +28,17 @@ export interface GrantDeps extends EventDeps {
 /** Tenants of one turn. The others come in the next one. */
 const AT_ONCE = 1_000;
 
+/** In the log. */
+const JOB = 'ending grants';
+
 /** A job that is run every few seconds. */
 export function endingGrants(deps: GrantDeps): () => Promise<void> {
-  const turns = new TenantTurns(deps.log, 'ending grants');
+  const turns = new TenantTurns(deps.log, JOB);
   return () => endGrants(deps, turns);
 }
 
 /** A tenant whose ledger cannot be changed does not keep the others waiting. */
-export async function endGrants(
-  deps: GrantDeps,
-  turns = new TenantTurns(deps.log, 'ending grants'),
-): Promise<void> {
+export async function endGrants(deps: GrantDeps, turns = new TenantTurns(deps.log, JOB)): Promise<void> {
   for (const tenant of await listTenantsWithDueGrants(deps.db, AT_ONCE, turns.leftOut())) {
     await turns.take(tenant, () => takeTurn(deps, tenant));
   }

@@ -8,15 +8,28 @@ export interface PostedBalance {
   readonly balance: bigint;
 }
 
-const NOTHING: PostedBalance = { seq: 0n, balance: 0n };
-
-/** The times of postings never go back, so the newest one before a time is the last one in the chain before it. */
-export async function findPostedBalance(db: Db, tenant: TenantId, before: Date): Promise<PostedBalance> {
+/**
+ * Before each of these times, in their order; without postings, 0. The times of postings never go back, so the newest one before a
+ * time is the last one in the chain before it. One look-up for each time, however many postings there are.
+ */
+export async function findPostedBalances<const Times extends readonly Date[]>(
+  db: Db,
+  tenant: TenantId,
+  times: Times,
+): Promise<{ readonly [At in keyof Times]: PostedBalance }> {
   const { rows } = await db.query<PostedBalance>({
-    name: 'find-posted-balance',
-    text: `select seq, balance from postings where tenant_id = $1 and at < $2
-            order by at desc, seq desc limit 1`,
-    values: [tenant, before],
+    name: 'find-posted-balances',
+    text: `select coalesce(p.seq, 0) as seq, coalesce(p.balance, 0) as balance
+             from unnest($2::timestamptz[]) with ordinality as each (time, place)
+             left join lateral (select seq, balance from postings where tenant_id = $1 and at < each.time
+                                 order by at desc, seq desc limit 1) as p on true
+            order by place`,
+    values: [tenant, times],
   });
-  return rows[0] ?? NOTHING;
+  return rows as { readonly [At in keyof Times]: PostedBalance };
+}
+
+export async function findPostedBalance(db: Db, tenant: TenantId, before: Date): Promise<PostedBalance> {
+  const [found] = await findPostedBalances(db, tenant, [before]);
+  return found;
 }

@@ -7,7 +7,7 @@ import { renderTenantId, type Tenant, type TenantId } from '../../base/tenants/t
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { findCalendar } from '../calendar/time-zones.sql.ts';
 import { readLots } from '../grants/read-lots.ts';
-import { findPostedBalance } from '../ledger/posted-balance.sql.ts';
+import { findPostedBalances } from '../ledger/posted-balance.sql.ts';
 import type { Month } from '../month.ts';
 import { summarizeUsage } from '../usage/summarize-usage.ts';
 import type { Measures, UsageSummary } from '../usage/usage-summary.ts';
@@ -80,8 +80,7 @@ async function readStatement(
   { publicUrl, issuerDetails }: StatementDeps['config'],
 ): Promise<Omit<Statement, 'soFar'>> {
   const { from, to } = period;
-  const opening = await findPostedBalance(tx, id, from);
-  const closing = await findPostedBalance(tx, id, to);
+  const [opening, closing] = await findPostedBalances(tx, id, [from, to]);
   const query = { groupBy: ['room'], from, to, rooms: undefined, limit: ROOMS_MAX, skip: 0 } as const;
   return {
     issuer: publicUrl,

@@ -4,8 +4,8 @@ import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { findCalendar } from '../calendar/time-zones.sql.ts';
+import { findPostedBalances } from '../ledger/posted-balance.sql.ts';
 import type { Month } from '../month.ts';
-import { findBalancesAt } from './statement.sql.ts';
 import { readyAt } from './statement.ts';
 
 /** Balances are in micros. */
@@ -25,7 +25,7 @@ export async function listStatements(db: Db, id: TenantId): Promise<ListedStatem
     .monthsBetween(tenant.createdAt, now)
     .filter((month) => readyAt(calendar.endOf(month)) <= now);
   const ends = months.map((month) => calendar.endOf(month));
-  const balances = [{ seq: 0n, balance: 0n }, ...(await findBalancesAt(db, id, ends))];
+  const balances = [{ seq: 0n, balance: 0n }, ...(await findPostedBalances(db, id, ends))];
   return months
     .map((month, at) => ({ month, before: balances[at]!, after: balances[at + 1]! }))
     .filter(({ before, after }) => before.seq < after.seq)

@@ -78,21 +78,3 @@ function renderMovement({ kind, at, amount, reference, detail, payment }: Moveme
     payment: kind === 'refund' || kind === 'dispute' ? (payment ?? undefined) : undefined,
   };
 }
-
-/** The postings before each of these times, which are in order. One look-up for each, however many postings there are. */
-export async function findBalancesAt(
-  db: Db,
-  tenant: TenantId,
-  times: readonly Date[],
-): Promise<PostedBalance[]> {
-  const { rows } = await db.query<PostedBalance>({
-    name: 'find-balances-at',
-    text: `select coalesce(p.seq, 0) as seq, coalesce(p.balance, 0) as balance
-             from unnest($2::timestamptz[]) with ordinality as each (time, place)
-             left join lateral (select seq, balance from postings where tenant_id = $1 and at < each.time
-                                 order by at desc, seq desc limit 1) as p on true
-            order by place`,
-    values: [tenant, times],
-  });
-  return rows;
-}

@@ -8,7 +8,7 @@ import type { EventDeps } from '../../events/event-deps.ts';
 import { listAccountsAfter } from '../accounts/accounts.sql.ts';
 import { type Calendar, IN_UTC } from '../calendar/calendar.ts';
 import { findCalendars, keepMonthEnd, listZonedAfter } from '../calendar/time-zones.sql.ts';
-import { findPostedBalance } from '../ledger/posted-balance.sql.ts';
+import { findPostedBalances } from '../ledger/posted-balance.sql.ts';
 import { type Month, previousMonth } from '../month.ts';
 import { READY_MINUTES } from './statement.ts';
 import { statementReady } from './statement-events.ts';
@@ -63,8 +63,7 @@ async function tellSome(tx: Tx, tenants: readonly TenantId[], now: Date): Promis
     for (const tenant of await takeUntold(tx, of, month)) {
       const [start, end] = [calendarOf(tenant).startOf(month), calendarOf(tenant).endOf(month)];
       if (calendars.has(tenant)) await keepMonthEnd(tx, tenant, month, end);
-      const opening = await findPostedBalance(tx, tenant, start);
-      const closing = await findPostedBalance(tx, tenant, end);
+      const [opening, closing] = await findPostedBalances(tx, tenant, [start, end]);
       if (opening.seq === closing.seq) continue;
       const balances = { opening: `${opening.balance}`, closing: `${closing.balance}` };
       await appendEvents(tx, tenant, [statementReady({ month, ...balances })]);
