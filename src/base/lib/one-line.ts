@@ -1,8 +1,8 @@
+/** What ends a line, or lets text beside it run the other way. */
+const UNWANTED = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
 /** A text of one line without control characters, without spaces around it; `undefined` if it is none. */
 export function parseLine(text: string, lengthMax: number): string | undefined {
   const line = text.trim();
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  if (line === '' || [...line].length > lengthMax || /[\u0000-\u001f\u007f-\u009f]/.test(line))
-    return undefined;
-  return line;
+  return line === '' || [...line].length > lengthMax || UNWANTED.test(line) ? undefined : line;
 }

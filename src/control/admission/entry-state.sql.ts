@@ -7,13 +7,13 @@ import { PRESENT } from '../rooms/participants.sql.ts';
 import type { RoomPolicy, RoomState } from '../rooms/room.ts';
 
 /** Whether a ban covers the user, the device or the address, in rooms of this name or in all. */
-const IS_BANNED = bansOf({
+const IS_BANNED = `g.username is not null and ${bansOf({
   tenant: 'g.tenant_id',
   room: 'g.room',
   username: 'g.username',
   thumbprint: 'g.device',
   address: 'g.address',
-});
+})}`;
 
 /** Everything that decides whether a user may enter, as of one instant. */
 export interface EntryState {

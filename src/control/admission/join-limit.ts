@@ -2,7 +2,7 @@
 import { Failure } from '../../base/failure.ts';
 import type { Window } from '../../base/limits/rate-limits.sql.ts';
 
-const JOINS_PER_MINUTE = 30;
+export const JOINS_PER_MINUTE = 30;
 export const JOINS_WINDOW_SECONDS = 60;
 
 /** The key of the window of a credential. */

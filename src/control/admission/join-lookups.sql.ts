@@ -7,7 +7,7 @@ import { countEach, windowsOf } from '../../base/limits/rate-limit.ts';
 import { countingText, type Window } from '../../base/limits/rate-limits.sql.ts';
 import { ROOM_DEFAULT } from '../rooms/room.ts';
 import { ENTRY_STATE, ENTRY_STATE_JOINS, type Entrant, type EntryState } from './entry-state.sql.ts';
-import { JOINS_WINDOW_SECONDS, joinsKeyOf } from './join-limit.ts';
+import { JOINS_PER_MINUTE, JOINS_WINDOW_SECONDS, joinsKeyOf } from './join-limit.ts';
 
 /** A device credential that a request shows. */
 export interface ShownCredential {
@@ -35,7 +35,10 @@ interface LookupRow extends CredentialInUse, EntryState {
   readonly msLeft: number;
 }
 
-const LOOKUPS = `with g as materialized (
+/** Beyond the limit, a join is refused whatever the state is. */
+const IS_WITHIN_LIMIT = `counted.points <= ${JOINS_PER_MINUTE}`;
+
+const LOOKUPS = `with shown as materialized (
        select a.at, c.tenant_id, c.id, c.hash, c.publish, c.rooms, c.default_room, w.is_working,
               m.may_join,
               case when m.may_join and a.username is not null then coalesce(a.room, c.default_room, $4) end as room,
@@ -46,15 +49,18 @@ const LOOKUPS = `with g as materialized (
         cross join lateral (select (${IS_WORKING} and ${NOT_EXPIRED}) as is_working) w
         cross join lateral (select w.is_working and c.hash = decode(a.hash, 'hex') and cardinality(c.publish) > 0 as may_join) m
      ), counted as (
-       ${countingText('select $2 || id as key, count(*)::integer as amount from g where may_join group by id', '$3')}
+       ${countingText('select $2 || id as key, count(*)::integer as amount from shown where may_join group by id', '$3')}
      )
-     select g.at, g.tenant_id as tenant, g.id as "credentialId", g.hash, g.publish, g.rooms, g.default_room as "defaultRoom",
-            t.status as "tenantStatus", t.limits as "tenantLimits", g.is_working as "isWorking", g.may_join as "mayJoin",
+     select shown.at, shown.tenant_id as tenant, shown.id as "credentialId", shown.hash, shown.publish, shown.rooms,
+            shown.default_room as "defaultRoom", t.status as "tenantStatus", t.limits as "tenantLimits",
+            shown.is_working as "isWorking", shown.may_join as "mayJoin",
             counted.points, counted."msLeft", ${ENTRY_STATE}
-       from g join tenants t on t.id = g.tenant_id
-       left join counted on counted.key = $2 || g.id
+       from shown join tenants t on t.id = shown.tenant_id
+       left join counted on counted.key = $2 || shown.id
+      cross join lateral (select shown.tenant_id, case when ${IS_WITHIN_LIMIT} then shown.room end as room,
+                                 case when ${IS_WITHIN_LIMIT} then shown.username end as username, shown.device, shown.address) g
        ${ENTRY_STATE_JOINS}
-      order by g.at`;
+      order by shown.at`;
 
 /**
  * For each that is shown: the credential with its id, counted if it may join; `undefined`: there is none. Where tables are
@@ -83,8 +89,9 @@ async function lookUpAtOnce(
   const ids = counted.map(({ credentialId }) => credentialId);
   const windows = windowsOf(ids, (id) => windowOf.get(id)!);
   const found = shown.map((): JoinLookup | undefined => undefined);
-  for (const { at, mayJoin, points: _, msLeft: __, ...row } of rows) {
-    found[at] = { ...row, joins: mayJoin ? windows.shift() : undefined, state: shown[at]!.joining && row };
+  for (const { at, mayJoin, points, msLeft: _, ...row } of rows) {
+    const isLookedUp = mayJoin && shown[at]!.joining && points <= JOINS_PER_MINUTE;
+    found[at] = { ...row, joins: mayJoin ? windows.shift() : undefined, state: isLookedUp ? row : undefined };
   }
   return found;
 }

@@ -151,12 +151,13 @@ async function change(tx: Tx, name: string, tenant: TenantId, budgets: readonly 
   });
 }
 
-/** Tenants that have made a budget in the last seconds. */
+/** Tenants that have made a budget in the last seconds. Those that never paid have no tokens. */
 export async function listTenantsWithNewBudgets(db: Db, seconds: number): Promise<TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
     name: 'list-tenants-with-new-budgets',
-    text: (tenants) => `select distinct tenant_id as tenant from budgets
-      where created_at > now() - make_interval(secs => $1) ${tenants.and('tenant_id', 2)}`,
+    text: (tenants) => `select b.tenant_id as tenant from budgets b join tenants t on t.id = b.tenant_id
+      where b.created_at > now() - make_interval(secs => $1) and t.status <> 'pending' ${tenants.and('b.tenant_id', 2)}
+      group by b.tenant_id order by min(b.created_at)`,
     values: [seconds],
   });
   return rows.map(({ tenant }) => tenant);

@@ -2,7 +2,6 @@
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { TIERS } from '../../money/pricing/role.ts';
 import type { NextPosting, ParticipantSum } from '../../money/usage/posted-usage.sql.ts';
-import { ERASED } from '../../money/usage/usage-record.ts';
 import type { Charge } from '../budgets/spend-from-budgets.ts';
 import { keyOf } from './follow-sessions.ts';
 import { chooseStay } from './match-session.ts';
@@ -34,9 +33,12 @@ export class UsageGroups {
     }));
   }
 
-  /** A relay reports the username of the token. One that reports the name as it was typed means the same participant. */
+  /**
+   * A relay reports the username of the token. One that reports the name as it was typed means the same participant. Usage of an erased
+   * name goes to a session of an erased name, or of a user who really has that name.
+   */
   #placeOf({ room, participant: name }: ParticipantSum, places: Map<string, number>): number | undefined {
-    if (!room || !name || name === ERASED) return undefined;
+    if (!room || !name) return undefined;
     const participant = prepareUsername(name) ?? name;
     const key = keyOf(room, participant);
     const known = places.get(key);

@@ -25,8 +25,8 @@ export class Calendar {
   readonly #ends: Map<Month, Date>;
 
   /**
-   * `changes`: in the order in which they were made, since of two for one month the later one holds. `ends`: of months that are over,
-   * as they are stored. They stay when the rules of zones are corrected.
+   * `changes`: in the order of their months. `ends`: of months that are over, as they are stored. They stay when the rules of zones are
+   * corrected.
    */
   constructor(changes: readonly ZoneChange[], ends: ReadonlyMap<Month, Date> = new Map()) {
     this.#changes = changes;

@@ -27,7 +27,7 @@ export async function setTimeZone(
   const calendar = await findCalendar(tx, tenant);
   const before = calendar.newest?.zone ?? UTC;
   if (wanted !== before) {
-    // Node.js ignores case. The look at all names takes longer than the rest.
+    // Node.js ignores case.
     if (!(await isZoneName(tx, wanted))) throw unknownName();
     const now = await findNow(tx);
     const month = calendar.monthOf(new Date(now.getTime() + GRACE_MINUTES * 60_000));

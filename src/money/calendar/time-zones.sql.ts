@@ -12,8 +12,13 @@ export async function findCalendars(
 ): Promise<ReadonlyMap<TenantId, Calendar>> {
   const { rows } = await db.query<ZoneChange & { readonly tenant: TenantId }>({
     name: 'find-time-zones',
-    text: `select tenant_id as tenant, name as zone, to_char(month, 'YYYY-MM') as month from time_zones
-            where tenant_id = any($1::bigint[]) order by tenant_id, seq`,
+    text: `select t.tenant, last.name as zone, to_char(m.month, 'YYYY-MM') as month
+             from unnest($1::bigint[]) as t (tenant), lateral (
+               select min(month) as first, max(month) as last from time_zones where tenant_id = t.tenant) as ends,
+                  generate_series(ends.first::timestamp, ends.last, '1 month') as m (month), lateral (
+               select name from time_zones where tenant_id = t.tenant and month = m.month::date
+                order by seq desc limit 1) as last
+            order by t.tenant, m.month`,
     values: [tenants],
   });
   const changes = Map.groupBy(rows, ({ tenant }) => tenant);
@@ -63,12 +68,17 @@ export async function insertTimeZone(tx: Tx, tenant: TenantId, zone: string, mon
   });
 }
 
-/** Whether the database has a zone of exactly this name. It reads the names of all zones. */
+/** PostgreSQL reads them from files: that takes longer than all else of a change. They change only when it is updated. */
+const names = new Set<string>();
+
+/** Whether the database has a zone of exactly this name. */
 export async function isZoneName(db: Db, name: string): Promise<boolean> {
-  const { rows } = await db.query<{ found: boolean }>({
-    name: 'is-zone-name',
-    text: 'select exists (select from pg_timezone_names where name = $1) as found',
-    values: [name],
-  });
-  return rows[0]!.found;
+  if (names.size === 0) {
+    const { rows } = await db.query<{ name: string }>({
+      name: 'list-zone-names',
+      text: 'select name from pg_timezone_names',
+    });
+    for (const row of rows) names.add(row.name);
+  }
+  return names.has(name);
 }

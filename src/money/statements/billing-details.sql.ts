@@ -31,7 +31,8 @@ export async function findDetailsAt(db: Db, tenant: TenantId, end: Date): Promis
     name: 'find-billing-details-at',
     text: `select ${COLUMNS} from billing_details
             where tenant_id = $1
-              and seq = coalesce((select max(seq) from billing_details where tenant_id = $1 and at < $2), 1)`,
+              and seq = coalesce((select seq from billing_details where tenant_id = $1 and at < $2
+                                   order by at desc, seq desc limit 1), 1)`,
     values: [tenant, end],
   });
   return renderRow(rows[0]);

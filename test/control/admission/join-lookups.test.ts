@@ -66,5 +66,16 @@ testOneServer('a wrong secret reads no state of the user', async () => {
   expectJoined(await join(app, device.credential, { room: 'hall', key: deviceKey() }));
   const shown = { ...shownBy(device), joining: { ...joining, room: 'hall' } };
   const [right, wrong] = await findJoinLookups(db(), [shown, { ...shown, hash: hashKey('wrong') }]);
-  expect([right?.state?.roomState, wrong?.state?.roomState]).toEqual(['LIVE', null]);
+  expect([right?.state?.roomState, wrong?.state?.roomState]).toEqual(['LIVE', undefined]);
+});
+
+testOneServer('joins beyond the limit read no state', async () => {
+  const device = await createCredential(app, await app.paidTenant());
+  const lookUp = async (count: number) => {
+    const found = await findJoinLookups(db(), Array(count).fill(shownBy(device)));
+    return found.map((each) => [each?.joins?.points, each?.state?.status]);
+  };
+  expect(await lookUp(29)).toEqual(Array.from({ length: 29 }, (_, at) => [at + 1, 'active']));
+  // The one within the limit looks its state up by itself.
+  expect(await lookUp(2)).toEqual([30, 31].map((points) => [points, undefined]));
 });

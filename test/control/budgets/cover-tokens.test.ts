@@ -1,6 +1,7 @@
 /** Budgets that are made while sessions run. */
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { listTenantsWithNewBudgets } from '../../../src/control/budgets/budgets.sql.ts';
 import { coverTokensOfNewBudgets } from '../../../src/control/budgets/cover-tokens.ts';
 import { deleteBudget } from '../../../src/control/budgets/delete-budget.ts';
 import { failureOf, useControl } from '../../support/grpc.ts';
@@ -49,6 +50,18 @@ test('a token that was admitted while the budget was made is covered soon after'
   await coverTokensOfNewBudgets(app.service.deps);
   expect(await read(app, stage.tenant)).toMatchObject({ held: VIDEO_TOKEN });
   expect(await failureOf(mint(stage, 'bob'))).toMatchObject({ reason: 'BUDGET_REACHED' });
+});
+
+test('tenants that never paid take no turn, and the others take turns by age', async () => {
+  const { db } = app.service.deps;
+  const tenants = [await app.paidTenant(), await app.signUp(), await app.paidTenant()];
+  for (const tenant of tenants) await put(app, tenant, wanted({ max: 1n }));
+  await db.query("update budgets set created_at = created_at - interval '1 minute' where tenant_id = $1", [
+    idOf(tenants[2]!),
+  ]);
+  const ids = new Set(tenants.map((tenant) => idOf(tenant)));
+  const listed = (await listTenantsWithNewBudgets(db, 120)).filter((id) => ids.has(id));
+  expect(listed).toEqual([idOf(tenants[2]!), idOf(tenants[0]!)]);
 });
 
 test('a token from between two budgets is covered, though its device has a hold of an earlier one', async () => {

@@ -66,6 +66,15 @@ test('a record goes to the session of its participant, and what has none stays u
   await expectAllAssigned(db(), idOf(stage.tenant));
 });
 
+test('a user may have the name that stands for erased ones, and pays as all do', async () => {
+  await mint(stage, '(erased)', { customer: 'acme' });
+  await report(app, stage.tenant, [record({ participant: '(erased)', seconds: 60 })]);
+  await assignAll(db(), idOf(stage.tenant));
+  expect(await sessionsOf()).toEqual([['(erased)', null, 1n, 60n]]);
+  await stage.control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: '(erased)' });
+  await vi.waitFor(async () => expect((await sessionsOf())[0]?.[1]).toBe('kicked'), 60_000);
+});
+
 test('who leaves and comes back has another session, also in the next incarnation', async () => {
   const { control } = stage;
   await mint(stage, 'ann');

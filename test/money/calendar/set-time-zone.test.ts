@@ -1,4 +1,6 @@
+import type pg from 'pg';
 import { expect, test } from 'vitest';
+import type { Db } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { setTimeZone } from '../../../src/money/calendar/set-time-zone.ts';
@@ -25,8 +27,21 @@ test('twenty changes at once all count, one after the other, and are append-only
   expect(rows.every(({ name }, at) => name !== rows[at - 1]?.name)).toBe(true);
   const calendar = await findCalendar(database.pool, tenant);
   expect(calendar.newest?.zone).toBe(rows.at(-1)!.name);
+  expect(await countRead(tenant)).toBeLessThanOrEqual(2);
   await expectAppendOnly(database, 'time_zones', `update time_zones set name = 'UTC'`);
 });
+
+/** How many rows the calendar of a tenant is made from. */
+async function countRead(tenant: TenantId): Promise<number> {
+  let count = 0;
+  const query = async (statement: pg.QueryConfig) => {
+    const result = await database.pool.query(statement);
+    count += result.rows.length;
+    return result;
+  };
+  await findCalendar({ query } as Db, tenant);
+  return count;
+}
 
 test('this month and those before keep their zone, whatever is set', async () => {
   const tenant = await makeTenant(database.pool);
