@@ -21,8 +21,10 @@ import { lockRoom } from '../rooms/rooms.sql.ts';
 import { findAssignedUntil } from '../sessions/session-cursors.sql.ts';
 import { enterAlone, enterIn, renewAlone, renewIn } from './admission-forms.sql.ts';
 import { type Admission, countOthers, type NewAdmission, type upsertAdmission } from './admissions.sql.ts';
+import type { EntryState } from './entry-state.sql.ts';
 import type { GatheredAdmissions } from './gathered-admissions.ts';
 import { refuseLookalike } from './refuse-lookalike.ts';
+import { refuseManyDevices } from './refuse-many-devices.ts';
 
 export interface AdmissionDeps extends EventDeps, TokenDeps {
   readonly admissions: GatheredAdmissions;
@@ -33,7 +35,7 @@ export interface AdmissionDeps extends EventDeps, TokenDeps {
   readonly config: TokenDeps['config'] & { readonly confusableUsernames: ConfusableUsernames };
 }
 
-export interface Entry extends Omit<NewAdmission, 'skeleton'> {
+export interface Entry extends Omit<NewAdmission, 'skeleton'>, Pick<EntryState, 'isAdmitted' | 'devices'> {
   /** Name of the room. */
   readonly room: string;
   readonly policy: RoomPolicy;
@@ -62,7 +64,7 @@ type BudgetedAdmission = Admission & { readonly budgets?: readonly string[] };
  * `check` reads the entry state and throws if it refuses. It is called again if the participant changed
  * between the check and the renewal: a kick or a ban may have happened in between.
  *
- * Also fails with `room_ended`, `room_full`, `budget_reached`, `username_confusable` and, for joins, `username_taken`.
+ * Also fails with `room_ended`, `room_full`, `quota_exceeded`, `budget_reached`, `username_confusable` and, for joins, `username_taken`.
  */
 export async function admit(
   deps: AdmissionDeps,
@@ -70,6 +72,7 @@ export async function admit(
   check: () => Promise<Entry>,
 ): Promise<Admitted> {
   const found = await check();
+  await refuseManyDevices(deps.db, found);
   const renewed = found.isPresent ? await renew(deps, caller, found) : undefined;
   if (renewed) return mintFor(deps, found, renewed);
   const entry = found.isPresent ? await check() : found;

@@ -36,6 +36,8 @@ export interface EntryState {
   readonly isNew: boolean;
   /** Whether this device has a valid token for this user. */
   readonly isAdmitted: boolean;
+  /** How many devices of the user are kept, with those whose token expired in the last day. */
+  readonly devices: number;
   /** The highest rank among the user's valid tokens for the room; `null`: there is none. */
   readonly highestRank: number | null;
   readonly isBanned: boolean;
@@ -55,7 +57,7 @@ export interface Entrant {
 export const ENTRY_STATE = `t.status, t.exempt, t.limits, t.has_budgets and not t.exempt as "hasBudgets", c.balance, t.range_salt as "rangeSalt",
       r.uid as "roomUid", r.state as "roomState", r.policy,
       coalesce(p.present, false) as "isPresent", p.present is null as "isNew",
-      coalesce(d.admits, false) as "isAdmitted", d.rank as "highestRank",
+      coalesce(d.admits, false) as "isAdmitted", d.devices, d.rank as "highestRank",
       ${IS_BANNED} as "isBanned"`;
 /** What decides about `tenant_id`, `room`, `username`, `device` and `address` of `g`. Each `where` leads to one row by primary key. */
 export const ENTRY_STATE_JOINS = `join accounts c on c.tenant_id = g.tenant_id
@@ -65,7 +67,7 @@ export const ENTRY_STATE_JOINS = `join accounts c on c.tenant_id = g.tenant_id
     left join lateral (select ${PRESENT} as present from participants p
                      where p.tenant_id = g.tenant_id and p.room_uid = r.uid and p.username = g.username) p on true
     left join lateral (select bool_or(a.device = g.device and a.expires_at > now()) as admits,
-                           max(a.rank) filter (where a.expires_at > now()) as rank
+                           count(*)::integer as devices, max(a.rank) filter (where a.expires_at > now()) as rank
                       from admissions a
                      where a.tenant_id = g.tenant_id and a.room_uid = r.uid
                        and a.username = g.username) d on true`;

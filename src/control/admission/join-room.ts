@@ -102,6 +102,8 @@ async function checkJoin(
     thumbprint,
     isPresent: state.isPresent,
     isNew: state.isNew,
+    isAdmitted: state.isAdmitted,
+    devices: state.devices,
     rangeSalt: state.rangeSalt,
     hasBudgets: state.hasBudgets,
     ...grant,

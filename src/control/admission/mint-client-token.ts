@@ -44,7 +44,7 @@ const ROLE_RANKS: Readonly<Record<Role, number>> = { host: 80, audience: 20, bro
 /**
  * Fails with `not_found`, `ceiling_exceeded`, `banned`, `tenant_not_active`, `room_ended`,
  * `age_verification_required`, `room_locked`, `room_full`, `payment_required`, `credit_spent`,
- * `budget_reached` and `username_confusable`.
+ * `quota_exceeded`, `budget_reached` and `username_confusable`.
  */
 export function mintClientToken(
   deps: AdmissionDeps,
@@ -86,6 +86,8 @@ async function checkMint(
     policy,
     isPresent: state.isPresent,
     isNew: state.isNew,
+    isAdmitted: state.isAdmitted,
+    devices: state.devices,
     rangeSalt: state.rangeSalt,
     hasBudgets: state.hasBudgets,
     username,

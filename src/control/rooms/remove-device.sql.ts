@@ -1,7 +1,7 @@
 /** SQL that takes devices from users who are present, and leaves them their other devices. */
 import { isDistributed } from '../../base/db/distribution.ts';
 import { filtered } from '../../base/db/filtered.ts';
-import type { Tx } from '../../base/db/pool.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { noteLapse } from './lapses.sql.ts';
 import type { Participant } from './participant.ts';
@@ -55,6 +55,27 @@ export async function removeDevices(
   });
   if (isDistributed()) await noteLapses(tx, tenant, roomUid, rows);
   return rows.map(reviveParticipant);
+}
+
+/** Forget the devices of a user whose token has expired. Returns how many are left. */
+export async function removeExpiredDevices(
+  db: Db,
+  tenant: TenantId,
+  roomUid: string,
+  username: string,
+): Promise<number> {
+  const values = [tenant, roomUid, username];
+  await db.query({
+    name: 'delete-expired-admissions-of',
+    text: `delete from admissions where tenant_id = $1 and room_uid = $2 and username = $3 and expires_at <= now()`,
+    values,
+  });
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count-admissions-of',
+    text: `select count(*)::integer as count from admissions where tenant_id = $1 and room_uid = $2 and username = $3`,
+    values,
+  });
+  return rows[0]!.count;
 }
 
 /** The presence of these users, who have no valid token any more, ends now. `markExpired()` makes them leave. */

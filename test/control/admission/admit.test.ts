@@ -388,3 +388,33 @@ describe('an entry', () => {
     expect(await devicesOfEntries()).toStrictEqual([[kiosk], [kiosk], [kiosk]]);
   });
 });
+
+describe('a user with as many devices as there may be', () => {
+  /** `lifetime`: of the tokens of all but the first. */
+  const addDevices = async (username: string, lifetime: string) => {
+    await mint(stage, username);
+    await app.service.deps.db.query({
+      text: `insert into admissions (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
+             select $1, $2, $3, 'device' || i, 'host', 80, '{}', 'key', now() + $4::interval from generate_series(1, 999) i`,
+      values: [tenant, stage.roomUid, username, lifetime],
+    });
+  };
+  const device = deviceOf('another');
+
+  test('gets no further one, and those that are there go on', async () => {
+    await addDevices('ann', '10 minutes');
+    const refused = await failureOf(mint(stage, 'ann', { device }));
+    expect(refused).toMatchObject({
+      reason: 'QUOTA_EXCEEDED',
+      message: 'limit reached: at most 1000 devices of one user in a room',
+    });
+    await mint(stage, 'ann');
+  });
+
+  test('gets the place of those whose tokens have expired', async () => {
+    await addDevices('ann', '-1 second');
+    await mint(stage, 'ann', { device });
+    const text = 'select from admissions where tenant_id = $1';
+    expect((await app.service.deps.db.query({ text, values: [tenant] })).rowCount).toBe(2);
+  });
+});
