@@ -63,7 +63,7 @@ export function named(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-async function createDatabase(bench: Bench, { db, databaseUrl }: Stand, name: string): Promise<Stand> {
+export async function createDatabase(bench: Bench, { db, databaseUrl }: Stand, name: string): Promise<Stand> {
   await db.query(`create database ${name}`);
   const url = new URL(databaseUrl);
   url.pathname = `/${name}`;

@@ -1,5 +1,7 @@
 /** The ratios that a change must not make much worse, by CPU time. See `guard-judge.ts`. */
 import type { Bench, Benchmark, Contestant } from './benchmark.ts';
+import { openFilled } from './filled.ts';
+import { named } from './flat-ledger.ts';
 import { joining, openJoins } from './join.ts';
 import { minting, openMints } from './mint.ts';
 import { CREATE_ROOM, GET_ROOM, type Method, openReads, reading } from './reads.ts';
@@ -12,42 +14,46 @@ const SMALL = { warmUp: 3_000, requests: 500 };
 const LARGE = { clients: 1, batches: 6 };
 const TIMED = { warmUp: 6_000, seconds: 0.8 };
 const IN_FLIGHT = 32;
+/** The middle of the curve. */
+const GROWN = 1_000_000;
 /** Many short rounds: other load changes less between a round of the floor and the next of ours. */
 const ROUNDS = 11;
 
-/** The floor and ours. They warm up by a number of requests. */
-type Pair = readonly [floor: Contestant, ours: Contestant];
+/** The floor and ours, by CPU time. They warm up by a number of requests. */
+export type Pair = readonly [floor: Contestant, ours: Contestant];
+type OpenPair = (bench: Bench, stand: Stand) => Promise<Pair>;
+
+/** What the guards measure. */
+export const GUARDED_PAIRS = {
+  small: byCpuOf(openSmallPair),
+  large: byCpuOf(openLargePair),
+  join: byCpuOf((...on) => openJoinPair(...on, IN_FLIGHT)),
+  alone: byCpuOf((...on) => openJoinPair(...on, 1)),
+  mint: byCpuOf((...on) => openMintPair(...on, 'renewals')),
+  newcomer: byCpuOf((...on) => openMintPair(...on, 'newcomers')),
+  read: byCpuOf((...on) => openCallPair(...on, GET_ROOM)),
+  keyed: byCpuOf((...on) => openCallPair(...on, CREATE_ROOM)),
+  grown: byCpuOf(openGrownPair),
+} as const satisfies Record<string, OpenPair>;
 
 export const guards: readonly Benchmark[] = [
-  guard('guard-small', `batches of 10 records by ${TENANTS} tenants, beside a lean service`, openSmallPair),
-  guard('guard-large', 'batches of 5,000 records, beside a raw COPY', openLargePair),
-  guard('guard-join', 'renewed joins, beside a bare route with one SELECT and one signature', (...on) =>
-    openJoinPair(...on, IN_FLIGHT),
-  ),
-  guard('guard-alone', 'renewed joins, one at a time, beside the same route', (...on) =>
-    openJoinPair(...on, 1),
-  ),
-  guard('guard-mint', 'renewed mints, beside bare grpc-js with one SELECT and one signature', (...on) =>
-    openMintPair(...on, 'renewals'),
-  ),
-  guard('guard-newcomer', 'mints for newcomers, beside the same method', (...on) =>
-    openMintPair(...on, 'newcomers'),
-  ),
-  guard('guard-read', 'GetRoom, beside bare grpc-js with one SELECT', (...on) =>
-    openCallPair(...on, GET_ROOM),
-  ),
-  guard('guard-keyed', 'CreateRoom with an idempotency key, beside bare grpc-js with one INSERT', (...on) =>
-    openCallPair(...on, CREATE_ROOM),
+  guard('small', `batches of 10 records by ${TENANTS} tenants, beside a lean service`),
+  guard('large', 'batches of 5,000 records, beside a raw COPY'),
+  guard('join', 'renewed joins, beside a bare route with one SELECT and one signature'),
+  guard('alone', 'renewed joins, one at a time, beside the same route'),
+  guard('mint', 'renewed mints, beside bare grpc-js with one SELECT and one signature'),
+  guard('newcomer', 'mints for newcomers, beside the same method'),
+  guard('read', 'GetRoom, beside bare grpc-js with one SELECT'),
+  guard('keyed', 'CreateRoom with an idempotency key, beside bare grpc-js with one INSERT'),
+  guard(
+    'grown',
+    `mints for newcomers with ${named(GROWN)} rows in the tables that grow, beside those with none`,
   ),
 ];
 
-function guard(
-  name: string,
-  summary: string,
-  openPair: (bench: Bench, stand: Stand) => Promise<Pair>,
-): Benchmark {
+function guard(of: keyof typeof GUARDED_PAIRS, summary: string): Benchmark {
   return {
-    name,
+    name: `guard-${of}`,
     summary: `CPU time of ${summary}`,
     protocol: `CPU time of ${summary}: microseconds a request of the service and PostgreSQL
       together (Linux only), without the generator. The benchmark of the same work says what is sent. The
@@ -55,14 +61,21 @@ function guard(
     rounds: ROUNDS,
     isGuard: true,
     async run(bench) {
-      const [floor, ours] = await openPair(bench, await openStand(bench));
+      const [floor, ours] = await GUARDED_PAIRS[of](bench, await openStand(bench));
       await bench.compare({
         title: summary,
         unit: 'us/request',
-        contestants: [byCpu(floor, 'floor'), byCpu(ours, 'ours')],
+        contestants: [floor, ours],
         warmUpRounds: floor.warmUp ? 0 : 3,
       });
     },
+  };
+}
+
+function byCpuOf(open: OpenPair): OpenPair {
+  return async (bench, stand) => {
+    const [floor, ours] = await open(bench, stand);
+    return [byCpu(floor, 'floor'), byCpu(ours, 'ours')];
   };
 }
 
@@ -103,4 +116,10 @@ async function openCallPair(bench: Bench, stand: Stand, method: Method): Promise
   const { bare, ours } = await openReads(bench, stand);
   const load = { method, inFlight: IN_FLIGHT };
   return [await reading(bench, bare, load, TIMED), await reading(bench, ours, load, TIMED)];
+}
+
+async function openGrownPair(bench: Bench, stand: Stand): Promise<Pair> {
+  const [, empty] = await openMintPair(bench, stand, 'newcomers');
+  const [, grown] = await openMintPair(bench, await openFilled(bench, stand, GROWN), 'newcomers');
+  return [{ ...empty, name: 'empty tables' }, grown];
 }

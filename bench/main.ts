@@ -7,6 +7,7 @@ import { budgetMint } from './budget-mint.ts';
 import { budgets } from './budgets.ts';
 import { consolePages } from './console-pages.ts';
 import { costs } from './costs.ts';
+import { curve } from './curve.ts';
 import { distributed, distributedCosts } from './distributed.ts';
 import { distributedMove } from './distributed-move.ts';
 import { failover } from './failover.ts';
@@ -60,6 +61,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   mint,
   reads,
   costs,
+  curve,
   watchdogs,
   webhooks,
   relayPush,
@@ -206,7 +208,7 @@ function renderHelp(): string {
   });
   return `npm run bench [-- [name ...] [options]]
 
-Benchmarks; without a name, all of them but failover, those of distributed databases, and the guards:
+Benchmarks; without a name, all of them but the longest, those of distributed databases, and the guards:
 ${lines.join('\n')}
 
 Options:
