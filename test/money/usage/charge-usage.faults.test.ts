@@ -157,7 +157,7 @@ describe('an account that another transaction has locked', () => {
       await release();
       await own;
     });
-    // Of many short rounds, because other load of the machine slows down some.
+    // Other load of the machine slows down some rounds.
     expect(median(beside) - median(free)).toBeLessThan(100);
   });
 
