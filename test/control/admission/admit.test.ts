@@ -391,12 +391,12 @@ describe('an entry', () => {
 
 describe('a user with as many devices as there may be', () => {
   /** `lifetime`: of the tokens of all but the first. */
-  const addDevices = async (username: string, lifetime: string) => {
+  const addDevices = async (username: string, lifetime: string, count = 999) => {
     await mint(stage, username);
     await app.service.deps.db.query({
       text: `insert into admissions (tenant_id, room_uid, username, device, role, rank, capabilities, key_id, expires_at)
-             select $1, $2, $3, 'device' || i, 'host', 80, '{}', 'key', now() + $4::interval from generate_series(1, 999) i`,
-      values: [tenant, stage.roomUid, username, lifetime],
+             select $1, $2, $3, 'device' || i, 'host', 80, '{}', 'key', now() + $4::interval from generate_series(1, $5::integer) i`,
+      values: [tenant, stage.roomUid, username, lifetime, count],
     });
   };
   const device = deviceOf('another');
@@ -409,6 +409,15 @@ describe('a user with as many devices as there may be', () => {
       message: 'limit reached: at most 1000 devices of one user in a room',
     });
     await mint(stage, 'ann');
+  });
+
+  test('gets one from a back end, when joins have taken their half', async () => {
+    await addDevices('ann', '10 minutes', 499);
+    await app.service.deps.db.query('update admissions set rank = 20 where tenant_id = $1', [tenant]);
+    const { credential } = await createCredential(app, stage.tenant);
+    const refused = await join(app, credential, { room: 'lobby', username: 'ann', key: deviceKey() });
+    expectText(refused, 409, 'limit reached: at most 500 devices of one user in a room');
+    await mint(stage, 'ann', { device });
   });
 
   test('gets the place of those whose tokens have expired', async () => {

@@ -81,6 +81,20 @@ test('a relay that stops is tried again until the window is over', async () => {
   expect(relay.offers.length).toBe(before);
 });
 
+test('an application hears that the relay refuses for good, while the session goes on', async () => {
+  const refusal: Verdict = { status: 402, code: 'CREDIT_SPENT' };
+  const relay = useFalseRelay((_, count) => (count === 1 ? ACCEPTED : refusal));
+  const { told, who } = enter();
+  const connection = await connect(RELAY_URL, { ...who, publish: MEDIA });
+  const refused: string[] = [];
+  connection.on('refused', ({ error }) => refused.push(error.code));
+  await relay.tell(1, 'end', { code: 'TOO_FAST' });
+  await relay.pass(5_000);
+  expect([refused, told]).toStrictEqual([['CREDIT_SPENT'], []]);
+  expect(relay.offers).toHaveLength(2);
+  await connection.close();
+});
+
 test('a watcher of another codec than that of the publisher subscribes again', async () => {
   const relay = useFalseRelay(() => ({ ...ACCEPTED, publisher: 'bob' }));
   const { who, told } = enter();

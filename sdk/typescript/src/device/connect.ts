@@ -57,6 +57,10 @@ export interface RelayEvents {
     /** Whose. With the own name: the relay found media of this device that is not encrypted, and takes none. */
     readonly username: string;
   };
+  /** The relay refuses for good what was lost and is to be opened again, for example because the credit is spent. The session goes on. */
+  refused: {
+    readonly error: ConnectError;
+  };
 }
 
 /** What a participant may mute and unmute. */
@@ -330,6 +334,7 @@ export class RelayConnection extends Emitter<RelayEvents> {
       } catch (error) {
         if (error instanceof ConnectError && !error.retryable) {
           this.#refused(error.code, error.reason);
+          if (!this.#options.session.ended) this.emit('refused', { error });
           return;
         }
       }
