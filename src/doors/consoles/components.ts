@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import type { Session } from '../../access/sessions/session.ts';
 import { displayMicros, MICROS_PER_DOLLAR } from '../../money/amount.ts';
+import { faultLine } from './fault-notice.ts';
 
 /** `$1,234.50`: to the cent, cut off toward zero. */
 export function dollars(micros: bigint): string {
@@ -79,7 +80,7 @@ export function field({ name, id = name, label, value = '', hint, faults = {}, i
 <input id="${id}" name="${name}" value="${value}"${input && html` ${input}`}${
     described !== '' && html` aria-describedby="${described}"`
   }${fault !== undefined && html` aria-invalid="true"`}>
-${fault !== undefined && html`<p class="wrong" id="${id}-fault">${fault}</p>`}
+${fault !== undefined && faultLine(id, fault)}
 ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 </div>`;
 }

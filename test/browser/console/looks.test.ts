@@ -61,6 +61,16 @@ describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
     await page.locator('[aria-invalid=true]').first().waitFor();
     await expectAccessible(page);
   });
+
+  test('a form with faults comes back with the focus on a notice, whose links lead to its fields', async () => {
+    const page = await open(look, '/console/signup', undefined, { javaScriptEnabled: false });
+    await page.locator('main button').click();
+    await page.locator('main [role=alert]:focus').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.locator('[aria-invalid=true]:focus').waitFor();
+  });
 });
 
 describe('with forced colors', () => {

@@ -194,6 +194,9 @@ describe('what is sent to a form', () => {
     expect(answer.status).toBe(400);
     expect(answer.text).toContain(`id="${wrong}-fault"`);
     expect(answer.text).toMatch(new RegExp(`id="${wrong}"[^>]* aria-invalid="true"`));
+    expect(answer.text).toMatch(
+      new RegExp(`<main[^>]*>\\s*<div[^>]* role="alert"[^>]*>.*href="#${wrong}"`, 's'),
+    );
     expect(answer.text).not.toContain('<script>@');
   });
 

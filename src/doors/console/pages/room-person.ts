@@ -14,6 +14,7 @@ import type { Moderator } from '../../../control/rooms/moderator.ts';
 import type { Participant } from '../../../control/rooms/participant.ts';
 import { type Answer, page, redirect } from '../../consoles/answer.ts';
 import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
+import { faultLine } from '../../consoles/fault-notice.ts';
 import { faultsOf } from '../../consoles/notices.ts';
 import type { Form } from '../../http/form.ts';
 import {
@@ -111,10 +112,10 @@ function renderForms({ room, username }: Participant, typed: Form, wrong: Wrong 
   return html`<div class="cards">
 <section class="card"><h2>Mute</h2>
 <form method="post" action="${pathOf(room)}/mute">${who}
-<fieldset class="checks"><legend>Tracks</legend>${PUBLISH_RIGHTS.map(
+<fieldset class="checks" id="tracks"><legend>Tracks</legend>${PUBLISH_RIGHTS.map(
     (track) =>
       html`<label><input type="checkbox" name="${track}" value="on"${isChecked(track) && html` checked`}${tracksFault !== undefined && html` aria-describedby="tracks-fault" aria-invalid="true"`}> ${track}</label>`,
-  )}</fieldset>${tracksFault !== undefined && html`<p class="wrong" id="tracks-fault">${tracksFault}</p>`}
+  )}</fieldset>${tracksFault !== undefined && faultLine('tracks', tracksFault)}
 ${reasonField('mute')}
 <p class="actions"><button>Mute</button> <button formaction="${pathOf(room)}/unmute">Unmute</button></p></form></section>
 <section class="card"><h2>Kick</h2><p>The participant leaves, and may join again.</p>

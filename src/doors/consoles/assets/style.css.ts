@@ -59,6 +59,8 @@ main > .hint, section > .hint, .card > .hint, form > .hint { margin-bottom: .75r
 .note, .alert, .done { padding: .75rem 1rem; border-radius: .5rem; border: 1px solid; margin: 0 0 1.25rem; overflow-wrap: anywhere; }
 .note { background: var(--accent-soft); border-color: var(--accent); }
 .alert { background: var(--bad-soft); color: var(--bad); border-color: var(--bad); }
+.alert > p, .alert > ul { margin: 0; }
+.alert a { color: inherit; }
 .done { background: var(--good-soft); color: var(--good); border-color: var(--good); }
 .badge { display: inline-block; padding: 0 .5rem; border-radius: 1rem; background: var(--accent-soft); font-size: .8125rem;
          white-space: nowrap; font-weight: 400; letter-spacing: normal; border: 1px solid transparent; }

@@ -121,7 +121,7 @@ async function wrongDraft(
   { db }: LoggedInCall['deps'],
   form: Form,
   faults: Faults,
-  message = 'Nothing was done. What is wrong stands at the fields.',
+  message?: string,
 ): Promise<Answer> {
   return page(ratesPage(await listRateCards(db), form, periodOf(form), faults, message), 400);
 }

@@ -9,6 +9,7 @@ import { adjustCredit, getBalance } from '../../../../money/ledger/adjust-credit
 import { type Confirmed, mustConfirm, TYPED_ONCE_MAX } from '../../../../money/ledger/adjustment.ts';
 import { type Answer, type Page, page } from '../../../consoles/answer.ts';
 import { checkbox, dollars, exact, type Faults, field, formId, named } from '../../../consoles/components.ts';
+import { faultLine } from '../../../consoles/fault-notice.ts';
 import { parseFormId } from '../../../consoles/fields.ts';
 import { facts } from '../../../consoles/table.ts';
 import { parseGivenDollars, REASON_FAULT } from '../fields.ts';
@@ -138,7 +139,7 @@ ${
 }
 ${
   must.negative &&
-  html`${faults.negative !== undefined && html`<p class="wrong" id="negative-fault">${faults.negative}</p>`}
+  html`${faults.negative !== undefined && faultLine('negative', faults.negative)}
 ${checkbox('negative', 'Let the balance become negative', false, 'The tenant owes this amount, and pays it with its next payment.')}`
 }
 <p><button class="${amount < 0n ? 'danger' : 'primary'}">Post ${exact(amount)}</button></p></form>
