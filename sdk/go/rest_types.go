@@ -384,7 +384,8 @@ type Burn struct {
 	Spent Amount `json:"spent"`
 	// The same for an hour, rounded up.
 	PerHour Amount `json:"per_hour"`
-	// How long the balance lasts at this rate; 0: it is spent. Nil: nothing is used.
+	// How long the balance lasts at this rate, without grants that end before; 0: it is spent. Nil: nothing is
+	// used.
 	RunwayHours *float64 `json:"runway_hours,omitzero"`
 	// When it is spent. Zero: it is spent already, or never, or after the year 9999.
 	EmptyAt time.Time `json:"empty_at,omitzero"`

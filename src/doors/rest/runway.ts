@@ -18,7 +18,9 @@ const BurnSchema = Type.Object(
     window: words(WINDOW_NAMES, { description: 'The hours or days up to now' }),
     spent: described(AmountSchema, 'What usage took in them'),
     per_hour: described(AmountSchema, 'The same for an hour, rounded up'),
-    runway_hours: decimal('How long the balance lasts at this rate; 0: it is spent; null: nothing is used'),
+    runway_hours: decimal(
+      'How long the balance lasts at this rate, without grants that end before; 0: it is spent; null: nothing is used',
+    ),
     empty_at: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       format: 'date-time',
@@ -46,7 +48,8 @@ export const runwayRoute = plain(
     tag: 'Billing',
     operation: 'getRunway',
     summary: 'How long the credit lasts, and which rooms use most of it',
-    description: 'From every charge up to now. Payments and adjustments are no usage.',
+    description:
+      'From every charge up to now. Grants pay first, and what ends before it could be spent does not count. Payments and adjustments are no usage.',
     query: Type.Object({
       window: Type.Optional(
         words(WINDOW_NAMES, { description: `Of the rooms; \`${WINDOW_USUAL}\` if it is left out` }),

@@ -1,9 +1,12 @@
 /** How long the credit of a tenant lasts, and which rooms use most of it. */
-import type { Db } from '../../base/db/pool.ts';
+import type { Pool } from '../../base/db/pool.ts';
+import { inSnapshot } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { readLots } from '../grants/read-lots.ts';
 import { rankRooms } from '../usage/rank-rooms.ts';
 import {
   type Burn,
+  type EndingCredit,
   leftOf,
   perHour,
   ROOMS_SHOWN,
@@ -33,19 +36,35 @@ export interface Runway {
 export type Burns = Omit<Runway, 'rooms'>;
 
 /** What a charge has committed is in the next answer. */
-export async function getBurns(db: Db, tenant: TenantId): Promise<Burns> {
+export async function getBurns(db: Pool, tenant: TenantId): Promise<Burns> {
   const hours = WINDOW_NAMES.map((name) => WINDOWS[name]);
-  const { now, balance, spent } = await readSpending(db, tenant, hours);
-  const burns = WINDOW_NAMES.map((name, at) => {
-    const each = spent[at]!;
-    const burn = perHour(each);
-    return { window: name, spent: each.spent, perHour: burn, ...leftOf(balance, burn, now) };
+  return inSnapshot(db, async (tx) => {
+    const { now, balance, lastSeq, spent } = await readSpending(tx, tenant, hours);
+    const { lots, granted } = await readLots(tx, tenant, { at: now, seq: lastSeq });
+    const open = lots.filter(({ isOver }) => !isOver);
+    // The balance holds what has ended, until a posting takes it.
+    const ended = granted - open.reduce((sum, { left }) => sum + left, 0n);
+    const ending = open.filter(hasEnd).sort((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
+    const burns = WINDOW_NAMES.map((name, at) => {
+      const each = spent[at]!;
+      const burn = perHour(each);
+      return {
+        window: name,
+        spent: each.spent,
+        perHour: burn,
+        ...leftOf(balance - ended, burn, now, ending),
+      };
+    });
+    return { now, balance, burns };
   });
-  return { now, balance, burns };
+}
+
+function hasEnd<T extends { readonly expiresAt: Date | null }>(lot: T): lot is T & EndingCredit {
+  return lot.expiresAt !== null;
 }
 
 /** The same with the rooms that cost most in `window`. */
-export async function getRunway(db: Db, tenant: TenantId, window: Window): Promise<Runway> {
+export async function getRunway(db: Pool, tenant: TenantId, window: Window): Promise<Runway> {
   const { now, balance, burns } = await getBurns(db, tenant);
   const from = new Date(now.getTime() - WINDOWS[window] * HOUR_MS);
   from.setUTCMinutes(0, 0, 0);

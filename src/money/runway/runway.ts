@@ -20,8 +20,14 @@ export interface Spent {
   readonly spent: bigint;
 }
 
+/** What is left of a grant that has an end in the future. */
+export interface EndingCredit {
+  readonly left: bigint;
+  readonly expiresAt: Date;
+}
+
 export interface Left {
-  /** How long the balance lasts, cut to hundredths; 0 if nothing is left, `null` if nothing is used. */
+  /** How long the balance lasts, less what ends before it can be spent, cut to hundredths; 0 if nothing is left, `null` if nothing is used. */
   readonly hours: number | null;
   /** `null` if nothing is left, if nothing is used, and after the year 9999. */
   readonly emptyAt: Date | null;
@@ -53,14 +59,38 @@ export function burnOf(spent: readonly Spent[]): bigint {
   return most < BURN_MAX ? most : BURN_MAX;
 }
 
-export function leftOf(balance: bigint, burn: bigint, now: Date): Left {
+/** `ending`: what is left of grants that have an end, the earliest end first; `balance` has it too. */
+export function leftOf(balance: bigint, burn: bigint, now: Date, ending: readonly EndingCredit[] = []): Left {
   if (burn === 0n) return { hours: null, emptyAt: null };
   if (balance <= 0n) return { hours: 0, emptyAt: null };
-  const at = BigInt(now.getTime()) + (balance * HOUR_MS) / burn;
+  const usable = usableOf(balance, burn, now, ending);
+  const at = BigInt(now.getTime()) + usable / burn;
   return {
-    hours: Number((balance * 100n) / burn) / 100,
+    hours: Number((usable * 100n) / (burn * HOUR_MS)) / 100,
     emptyAt: at <= TIME_MAX_MS ? new Date(Number(at)) : null,
   };
+}
+
+/**
+ * What usage takes of `balance` before it is spent or has ended, in micros times HOUR_MS, so that usage until an end is exact.
+ * Usage spends the grant with the earliest end first; what is left of it then leaves the balance, at most all of it.
+ */
+function usableOf(balance: bigint, burn: bigint, now: Date, ending: readonly EndingCredit[]): bigint {
+  let usable = balance * HOUR_MS;
+  let unpaid = 0n;
+  let spent = 0n;
+  for (const { left, expiresAt } of ending) {
+    const until = burn * BigInt(expiresAt.getTime() - now.getTime());
+    if (until >= usable) break;
+    unpaid += until - spent;
+    spent = until;
+    const granted = left * HOUR_MS;
+    const lost = granted > unpaid ? granted - unpaid : 0n;
+    unpaid -= granted - lost;
+    usable -= lost;
+    if (usable <= spent) return spent;
+  }
+  return usable;
 }
 
 /** To the millionth. */

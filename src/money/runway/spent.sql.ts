@@ -7,6 +7,8 @@ import type { Spent } from './runway.ts';
 export interface Spending {
   readonly now: Date;
   readonly balance: bigint;
+  /** The newest posting that `balance` has. */
+  readonly lastSeq: bigint;
   readonly exempt: boolean;
   /** In the order of the hours that were asked for. */
   readonly spent: readonly Spent[];
@@ -20,9 +22,9 @@ export interface Spending {
  * however many there are.
  */
 export async function readSpending(db: Db, tenant: TenantId, hours: readonly number[]): Promise<Spending> {
-  const { rows } = await db.query<{ now: Date; balance: bigint; exempt: boolean; spent: bigint }>({
+  const { rows } = await db.query<Omit<Spending, 'spent'> & { readonly spent: bigint }>({
     name: 'read-spending',
-    text: `select t.now, a.balance, tenant.exempt,
+    text: `select t.now, a.balance, a.last_seq as "lastSeq", tenant.exempt,
                   (coalesce(start.balance, 0)::numeric - a.balance + coalesce((
                      select sum(o.amount) from postings o
                       where o.tenant_id = $1 and o.seq > coalesce(start.seq, 0) and o.seq <= a.last_seq
@@ -38,6 +40,12 @@ export async function readSpending(db: Db, tenant: TenantId, hours: readonly num
             order by w.place`,
     values: [tenant, [...hours]],
   });
-  const [{ now, balance, exempt }] = rows as [(typeof rows)[number]];
-  return { now, balance, exempt, spent: rows.map(({ spent }, at) => ({ hours: hours[at]!, spent })) };
+  const [{ now, balance, lastSeq, exempt }] = rows as [(typeof rows)[number]];
+  return {
+    now,
+    balance,
+    lastSeq,
+    exempt,
+    spent: rows.map(({ spent }, at) => ({ hours: hours[at]!, spent })),
+  };
 }

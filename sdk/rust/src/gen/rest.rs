@@ -510,7 +510,8 @@ pub struct Burn {
     pub spent: Amount,
     /// The same for an hour, rounded up.
     pub per_hour: Amount,
-    /// How long the balance lasts at this rate; 0: it is spent. Absent: nothing is used.
+    /// How long the balance lasts at this rate, without grants that end before; 0: it is spent. Absent: nothing
+    /// is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runway_hours: Option<f64>,
     /// When it is spent. Absent: it is spent already, or never, or after the year 9999.

@@ -665,7 +665,7 @@ export interface Operations {
         spent: Amount;
         /** The same for an hour, rounded up. */
         perHour: Amount;
-        /** How long the balance lasts at this rate; 0: it is spent; null: nothing is used. */
+        /** How long the balance lasts at this rate, without grants that end before; 0: it is spent; null: nothing is used. */
         runwayHours: number | null;
         /** When it is spent. Null: it is spent already, or never, or after the year 9999. */
         emptyAt: Date | null;
