@@ -376,6 +376,7 @@ export const NO_PAGES: readonly string[] = [
   '/console/assets/:file',
   '/console/login/oidc/callback',
   '/console/ledger.csv',
+  '/console/payments.csv',
   '/console/room-sessions.csv',
   '/console/payments/:id/receipt',
   '/console/payments/:id/invoice',

@@ -2,7 +2,7 @@
 import { showConflicts } from './pages/conflicts.ts';
 import { showExport, submitExport } from './pages/export.ts';
 import { sendLedger } from './pages/ledger.ts';
-import { openInvoice, openReceipt, showPayments, submitPortal } from './pages/payments.ts';
+import { openInvoice, openReceipt, sendPayments, showPayments, submitPortal } from './pages/payments.ts';
 import { sendRoomSessions, showRoomCost, showRoomSession, showRoomSessions } from './pages/room-sessions.ts';
 import type { ConsoleRoute } from './route.ts';
 
@@ -26,6 +26,13 @@ export const MONEY_ROUTES: readonly ConsoleRoute[] = [
   },
   { method: 'GET', path: '/console/conflicts', needs: 'see_money', handle: showConflicts },
   { method: 'GET', path: '/console/payments', needs: 'see_money', handle: showPayments },
+  {
+    method: 'GET',
+    path: '/console/payments.csv',
+    needs: 'see_money',
+    queue: 'its own',
+    handle: sendPayments,
+  },
   {
     method: 'GET',
     path: '/console/payments/:id/receipt',

@@ -1,46 +1,15 @@
 /** `/v1/payments` and below. */
-import type { Db } from '../../base/db/pool.ts';
 import { renderPageToken } from '../../base/lib/page-token.ts';
 import { Type } from '../../base/lib/schema.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
-import { plainDollars } from '../../money/amount.ts';
 import { getReceipt } from '../../money/payments/get-receipt.ts';
 import { listPayments } from '../../money/payments/list-payments.ts';
-import { isPaymentId, type ListedPayment, type PaymentPeriod } from '../../money/payments/payment.ts';
-import type { Columns, ItemStream } from '../http/item-stream.ts';
+import { isPaymentId } from '../../money/payments/payment.ts';
+import { PAYMENT_COLUMNS, paymentStream } from '../http/payment-list.ts';
 import { listAnswer, listFields, sendList } from './lists.ts';
 import { nextCursor, noSuchPage, parseCursor } from './paging.ts';
 import { parsePeriod, periodFields } from './query.ts';
 import { plain } from './route.ts';
 import { PaymentSchema, renderPayment } from './schemas.ts';
-
-/** Payments of one part of a stream. */
-const STRETCH = 2_000;
-
-const PAYMENT_COLUMNS = {
-  at: ({ settledAt }) => settledAt.toISOString(),
-  id: ({ id }) => id,
-  kind: ({ kind }) => kind,
-  micros: ({ credited }) => credited,
-  dollars: ({ credited }) => plainDollars(credited),
-  tax_micros: ({ tax }) => tax,
-  reversed_micros: ({ reversed }) => reversed,
-} satisfies Columns<ListedPayment>;
-
-function paymentStream(
-  db: Db,
-  tenant: TenantId,
-  period: PaymentPeriod,
-): ItemStream<ListedPayment, string | null, ListedPayment> {
-  return {
-    start: null,
-    render: (payment) => payment,
-    read: async (after) => {
-      const page = await listPayments(db, tenant, { ...period, after: after ?? undefined, size: STRETCH });
-      return { items: page?.items ?? [], next: page?.end?.id };
-    },
-  };
-}
 
 const list = plain(
   {

@@ -101,7 +101,7 @@ export class Calendar {
   }
 }
 
-function lastDayOf(month: Month): Day {
+export function lastDayOf(month: Month): Day {
   return new Date(endOf(month).getTime() - 1).toISOString().slice(0, 10) as Day;
 }
 

@@ -186,6 +186,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   start: () => '/console/start',
   spend: () => '/console/spend',
   'spend by tier': () => '/console/spend?by=tier',
+  'spend by month': () => '/console/spend?by=tier&every=month',
   ledger: () => '/console/ledger',
   'filtered ledger': () => `/console/ledger?room=${encodeURIComponent(HOSTILE[1]!)}`,
   'empty ledger': () => '/console/ledger?kind=dispute',

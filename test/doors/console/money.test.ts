@@ -133,6 +133,46 @@ describe('spend in a time zone', () => {
     ]);
     expect((await getPage(app, `/console/spend?${query}`, cookie)).text).toContain('Hour (UTC+05:45)');
   });
+
+  test('has whole months of the zone, a year by default', async () => {
+    const query = 'by=room&every=month&from=2026-10-12&to=2026-11-02';
+    expect(await linesOf(query)).toEqual(['2026-10 beta', '2026-10 alpha']);
+    const { text } = await getPage(app, `/console/spend?${query}`, cookie);
+    for (const shown of [
+      'from 2026-10-01 to 2026-11-30',
+      'Month (Asia/Kathmandu)',
+      '>2026-11</text>',
+      'All months',
+    ])
+      expect(text).toContain(shown);
+    expect(text).not.toContain('id="chart"');
+    const year = await getPage(app, '/console/spend?every=month&to=2026-11-02', cookie);
+    expect(year.text).toContain('from 2025-12-01 to 2026-11-30');
+    const tooLong = '/console/spend?every=month&from=2025-11-30&to=2026-11-02';
+    expect((await getPage(app, tooLong, cookie)).text).toContain('id="from-fault"');
+  });
+});
+
+test('spend by month has the sums of the REST interface, also those of sessions', async () => {
+  const of = await app.paidTenant({ cents: 5_000 });
+  const { cookie } = await makeMember(db(), idOf(of), { role: 'viewer' });
+  const records = ['alpha', 'beta'].map((room) =>
+    usageRecord({ room, egress_bytes: 10_000_000_000, seconds: 86_000 }),
+  );
+  await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records } });
+  const month = new Date().toISOString().slice(0, 7);
+  for (const by of ['role', 'tier', 'room', 'participant', 'key', 'customer']) {
+    const query = `group_by=month,${by}&from=${month}-01`;
+    const { json } = await app.request('GET', `/v1/usage/summary?${query}`, { key: of.key });
+    const csv = await getPage(app, `/console/spend.csv?every=month&by=${by}`, cookie);
+    const [head, ...lines] = csv.text
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(','));
+    expect(head).toEqual(['month', by, 'micros', 'dollars']);
+    expect(lines.map(([each]) => each)).toEqual(lines.map(() => month));
+    expect(lines.reduce((sum, [, , micros]) => sum + Number(micros), 0)).toBe(json.sum.total.micros);
+  }
 });
 
 describe('spend by the hour', () => {
@@ -271,6 +311,37 @@ describe('payments', () => {
     expect((await getPage(app, '/console/payments?after=x', cookie)).status).toBe(400);
     expect((await getPage(app, '/console/payments', owner.cookie)).text).not.toContain(ids[0]);
     expect((await getPage(app, `/console/payments/${ids[0]}/receipt`, owner.cookie)).status).toBe(404);
+  });
+
+  test('of a period are listed, page by page, and are in a file that equals that of the REST interface', async () => {
+    const of = await app.signUp();
+    const ids: string[] = [];
+    for (const cents of [1_000, 2_000, 3_000]) ids.unshift((await app.pay(of, { cents })).payment);
+    for (const [at, day] of ['2026-10-31', '2026-10-01', '2026-09-30'].entries())
+      await app.database.pool.query('update payments set settled_at = $2 where id = $1', [
+        ids[at],
+        `${day}Z`,
+      ]);
+    const { cookie } = await makeMember(db(), idOf(of), { role: 'viewer' });
+    const period = '?from=2026-10-01&to=2026-11-01';
+    const { text } = await getPage(app, `/console/payments${period}`, cookie);
+    expect([...text.matchAll(/<code>(pi_\w+)<\/code>/g)].map(([, id]) => id)).toEqual(ids.slice(0, 2));
+    expect(text).toContain('href="/console/payments.csv?from=2026-10-01&amp;to=2026-11-01"');
+    const older = await getPage(app, `/console/payments${period}&after=${ids[0]}`, cookie);
+    expect([...older.text.matchAll(/<code>(pi_\w+)<\/code>/g)].map(([, id]) => id)).toEqual([ids[1]]);
+    expect(older.text).toContain('href="/console/payments?from=2026-10-01&amp;to=2026-11-01">Newest');
+    for (const query of ['', period]) {
+      const file = await getPage(app, `/console/payments.csv${query}`, cookie);
+      const headers = { accept: 'text/csv' };
+      const rest = await app.request('GET', `/v1/payments${query}`, { key: of.key, headers });
+      expect([file.status, file.text]).toEqual([200, rest.text]);
+      expect(file.headers.get('content-disposition')).toBe('attachment; filename="payments.csv"');
+    }
+    const none = await getPage(app, '/console/payments?to=2026-09-01', cookie);
+    expect(none.text).toContain('No payment fits.');
+    const wrong = await getPage(app, '/console/payments?from=yesterday', cookie);
+    expect([wrong.status, wrong.text.includes('id="from-fault"')]).toEqual([400, true]);
+    expect((await getPage(app, '/console/payments.csv?from=yesterday', cookie)).status).toBe(400);
   });
 
   test('have receipts and invoices of the provider, asked for by the click', async () => {

@@ -362,6 +362,8 @@ describe('money', () => {
     expect(page.headers.get('content-security-policy')).toContain("style-src 'sha256-");
     const csv = await getPage(app, `/console/statements/${month}/csv`, owner.cookie);
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const { text } = await getPage(app, '/console/statements', owner.cookie);
+    expect(text).toContain(`href="/console/statements/${month}/csv"`);
     for (const wrong of ['2026-13', 'x', '2999-01']) {
       expect(
         (await getPage(app, `/console/statements/${wrong}`, owner.cookie)).status,

@@ -57,23 +57,29 @@ const PATTERNS = [
 ] as const;
 export const SERIES_MAX = PATTERNS.length;
 
+/** That of `2026-11`, which is shown with its year. */
+const MONTH_LENGTH = 7;
+
 /** Bars that are narrower have no line around them. */
 const NARROW = 4;
 
-/** With a legend, and what the script needs to zoom. */
-export function renderChart({ zoom, ...bars }: Bars & { readonly zoom: Zoom }): Html {
-  const { every, shown, zone, script, style } = zoom;
-  const step = every === 'day' ? 86_400 : 3_600;
-  const from = shown[0]!.getTime() / 1000;
+/** With a legend and, if it can be zoomed, what the script needs for that. */
+export function renderChart({ zoom, ...bars }: Bars & { readonly zoom?: Zoom }): Html {
   const fill = (series: number) => html`fill="url(#p${series})"`;
-  return html`<figure class="chart card" id="chart" data-from="${from}" data-to="${from + shown.length * step}"
-data-step="${step}" data-zone="${zone}" data-script="${script}" data-style="${style}">
+  return html`<figure class="chart card"${zoom && renderZoom(zoom)}>
 <ul class="legend">${bars.series.map(
     ({ name, amounts }, at) =>
       html`<li><svg viewBox="0 0 22 14" aria-hidden="true"><defs>${renderPattern(at)}</defs><rect ${fill(at)} width="22" height="14"/></svg><bdi>${name}</bdi>
 <span class="number">${roughly(amounts.reduce((sum, each) => sum + each, 0n))}</span></li>`,
   )}</ul>
-${renderBars(bars, { height: 220, left: 84, texts: every === 'day' ? 7 : 5, fill })}</figure>`;
+${renderBars(bars, { height: 220, left: 84, texts: zoom?.every === 'hour' ? 5 : 7, fill })}</figure>`;
+}
+
+function renderZoom({ every, shown, zone, script, style }: Zoom): Html {
+  const step = every === 'day' ? 86_400 : 3_600;
+  const from = shown[0]!.getTime() / 1000;
+  return html` id="chart" data-from="${from}" data-to="${from + shown.length * step}"
+data-step="${step}" data-zone="${zone}" data-script="${script}" data-style="${style}"`;
 }
 
 /** Low, of one series, and without a legend. */
@@ -113,7 +119,7 @@ ${bars.map((bar, at) => {
     })}</g>`
   }${
     at % everyNth === 0 &&
-    html`<text${(at / everyNth) % 2 === 1 && html` class="minor"`} x="${(x + slot * 0.4).toFixed(1)}" y="${height - 6}" text-anchor="middle">${bar.slice(5)}</text>`
+    html`<text${(at / everyNth) % 2 === 1 && html` class="minor"`} x="${(x + slot * 0.4).toFixed(1)}" y="${height - 6}" text-anchor="middle">${bar.length > MONTH_LENGTH ? bar.slice(5) : bar}</text>`
   }`;
 })}
 </svg>`;

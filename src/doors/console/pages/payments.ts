@@ -1,30 +1,55 @@
-/** `/console/payments`: what was paid and granted, with the provider's receipts and invoices, and the way to its portal. */
+/** `/console/payments`: what was paid, of a period and as CSV, and what was granted; receipts, invoices and the provider's portal. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { Failure } from '../../../base/failure.ts';
+import type { Page } from '../../../base/lib/page.ts';
 import { openPortal } from '../../../money/checkouts/open-portal.ts';
 import { type ListedGrants, listGrants } from '../../../money/grants/list-grants.ts';
 import { getBilling } from '../../../money/payments/get-billing.ts';
 import { getReceipt } from '../../../money/payments/get-receipt.ts';
 import { listPayments } from '../../../money/payments/list-payments.ts';
-import { isPaymentId, type ListedPayment } from '../../../money/payments/payment.ts';
+import { isPaymentId, type ListedPayment, type PaymentPeriod } from '../../../money/payments/payment.ts';
 import { type Answer, page, redirect } from '../../consoles/answer.ts';
-import { badge, emptyState, exact, formId, freshNote, timeOf } from '../../consoles/components.ts';
+import {
+  badge,
+  emptyState,
+  exact,
+  type Faults,
+  field,
+  formId,
+  freshNote,
+  timeOf,
+} from '../../consoles/components.ts';
 import { grantsTable } from '../../consoles/grants-table.ts';
+import { faultsOf } from '../../consoles/notices.ts';
+import { periodOf, queryOf } from '../../consoles/query.ts';
 import { table } from '../../consoles/table.ts';
+import type { Form } from '../../http/form.ts';
+import { streamItems } from '../../http/item-stream.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
+import { PAYMENT_COLUMNS, paymentStream } from '../../http/payment-list.ts';
 import { mutationOf } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
 import { KIND_NAMES } from './ledger.ts';
 import { onTheirWay, payForm } from './pay.ts';
 
 const PAGE_SIZE = 50;
+const PATH = '/console/payments';
+const FILTERS = ['from', 'to'] as const;
 
 export async function showPayments({ deps, session, query }: SessionCall): Promise<Answer> {
   const after = query.get('after');
+  let period: PaymentPeriod;
+  try {
+    period = periodOf(query);
+  } catch (error) {
+    const faults = faultsOf(error, FILTERS);
+    if (!faults) throw error;
+    return page({ title: 'Payments', body: html`<h1>Payments</h1>${renderFilters(query, faults)}` }, 400);
+  }
   const listed =
     after === undefined || isPaymentId(after)
-      ? await listPayments(deps.db, session.tenant, { after, size: PAGE_SIZE })
+      ? await listPayments(deps.db, session.tenant, { ...period, after, size: PAGE_SIZE })
       : undefined;
   if (!listed) throw noSuchPage();
   const { settings } = await getBilling(deps.db, session.tenant);
@@ -34,18 +59,45 @@ export async function showPayments({ deps, session, query }: SessionCall): Promi
   const hasPortal = mayPay && deps.provider !== undefined && isCustomer;
   const body = html`<h1>Payments</h1>
 ${await onTheirWay({ deps, session })}
-${
-  listed.items.length === 0
-    ? emptyState('Nothing was paid yet.', 'Each payment appears here as soon as it is credited.')
-    : renderPayments(listed.items, deps.provider !== undefined)
-}
-<p class="pages">${after !== undefined && html`<a href="/console/payments">Newest</a>`}${
-    listed.end && html`<a href="/console/payments?after=${listed.end.id}" rel="next">Older payments</a>`
-  }</p>
+${renderFilters(query, {})}
+${renderListed(query, listed, deps.provider !== undefined)}
 ${grants && grants.items.length > 0 && renderGrants(grants)}
-${hasPortal && portalCard(session.isFresh, freshNote(session, 'To open it', '/console/payments'))}
+${hasPortal && portalCard(session.isFresh, freshNote(session, 'To open it', PATH))}
 ${mayPay && html`<section class="card"><h2>Pay in credit</h2>${payForm(deps, '20')}</section>`}`;
   return page({ title: 'Payments', body });
+}
+
+/** Every payment of the period, however many there are. */
+export async function sendPayments({ deps, session, query }: SessionCall): Promise<Answer> {
+  const chunks = await streamItems(deps, paymentStream(deps.db, session.tenant, periodOf(query)), {
+    caller: session,
+    columns: PAYMENT_COLUMNS,
+    type: 'text/csv',
+  });
+  return { kind: 'download', type: 'text/csv; charset=utf-8', chunks, saveAs: 'payments.csv' };
+}
+
+function renderFilters(query: Form, faults: Faults): Html {
+  const day = (name: (typeof FILTERS)[number], label: string) =>
+    field({ name, label, value: query.get(name), input: html`type="date"`, faults });
+  return html`<form class="filters" method="get" action="${PATH}" novalidate>
+${day('from', 'Credited from (UTC)')}
+${day('to', 'Before (UTC)')}
+<button>Filter</button></form>`;
+}
+
+function renderListed(query: Form, { items, end }: Page<ListedPayment>, hasProvider: boolean): Html {
+  const chosen = queryOf(query, FILTERS);
+  if (items.length === 0) {
+    return chosen === ''
+      ? emptyState('Nothing was paid yet.', 'Each payment appears here as soon as it is credited.')
+      : emptyState('No payment fits.', html`<a href="${PATH}">Show all payments</a>`);
+  }
+  return html`${renderPayments(items, hasProvider)}
+<p><a href="${PATH}.csv${chosen}">${chosen === '' ? 'All payments' : 'All payments that fit'} as CSV</a></p>
+<p class="pages">${query.has('after') && html`<a href="${PATH}${chosen}">Newest</a>`}${
+    end && html`<a href="${PATH}${queryOf(query, FILTERS, { after: end.id })}" rel="next">Older payments</a>`
+  }</p>`;
 }
 
 function renderGrants({ items, left, end }: ListedGrants): Html {

@@ -1,11 +1,12 @@
-/** What usage cost by day or hour, as series of rooms, keys and so on: what the page of spend draws and lists. */
+/** What usage cost by day, hour or month, as series of rooms, keys and so on: what the page of spend draws and lists. */
 import { labelKeys } from '../../../access/devices/label-keys.ts';
 import { invalidField } from '../../../base/failure.ts';
 import type { TenantId } from '../../../base/tenants/tenant.ts';
 import { SESSION_GROUPINGS, type SessionGrouping } from '../../../control/sessions/session-sums.ts';
 import { summarizeSessions } from '../../../control/sessions/summarize-sessions.ts';
-import { type Calendar, type Day, daysLater, IN_UTC } from '../../../money/calendar/calendar.ts';
+import { type Calendar, type Day, daysLater, IN_UTC, lastDayOf } from '../../../money/calendar/calendar.ts';
 import { nameOfOffset, offsetAt } from '../../../money/calendar/time-zone.ts';
+import type { Month } from '../../../money/month.ts';
 import { rankRooms } from '../../../money/usage/rank-rooms.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import { SUMMARY_DAYS_MAX, SUMMARY_ROWS_MAX } from '../../../money/usage/usage-summary.ts';
@@ -18,15 +19,19 @@ import { SERIES_MAX, type Series } from './chart.ts';
 export const DIMENSIONS = ['role', 'tier', 'room', ...SESSION_GROUPINGS] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-export const STEPS = ['day', 'hour'] as const;
+export const STEPS = ['day', 'hour', 'month'] as const;
 /** How much time a bar is about. */
 export type Step = (typeof STEPS)[number];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const DAYS_USUAL: Readonly<Record<Step, number>> = { day: 30, hour: 3 };
+const DAYS_USUAL: Readonly<Record<Step, number>> = { day: 30, hour: 3, month: 365 };
 /** Fewer days by the hour: their table would be too heavy for a page otherwise. */
-export const DAYS_MAX: Readonly<Record<Step, number>> = { day: SUMMARY_DAYS_MAX, hour: 14 };
+export const DAYS_MAX: Readonly<Record<Step, number>> = {
+  day: SUMMARY_DAYS_MAX,
+  hour: 14,
+  month: SUMMARY_DAYS_MAX,
+};
 const OTHERS = 'All others';
 const UNNAMED: Readonly<Record<Dimension, string>> = {
   role: '',
@@ -68,37 +73,54 @@ export interface Spend {
   readonly unassigned: bigint;
 }
 
-/** Sums of sessions have days of UTC. Fails with `invalid_request`. */
+/** Sums of sessions have days and months of UTC. Months are shown whole. Fails with `invalid_request`. */
 export function parseAsked(query: Form, ofTenant: Calendar): Asked {
   const by = choiceOf(query, 'by', DIMENSIONS) ?? DIMENSIONS[0];
-  const every = isOfSessions(by) ? 'day' : (choiceOf(query, 'every', STEPS) ?? STEPS[0]);
+  const chosen = choiceOf(query, 'every', STEPS) ?? STEPS[0];
+  const every = isOfSessions(by) && chosen === 'hour' ? 'day' : chosen;
   const calendar = isOfSessions(by) ? IN_UTC : ofTenant;
-  const last = parseDay('to', query.get('to')) ?? calendar.dayOf(new Date());
-  const asked = parseDay('from', query.get('from')) ?? daysLater(last, 1 - DAYS_USUAL[every]);
-  if (asked > last) throw invalidField('from', 'must not be after the last day');
+  const lastAsked = parseDay('to', query.get('to')) ?? calendar.dayOf(new Date());
+  const last = every === 'month' ? lastDayOf(lastAsked.slice(0, 7) as Month) : lastAsked;
+  const firstAsked = parseDay('from', query.get('from')) ?? daysLater(last, 1 - DAYS_USUAL[every]);
+  if (firstAsked > last) throw invalidField('from', 'must not be after the last day');
+  const asked = every === 'month' ? (`${firstAsked.slice(0, 7)}-01` as Day) : firstAsked;
   const earliest = daysLater(last, 1 - DAYS_MAX[every]);
   // Asking for hours of a month that was shown by day is no mistake.
-  const isCut = asked < earliest;
-  if (isCut && every === 'day')
-    throw invalidField('from', `must be within ${DAYS_MAX.day} days of the last day`);
+  const isCut = every === 'hour' && asked < earliest;
+  if (!isCut && asked < earliest)
+    throw invalidField('from', `must be within ${DAYS_MAX[every]} days of the last day`);
   const first = isCut ? earliest : asked;
   const [from, to] = [calendar.startOfDay(first), calendar.startOfDay(daysLater(last, 1))];
-  const bars = every === 'day' ? barsOfDays(calendar, first, last) : barsOfHours(calendar, from, to);
-  return { by, every, calendar, first, last, from, to, bars, isCut };
-}
-
-function barsOfDays(calendar: Calendar, first: Day, last: Day): Bars {
-  const days = Array.from({ length: (Date.parse(last) - Date.parse(first)) / DAY_MS + 1 }, (_, at) =>
-    daysLater(first, at),
-  );
   return {
-    times: days.map((day) => calendar.startOfDay(day)),
-    shown: days.map((day) => new Date(day)),
-    zone: calendar.zoneOf(calendar.monthOf(calendar.startOfDay(last))),
+    by,
+    every,
+    calendar,
+    first,
+    last,
+    from,
+    to,
+    bars: barsOf(every, calendar, { first, last }),
+    isCut,
   };
 }
 
-function barsOfHours(calendar: Calendar, from: Date, to: Date): Bars {
+type Days = Pick<Asked, 'first' | 'last'>;
+
+function barsOf(every: Step, calendar: Calendar, days: Days): Bars {
+  if (every === 'hour') return barsOfHours(calendar, days);
+  const { first, last } = days;
+  const count = (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
+  const all = Array.from({ length: count }, (_, at) => daysLater(first, at));
+  const shown = every === 'day' ? all : all.filter((day) => day.endsWith('-01'));
+  return {
+    times: shown.map((day) => calendar.startOfDay(day)),
+    shown: shown.map((day) => new Date(day)),
+    zone: calendar.zoneOf(last.slice(0, 7) as Month),
+  };
+}
+
+function barsOfHours(calendar: Calendar, { first, last }: Days): Bars {
+  const [from, to] = [calendar.startOfDay(first), calendar.startOfDay(daysLater(last, 1))];
   const offset = offsetAt(calendar.zoneOf(calendar.monthOf(from)), from.getTime());
   const count = Math.ceil((to.getTime() - from.getTime()) / HOUR_MS);
   const times = Array.from({ length: count }, (_, at) => new Date(from.getTime() + at * HOUR_MS));
@@ -113,12 +135,11 @@ function parseDay(name: string, text: string | undefined): Day | undefined {
   return text as Day;
 }
 
-/** The name of a bar: `2026-11-01`, or `2026-11-01 13:00`. */
+const NAME_LENGTHS: Readonly<Record<Step, number>> = { month: 7, day: 10, hour: 16 };
+
+/** The name of a bar: `2026-11`, `2026-11-01`, or `2026-11-01 13:00`. */
 export function nameOfBar(shown: Date, every: Step): string {
-  return shown
-    .toISOString()
-    .slice(0, every === 'day' ? 10 : 16)
-    .replace('T', ' ');
+  return shown.toISOString().slice(0, NAME_LENGTHS[every]).replace('T', ' ');
 }
 
 /** The most expensive groups, one series each, and one for all others. */
@@ -165,7 +186,12 @@ async function findRows(
 ): Promise<Row[]> {
   const page = { from, to, limit, skip: 0 };
   if (isOfSessions(by)) {
-    const { rows } = await summarizeSessions(db, tenant, { by, every: 'day', names: groups, ...page });
+    const { rows } = await summarizeSessions(db, tenant, {
+      by,
+      every: every === 'month' ? 'month' : 'day',
+      names: groups,
+      ...page,
+    });
     return rows.map((row) => ({ ...row, group: row.name }));
   }
   const rooms = by === 'room' ? groups : undefined;

@@ -1,4 +1,4 @@
-/** `/console/spend`: what usage cost by day or hour, and by room, role, tier, participant, key or customer; the same as CSV. */
+/** `/console/spend`: what usage cost by day, hour or month, and by room, role, tier, participant, key or customer; the same as CSV. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../base/failure.ts';
 import { plainDollars } from '../../../money/amount.ts';
@@ -27,6 +27,7 @@ import {
   nameOfBar,
   parseAsked,
   type Spend,
+  type Step,
 } from './spend-series.ts';
 
 /** The script of the chart that can be zoomed is loaded here alone. */
@@ -58,7 +59,9 @@ ${
         label: `Spend by ${asked.every} and ${asked.by}. The table below has the numbers.`,
         bars: asked.bars.shown.map((time) => nameOfBar(time, asked.every)),
         series: spend.series,
-        zoom: { ...asked.bars, every: asked.every, script: PLOT_ASSET.path, style: PLOT_STYLE_ASSET.path },
+        ...(asked.every !== 'month' && {
+          zoom: { ...asked.bars, every: asked.every, script: PLOT_ASSET.path, style: PLOT_STYLE_ASSET.path },
+        }),
       })}
 <p><a href="/console/spend.csv?from=${asked.first}&to=${asked.last}&by=${asked.by}&every=${asked.every}">These numbers as CSV</a></p>
 ${renderTable(asked, spend)}`
@@ -91,11 +94,14 @@ ${select(
   [
     { value: 'day', text: 'Day' },
     { value: 'hour', text: `Hour, of up to ${DAYS_MAX.hour} days` },
+    { value: 'month', text: 'Month' },
   ],
   asked?.every ?? query.get('every') ?? 'day',
 )}
 <button>Show</button></form>`;
 }
+
+const STEP_NAMES: Readonly<Record<Step, string>> = { day: 'Day', hour: 'Hour', month: 'Month' };
 
 /** Without the rows in which nothing was spent. The script of the chart reads the numbers here. */
 function renderTable({ by, every, bars }: Asked, { series, total }: Spend): Html {
@@ -103,7 +109,7 @@ function renderTable({ by, every, bars }: Asked, { series, total }: Spend): Html
   return scrolling(
     `Spend by ${every}`,
     html`<table id="spend"><caption>Spend by ${every} and ${by}</caption>
-<thead><tr><th scope="col">${every === 'day' ? 'Day' : 'Hour'} (${bars.zone})</th>${series.map(({ name }) => html`<th scope="col" class="number">${named(name)}</th>`)}<th scope="col" class="number">All</th></tr></thead>
+<thead><tr><th scope="col">${STEP_NAMES[every]} (${bars.zone})</th>${series.map(({ name }) => html`<th scope="col" class="number">${named(name)}</th>`)}<th scope="col" class="number">All</th></tr></thead>
 <tbody>${bars.shown.map(
       (time, at) =>
         sums[at]! > 0n &&

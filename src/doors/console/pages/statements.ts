@@ -15,8 +15,9 @@ import type { SessionCall } from '../route.ts';
 export async function showStatements({ deps, session }: SessionCall): Promise<Answer> {
   const statements = await listStatements(deps.db, session.tenant);
   const calendar = await getCalendar(deps.db, session.tenant);
+  const soFar = `/console/statements/${calendar.monthOf(new Date())}`;
   const body = html`<h1>Statements</h1>
-<p><a href="/console/statements/${calendar.monthOf(new Date())}">This month so far</a> · <a href="/console/billing-details">Billing details and time zone</a></p>
+<p><a href="${soFar}">This month so far</a> (<a href="${soFar}/csv">CSV<span class="hidden"> of this month so far</span></a>) · <a href="/console/billing-details">Billing details and time zone</a> · <a href="/console/spend?every=month">Spend by month</a></p>
 ${
   statements.length === 0
     ? emptyState(
