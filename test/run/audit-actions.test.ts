@@ -279,7 +279,7 @@ const BY_TENANT: readonly Case[] = [
     act: () => ask('PUT', '/v1/budgets/all', BUDGET),
     subject: 'all',
     before: null,
-    after: { ...BUDGET, key: null, room: null, of_customer: false },
+    after: { ...BUDGET, key: null, room: null },
     again: true,
   },
   {
@@ -294,7 +294,7 @@ const BY_TENANT: readonly Case[] = [
     action: 'budget_deleted',
     act: () => ask('DELETE', '/v1/budgets/all'),
     subject: 'all',
-    before: { ...BUDGET, key: null, room: null, of_customer: false, limit_micros: 6 },
+    before: { ...BUDGET, key: null, room: null, limit_micros: 6 },
     after: null,
   },
   {

@@ -120,7 +120,7 @@ export function auditedOf({ keyId, room, customer, period, max, hard, shares }: 
   return {
     key: keyId,
     room,
-    of_customer: customer !== null,
+    ...(customer !== null && { of_customer: true }),
     period,
     limit_micros: max,
     hard,

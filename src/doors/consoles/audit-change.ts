@@ -38,6 +38,7 @@ function fieldOf(action: string, fields: AuditEntry['before'], name: string): un
 
 function shown(name: string, value: unknown): Html {
   if (MICROS.test(name) && typeof value === 'number') return html`${exact(BigInt(value))}`;
+  if (typeof value === 'boolean') return html`${value ? 'yes' : 'no'}`;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return named(text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX).toWellFormed()}…` : text);
 }

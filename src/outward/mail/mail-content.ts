@@ -214,7 +214,7 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
       secret === undefined
         ? 'The link of this mail is not shown any more.'
         : `Open the link to log in. It works once, within ${LINK_MINUTES} minutes.`,
-      'If you did not ask for it, ignore this mail: nobody is logged in.',
+      'If you did not ask for it, ignore this mail: nothing happens until the link is opened.',
     ],
     facts: [],
     next:

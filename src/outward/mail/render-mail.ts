@@ -111,7 +111,7 @@ const REASONS: Readonly<Record<EventMailKind | ConsoleMailType, string>> = {
   alert: 'because this address gets alerts of the account',
   receipt: 'because a payment was made',
   account: 'because you own the account',
-  login_link: 'because somebody asked to log in with this address',
+  login_link: 'because this address was entered to log in',
   invitation: 'because an owner of the account invited this address',
 };
 
