@@ -241,7 +241,7 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
   SetTimeZone: {
     at: 'PUT /v1/billing/time-zone',
     method: 'Billing.SetTimeZone',
-    doc: 'Where days and months begin, from the next month on',
+    doc: 'Where days and months begin',
   },
   SetAlertThreshold: { at: 'PUT /v1/alerts thresholds', go: 'Threshold', doc: 'A threshold to set' },
   SetBudget: {

@@ -1304,7 +1304,7 @@ type SetBillingDetails struct {
 	TaxID string `json:"tax_id,omitzero"`
 }
 
-// SetTimeZone is the request of [Billing.SetTimeZone]: where days and months begin, from the next month on.
+// SetTimeZone is the request of [Billing.SetTimeZone]: where days and months begin.
 type SetTimeZone struct {
 	// The IANA name. 1 to 64 characters.
 	TimeZone string `json:"time_zone"`

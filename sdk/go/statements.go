@@ -54,7 +54,7 @@ func (b *Billing) TimeZone(ctx context.Context, options ...CallOption) (*TimeZon
 	return orNil(answer, b.rest.call(ctx, op, answer, options))
 }
 
-// SetTimeZone sets it from the next month on. This month and those before keep theirs.
+// SetTimeZone sets it from the next month on or, before the first usage, from this month on. Months before keep theirs.
 func (b *Billing) SetTimeZone(ctx context.Context, request SetTimeZone, options ...CallOption) (*TimeZone, error) {
 	answer := new(TimeZone)
 	op := operation{name: "Billing.SetTimeZone", method: "PUT", path: "/v1/billing/time-zone", body: request, isWrite: true}

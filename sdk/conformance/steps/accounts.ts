@@ -133,7 +133,7 @@ export const ACCOUNTS: readonly Step[] = [
   {
     name: 'billing.time_zone',
     run: async (at) => {
-      const { client } = await at.house();
+      const { client } = await withUsage(at);
       const first = await client.call('billing.time_zone');
       await client.call('billing.set_time_zone', { time_zone: 'Asia/Kathmandu' });
       const { ok } = await client.call('billing.time_zone');
@@ -147,7 +147,7 @@ export const ACCOUNTS: readonly Step[] = [
   {
     name: 'billing.set_time_zone',
     run: async (at) => {
-      const { client } = await at.house();
+      const { client } = await withUsage(at);
       const { ok } = await client.call('billing.set_time_zone', { time_zone: 'Europe/Berlin' });
       return {
         next: ok?.next_time_zone,

@@ -50,8 +50,8 @@ const changeTimeZone = change(
     operation: 'setTimeZone',
     summary: 'Set where days and months begin',
     description:
-      'From the next month on: this month ends in the zone that it has, and the next one in the new zone. Statements of months ' +
-      'that are over never change.',
+      'From the next month on: this month ends in the zone that it has, and the next one in the new zone. Before the first ' +
+      'usage of the tenant, from this month on. Statements of months that are over never change.',
     body: strictObject({ time_zone: name('The IANA name') }),
     answer: { 200: TimeZoneSchema },
     audit: ['time_zone_changed'],

@@ -42,6 +42,16 @@ export async function findAdjustedAmount(tx: Tx, tenant: TenantId, id: string): 
   return rows[0]?.amount;
 }
 
+/** Whether anything was ever reported, charged or not. It reads up to the first such posting. */
+export async function hasUsage(db: Db, tenant: TenantId): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>({
+    name: 'has-usage',
+    text: `select exists (select from postings where tenant_id = $1 and kind in ('usage', 'unbilled')) as found`,
+    values: [tenant],
+  });
+  return rows[0]!.found;
+}
+
 export interface NewPosting {
   readonly kind: EntryKind | 'unbilled';
   /** Micros, signed. */

@@ -292,6 +292,7 @@ describe('the time zone', () => {
 
   test('is set from the next month on, and shown to those who may not change it', async () => {
     const { of, member } = await newTenant();
+    await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records: [usageRecord()] } });
     expect((await set(' Asia/Kathmandu ', member)).status).toBe(303);
     expect(await zoneOf(of)).toMatchObject({ time_zone: 'UTC', next_time_zone: 'Asia/Kathmandu' });
     const viewer = await makeMember(db(), idOf(of), { role: 'viewer' });

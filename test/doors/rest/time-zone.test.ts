@@ -19,8 +19,14 @@ const get = (key = tenant.key) => app.request('GET', '/v1/billing/time-zone', { 
 const put = (name: unknown, key = tenant.key) =>
   app.request('PUT', '/v1/billing/time-zone', { key, body: { time_zone: name } });
 
+test('before the first usage, changes with this month', async () => {
+  const fresh = await app.signUp();
+  expect(expectOk(await put('Asia/Kathmandu', fresh.key)).next_from ?? 'at once').toBe('at once');
+});
+
 test('is UTC at first, and changes with the next month, of this tenant alone', async () => {
   const other = await app.signUp();
+  await report(app, tenant, manyRecords(1));
   expect(expectOk(await get())).toStrictEqual({ time_zone: 'UTC' });
   const changed = expectOk(await put('Asia/Kathmandu'));
   expect(changed).toMatchObject({ time_zone: 'UTC', next_time_zone: 'Asia/Kathmandu' });

@@ -2029,7 +2029,7 @@ impl SetBillingDetails {
     }
 }
 
-/// Where days and months begin, from the next month on.
+/// Where days and months begin.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

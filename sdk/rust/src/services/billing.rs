@@ -124,7 +124,7 @@ impl Billing {
         })
     }
 
-    /// Set it from the next month on. This month and those before keep theirs.
+    /// Set it from the next month on or, before the first usage, from this month on. Months before keep theirs.
     pub fn set_time_zone(&self, time_zone: SetTimeZone) -> Mutation<TimeZone> {
         let inner = self.inner.clone();
         Mutation::new(move |options| async move {

@@ -127,7 +127,7 @@ export class Billing {
     return await this.#rest.call('GET /v1/billing/time-zone', {}, options);
   }
 
-  /** Set it from the next month on, by an IANA name. This month and those before keep theirs. */
+  /** Set it by an IANA name, from the next month on or, before the first usage, from this one on. Months before keep theirs. */
   async setTimeZone(name: string, options?: MutationOptions): Promise<TimeZone> {
     return await this.#rest.call('PUT /v1/billing/time-zone', { body: { timeZone: name } }, options);
   }
