@@ -10,6 +10,8 @@ import { encodePng, type Pixels } from './small-png.ts';
 
 const DESKTOP = { width: 1200, height: 900 };
 const PHONE = { width: 390, height: 780 };
+/** A whole page is no longer than this. */
+const HEIGHT_MAX = 2_400;
 /** A page that is shorter leaves the rest of the picture away. */
 const HEIGHT_MIN = 320;
 
@@ -56,7 +58,8 @@ export class Camera {
         [DESKTOP, look],
         ...(picture.isOnPhone ? ([[PHONE, `phone-${look}`]] as const) : []),
       ] as const) {
-        const image = await this.#shoot(picture, stage, viewer, { colorScheme: look, viewport: screen });
+        const viewport = picture.isWhole ? { ...screen, height: HEIGHT_MAX } : screen;
+        const image = await this.#shoot(picture, stage, viewer, { colorScheme: look, viewport });
         await writeFile(join(folder, `${picture.name}-${ending}.png`), image);
         bytes += image.length;
       }

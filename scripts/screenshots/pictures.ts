@@ -37,6 +37,8 @@ export interface Picture {
   readonly as?: 'nobody' | 'somebody who logged in long ago' | 'a founder who has just joined';
   /** It has pictures of a phone, too. */
   readonly isOnPhone?: true;
+  /** However long the page is. Default: only its top. */
+  readonly isWhole?: true;
 }
 
 export const TENANT_PICTURES: readonly Picture[] = [
@@ -100,7 +102,7 @@ export const TENANT_PICTURES: readonly Picture[] = [
     route: '/console/spend',
     name: 'spend',
     group: 'Money',
-    shows: 'Spend by day, and by role, tier or room',
+    shows: 'Spend by day, hour or month, and by role, tier or room',
     path: () => '/console/spend?by=room',
     isOnPhone: true,
   },
@@ -145,6 +147,7 @@ export const TENANT_PICTURES: readonly Picture[] = [
     name: 'billing-details',
     group: 'Money',
     shows: 'The name, address and tax id on statements, and the time zone',
+    isWhole: true,
   },
   {
     route: '/console/statements/:month',
@@ -157,7 +160,7 @@ export const TENANT_PICTURES: readonly Picture[] = [
     route: '/console/payments',
     name: 'payments',
     group: 'Money',
-    shows: 'Payments, with receipts and invoices',
+    shows: 'Payments of a period, with receipts and invoices',
   },
   {
     route: '/console/conflicts',
