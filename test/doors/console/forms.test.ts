@@ -87,8 +87,8 @@ test('a form of one person shows nothing to another one, who sends it again', as
   expect((await send(owner.cookie)).text).toBe(mine.text);
 });
 
-/** Names that turn writing around, that look empty, and that would break a page which does not escape them. */
-const ODD_NAMES = ['\u202Etxet\u202C', 'a\u200Bb', '\u2066\u2067', 'שלום', '"><img src=x>'];
+/** Names of another direction, that look like others, and that would break a page which does not escape them. */
+const ODD_NAMES = ['a\u200Bb', 'שלום', '"><img src=x>'];
 
 describe('an odd name', () => {
   test.each(ODD_NAMES)(
@@ -103,6 +103,11 @@ describe('an odd name', () => {
       expect(listed).not.toContain('<img');
     },
   );
+
+  test.each(['\u202Etxet\u202C', '\u2066\u2067'])('%j turns writing around, and is refused', async (name) => {
+    const answer = await sendForm(app, '/console/keys', { form: randomUUID(), kind: 'relay', name }, owner);
+    expect([answer.status, answer.text.includes('id="name-fault"')]).toEqual([400, true]);
+  });
 
   test.each(['\u202Ea', 'zero\u200Bwidth'])('%j is no address of a member', async (name) => {
     const fields = { email: `${name}@example.com`, role: 'viewer' };
