@@ -59,6 +59,7 @@ export interface RelayEvents {
   };
   /** The relay refuses for good what was lost and is to be opened again, for example because the credit is spent. The session goes on. */
   refused: {
+    /** With the code and the words of the relay. */
     readonly error: ConnectError;
   };
 }
