@@ -1,5 +1,5 @@
 /**
- * Check comments and documents for words that the project does not use, and for comments without a subject.
+ * Check comments, messages and documents for words that the project does not use, and comments for a subject.
  *
  *     node scripts/lint-words.ts
  */
@@ -21,8 +21,13 @@ export interface Finding {
   readonly advice: string;
 }
 
+/** In code such a word is a name of something, unless another word or the end of a sentence follows. */
+const IN_A_SENTENCE =
+  /\b(?:nobody|somebody|whoever|whomever)(?: [a-z]| \$\{)|[a-z] (?:nobody|somebody|whoever|whomever)[<.'"`]/i;
+
 const COMMENT = /^\s*(?:\/\/[/!]?|\/\*\*?|\*)\s*(?<begin>.*)$|\s\/\/\s(?<end>.*)$/;
-export function lintProgram(text: string): Finding[] {
+/** `hasMessages`: it is not a test, whose names of cases are not for readers. */
+export function lintProgram(text: string, hasMessages = true): Finding[] {
   let isInside = false;
   return text.split('\n').flatMap((line, at) => {
     const { begin, end } = COMMENT.exec(line)?.groups ?? {};
@@ -30,7 +35,7 @@ export function lintProgram(text: string): Finding[] {
     // Only the first line of a paragraph can lack its subject.
     const isFirst = !isInside;
     isInside = comment !== undefined && comment !== '' && !line.includes('*/') && end === undefined;
-    const found = adviceFor(comment ?? '');
+    const found = adviceFor(comment ?? (hasMessages && IN_A_SENTENCE.test(line) ? line : ''));
     if (isFirst && comment !== undefined && WITHOUT_SUBJECT.test(comment)) found.push('begin with a subject');
     return found.map((advice) => ({ line: at + 1, text: line.trim(), advice }));
   });
@@ -76,7 +81,7 @@ function filesOf(...endings: readonly string[]): readonly string[] {
 if (import.meta.main) {
   const findings = [
     ...filesOf('*.ts', '*.mjs', '*.proto').flatMap((name) =>
-      lintProgram(readFileSync(name, 'utf8')).map((each) => ({ name, ...each })),
+      lintProgram(readFileSync(name, 'utf8'), !name.startsWith('test/')).map((each) => ({ name, ...each })),
     ),
     ...filesOf('*.md').flatMap((name) =>
       lintDocument(readFileSync(name, 'utf8')).map((each) => ({ name, ...each })),

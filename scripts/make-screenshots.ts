@@ -63,7 +63,7 @@ async function takeAll(own: OwnService, folder: string): Promise<void> {
       for (const { pictures, viewer } of tours) {
         for (const picture of pictures.filter((each) => each.as === as && isWanted(each))) {
           say(`${picture.name}: ${picture.shows}`);
-          await own.dateSessions(as === 'somebody who logged in long ago' ? 15 : 0);
+          await own.dateSessions(as === 'a member who logged in long ago' ? 15 : 0);
           const person = as === 'a founder who has just joined' ? lakeside.founder : viewer.person;
           bytes += await camera.take(folder, picture, stage, { ...viewer, person });
         }
@@ -72,7 +72,7 @@ async function takeAll(own: OwnService, folder: string): Promise<void> {
     await takeOf('nobody');
     await takeOf(undefined);
     await takeOf('a founder who has just joined');
-    await takeOf('somebody who logged in long ago');
+    await takeOf('a member who logged in long ago');
     say(`Done: ${(bytes / 1_000_000).toFixed(2)} MB`);
   } finally {
     await camera.close();

@@ -34,7 +34,7 @@ export interface Picture {
   /** Default: the route. */
   readonly path?: (stage: Stage) => string;
   /** Who looks. Default: a person who has just logged in. */
-  readonly as?: 'nobody' | 'somebody who logged in long ago' | 'a founder who has just joined';
+  readonly as?: 'nobody' | 'a member who logged in long ago' | 'a founder who has just joined';
   /** It has pictures of a phone, too. */
   readonly isOnPhone?: true;
   /** However long the page is. Default: only its top. */
@@ -70,7 +70,7 @@ export const TENANT_PICTURES: readonly Picture[] = [
     name: 'confirm',
     group: 'Before the log-in',
     shows: 'Log in again before a change of keys',
-    as: 'somebody who logged in long ago',
+    as: 'a member who logged in long ago',
   },
   {
     route: '/console/tenants',
@@ -275,7 +275,7 @@ export const OPERATOR_PICTURES: readonly Picture[] = [
     name: 'operators-confirm',
     group: 'Log in',
     shows: 'Log in again before a dangerous change',
-    as: 'somebody who logged in long ago',
+    as: 'a member who logged in long ago',
   },
   {
     route: '/console',

@@ -719,7 +719,7 @@ type RateCard struct {
 	EgressCostPerGiB Amount `json:"egress_cost_per_gib"`
 	// Markup on that cost; 1500 is 15 %.
 	MarkupBasisPoints int64 `json:"markup_basis_points"`
-	// Fee for a GiB of egress, whoever hosts the relay.
+	// Fee for a GiB of egress, whether or not the tenant hosts the relay.
 	PlatformFeePerGiB Amount `json:"platform_fee_per_gib"`
 	// The most that 1000 minutes of one participant cost, by role and tier.
 	CeilingPer1000ParticipantMinutes map[Role]map[Tier]Amount `json:"ceiling_per_1000_participant_minutes"`

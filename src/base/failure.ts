@@ -24,7 +24,7 @@ export const FAILURES = {
   room_locked: 'room is locked',
   room_full: 'room is full',
   age_verification_required: 'room requires age verification',
-  username_confusable: 'invalid request: username looks like that of somebody who is in the room',
+  username_confusable: 'invalid request: username looks like that of a user who is in the room',
   username_taken: 'username belongs to a user in the room with a higher rank',
   banned: 'permission denied: banned',
   relay_key: 'permission denied: relay keys only report usage',

@@ -45,7 +45,7 @@ function siteOf(deps: Deps, closing: AbortSignal): Site<Omit<Context, 'path'>, C
 
 async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
   const { request, deps, session } = call;
-  if (route.needs === 'nobody') return route.handle(call);
+  if (route.needs === 'nothing') return route.handle(call);
   // Where the person wanted to go. The result of a form cannot be shown again.
   const here = route.method === 'GET' ? request.url : '/console';
   if (!session && call.closed) return answerClosed(route, call, call.closed);

@@ -75,7 +75,7 @@ function isProving(path: string): boolean {
 /** A note after a signup: the address is not proved yet. */
 function unprovedNote({ member }: Session): Html {
   return html`<form class="note" method="post" action="/console/confirm"><input type="hidden" name="next" value="/console">
-<p>Nobody has proved yet that ${member && named(member.email)} is yours. <button>Send a link there</button></p></form>`;
+<p>It is not proved yet that ${member && named(member.email)} is yours. <button>Send a link there</button></p></form>`;
 }
 
 const LOGGED_OUT = html`<nav class="way-in" aria-label="Boxoffice"><a href="/console/signup">Sign up</a><a href="/console/login">Log in</a></nav>`;

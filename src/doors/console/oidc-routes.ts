@@ -7,11 +7,11 @@ export const OIDC_ROUTES: readonly ConsoleRoute[] = [
   {
     method: 'POST',
     path: '/console/login/oidc',
-    needs: 'nobody',
+    needs: 'nothing',
     fields: ['next'],
     handle: submitIssuerLogin,
   },
-  { method: 'GET', path: CALLBACK_PATH, needs: 'nobody', handle: finishIssuerLogin },
+  { method: 'GET', path: CALLBACK_PATH, needs: 'nothing', handle: finishIssuerLogin },
   {
     method: 'POST',
     path: '/console/confirm/oidc',

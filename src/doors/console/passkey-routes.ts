@@ -37,11 +37,11 @@ export const PASSKEY_ROUTES: readonly ConsoleRoute[] = [
     isDangerous,
     handle: submitPasskeyRemoval,
   },
-  { method: 'POST', path: '/console/passkeys/login/options', needs: 'nobody', handle: offerLoggingIn },
+  { method: 'POST', path: '/console/passkeys/login/options', needs: 'nothing', handle: offerLoggingIn },
   {
     method: 'POST',
     path: '/console/passkeys/login',
-    needs: 'nobody',
+    needs: 'nothing',
     fields: ['next', 'answer'],
     handle: submitPasskeyLogin,
   },

@@ -24,7 +24,7 @@ export interface SessionCall extends Call {
 }
 
 export interface PublicRoute extends Route {
-  readonly needs: 'nobody';
+  readonly needs: 'nothing';
   handle(call: Call): Promise<Answer>;
 }
 

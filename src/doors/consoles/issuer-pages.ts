@@ -48,11 +48,11 @@ export function faultPage({ kind, email }: LoginFault, { issuer, role, otherWay 
       'This log-in cannot be finished',
       html`This browser did not begin it, it is finished already, or it was begun more than ${ATTEMPT_MINUTES} minutes ago.`,
     ],
-    unavailable: [`${issuer} does not answer`, html`Nobody can log in with ${name} at the moment.`],
+    unavailable: [`${issuer} does not answer`, html`Logging in with ${name} does not work at the moment.`],
     declined: [`You did not log in with ${issuer}`, html`${name} does not say who you are.`],
     invalid: [
       `The answer of ${issuer} is not valid`,
-      html`Nobody is logged in. The reason is in the log of the service.`,
+      html`You are not logged in. The reason is in the log of the service.`,
     ],
     not_again: [
       `${issuer} did not ask you to log in again`,
@@ -63,10 +63,10 @@ export function faultPage({ kind, email }: LoginFault, { issuer, role, otherWay 
       html`${name} must tell your e-mail address, and that it is verified.`,
     ],
     other_person: [
-      'You logged in as somebody else',
+      'You logged in as another person',
       html`With ${name} you are ${address}, and here you are not.`,
     ],
-    stranger: [`Nobody with this address is ${role}`, html`With ${name} you are ${address}.`],
+    stranger: [`This address is not that of ${role}`, html`With ${name} you are ${address}.`],
   };
   const [title, text] = said[kind];
   const body = html`<h1>${title}</h1>

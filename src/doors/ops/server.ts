@@ -46,7 +46,7 @@ export function buildOps(
 
   // Liveness only. Readiness is separate.
   app.get('/healthz', async (_request, reply) =>
-    watched.isAlive() ? { status: 'ok' } : reply.code(503).send({ status: 'nobody serves' }),
+    watched.isAlive() ? { status: 'ok' } : reply.code(503).send({ status: 'no process serves' }),
   );
 
   app.get('/readyz', async (_request, reply) => {

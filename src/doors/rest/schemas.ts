@@ -250,7 +250,10 @@ export const RateCardSchema = Type.Object(
     model: Type.String({ description: 'How a charge comes about, in words' }),
     egress_cost_per_gib: described(AmountSchema, "What a GiB of a hosted relay's egress costs the platform"),
     markup_basis_points: Type.Integer({ description: 'Markup on that cost; 1500 is 15 %' }),
-    platform_fee_per_gib: described(AmountSchema, 'Fee for a GiB of egress, whoever hosts the relay'),
+    platform_fee_per_gib: described(
+      AmountSchema,
+      'Fee for a GiB of egress, whether or not the tenant hosts the relay',
+    ),
     ceiling_per_1000_participant_minutes: each(
       ROLES,
       (role) =>

@@ -25,7 +25,7 @@ export function refuseForeignCard(cardMember: string | null, key: string | null)
   if (hasConsent({ cardMember, topUpKey: key })) return;
   throw new Failure('permission_denied', {
     message:
-      'permission denied: a member paid with the saved card, and nobody who proved an address of this tenant vouches ' +
+      'permission denied: a member paid with the saved card, and no member who proved an address of this tenant vouches ' +
       'for this key. Turn automatic top-up on in the console',
   });
 }

@@ -34,7 +34,7 @@ const PARKED =
   'Automatic top-ups are stopped: an earlier payment has to be credited by the operator first [payment_parked].';
 
 const FOREIGN_CARD =
-  'Automatic top-ups are stopped: a member paid with the saved card, and nobody who proved an address turned them on. ' +
+  'Automatic top-ups are stopped: a member paid with the saved card, and no member who proved an address turned them on. ' +
   'Turn them on again in the console [foreign_card].';
 
 /** `last_top_up_error`: what stops automatic top-ups now, or else why the last one failed. */

@@ -192,13 +192,13 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
 
 /** Tables that say nothing about a tenant that the others do not say. */
 export const NOT_EXPORTED: Readonly<Record<string, string>> = {
-  card_breakers: 'of cards, whoever has them',
+  card_breakers: 'of cards, of any tenant',
   console_sessions: 'who is logged in, for a week',
   event_cursors: 'how far listeners are',
   event_listeners: 'of the deployment',
   event_streams: 'the numbers of the newest events',
   event_turns: 'what waits for listeners',
-  login_attempts: 'log-ins that somebody began, for ten minutes',
+  login_attempts: 'log-ins that were begun, for ten minutes',
   login_links: 'links that log in once',
   operator_links: 'links of operators, which log in once',
   operator_sessions: 'which operators are logged in, for hours',

@@ -98,7 +98,7 @@ test('a log-in that failed leaves no cookie of it behind, and leads back to the 
   await page.goto(`${PUBLIC_URL}/console/login`);
   await page.getByRole('button', { name: 'Log in with Example ID' }).click();
   await allow(page, 'stranger@example.com');
-  await page.getByRole('heading', { name: 'Nobody with this address is a member' }).waitFor();
+  await page.getByRole('heading', { name: 'This address is not that of a member' }).waitFor();
   expect((await page.context().cookies(PUBLIC_URL)).filter(({ name }) => name === LOGIN_COOKIE)).toEqual([]);
   await page.getByRole('main').getByRole('link', { name: 'log in' }).click();
   await page.getByRole('heading', { name: 'Log in', exact: true }).waitFor();
@@ -115,7 +115,7 @@ test.each(LOOKS)('pages in $colorScheme on a screen of $width can be used by eac
   await show('oidc-login');
   await page.getByRole('button', { name: 'Log in with Example ID' }).click();
   await allow(page, `${'long'.repeat(15)}@example.com`);
-  await page.getByRole('heading', { name: 'Nobody with this address is a member' }).waitFor();
+  await page.getByRole('heading', { name: 'This address is not that of a member' }).waitFor();
   await show('oidc-stranger');
   await page.goto(`${PUBLIC_URL}/console/login/oidc/callback?state=x`);
   await show('oidc-stale');

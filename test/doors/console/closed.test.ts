@@ -58,7 +58,7 @@ describe('a suspended tenant', () => {
     const works = ROUTES.filter((route) => 'worksIn' in route && route.worksIn);
     expect(works.map(({ path }) => path).sort()).toEqual(['/console/checkout', '/console/tenants']);
     const { rows: before } = await db().query('select count(*) from audit_entries');
-    for (const route of ROUTES.filter((each) => each.needs !== 'nobody' && !works.includes(each))) {
+    for (const route of ROUTES.filter((each) => each.needs !== 'nothing' && !works.includes(each))) {
       const path = route.path
         .replace(':id', '0123456789abcdef')
         .replace(':month', '2026-01')

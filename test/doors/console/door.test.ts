@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 const POSTS = ROUTES.filter(({ method }) => method === 'POST');
-const isForPrograms = (route: ConsoleRoute) => route.needs === 'nobody' && route.isForPrograms;
+const isForPrograms = (route: ConsoleRoute) => route.needs === 'nothing' && route.isForPrograms;
 const FORMS = POSTS.filter((route) => !isForPrograms(route));
 const pathOf = ({ path }: ConsoleRoute) =>
   path
@@ -73,7 +73,7 @@ describe('a form that no page of the console sent', () => {
 });
 
 describe('roles', () => {
-  const GUARDED = ROUTES.filter(({ needs }) => needs !== 'nobody');
+  const GUARDED = ROUTES.filter(({ needs }) => needs !== 'nothing');
   const cases = MEMBER_ROLES.flatMap((role) =>
     GUARDED.map((route) => [role, route.method, route.path, route] as const),
   );

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 const FORMS = ROUTES.filter(
   (route): route is GuardedRoute =>
-    route.method === 'POST' && route.needs !== 'nobody' && !route.path.startsWith('/console/tenants'),
+    route.method === 'POST' && route.needs !== 'nothing' && !route.path.startsWith('/console/tenants'),
 );
 
 const pathOf = ({ path }: GuardedRoute) =>

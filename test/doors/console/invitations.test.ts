@@ -112,7 +112,7 @@ describe('a signup with the address of another person', () => {
   test('asks somebody who has none, and a log-in without a yes opens nothing', async () => {
     const email = newAddress();
     const { cookie: stranger, tenant } = await strangerSignsUp(email);
-    expect((await getPage(app, '/console/start', stranger)).text).toContain('Nobody has proved yet that');
+    expect((await getPage(app, '/console/start', stranger)).text).toContain('It is not proved yet that');
     const link = await linkFor(email);
     const shown = await getPage(app, link);
     expect(shown.text).toContain('<bdi>Theatre X</bdi> invites you as owner');
@@ -127,7 +127,7 @@ describe('a signup with the address of another person', () => {
     expect([joined.status, await statusOf(stranger)]).toEqual([303, 303]);
     // Nothing else existed, so there is nothing to ask about.
     expect(await statusOf(cookieOf(joined))).toBe(200);
-    expect((await getPage(app, '/console/start', cookieOf(joined))).text).not.toContain('Nobody has proved');
+    expect((await getPage(app, '/console/start', cookieOf(joined))).text).not.toContain('It is not proved');
     expect((await getPage(app, link)).status).toBe(404);
   });
 
@@ -350,7 +350,7 @@ describe('a founder', () => {
     expect(text).toMatch(/signed up with your address on <time/);
     expect(text).toContain('Its balance is <strong>$10.00</strong>');
     expect(text).toContain('You have proved that');
-    expect(text).not.toContain('Nobody has proved');
+    expect(text).not.toContain('It is not proved');
   });
 
   test('is asked once more before credit is left behind', async () => {

@@ -21,7 +21,7 @@ const db = () => app.service.deps.db;
 
 const LOW = { ...DEFAULT_CEILING, rooms: ['lobby'], rank: 1 };
 
-const GUARDED = ROUTES.filter((route): route is GuardedRoute => route.needs !== 'nobody');
+const GUARDED = ROUTES.filter((route): route is GuardedRoute => route.needs !== 'nothing');
 const nameOf = ({ method, path }: ConsoleRoute) => `${method} ${path}`;
 const mayKey = ({ needs }: GuardedRoute) =>
   needs === 'session' || (ABILITIES[needs] as readonly string[]).includes('key');

@@ -279,7 +279,7 @@ describe('what the issuer says is checked:', () => {
   test('an address that is told and verified in different answers', async () => {
     const { email } = await makeMember(db(), idOf(tenant));
     issuer.spoiled = { onlyInfo: true, claims: { email } };
-    await expectRefused(logIn(verified('attacker@example.com')), 403, 'Nobody with this address is a member');
+    await expectRefused(logIn(verified('attacker@example.com')), 403, 'This address is not that of a member');
   });
 
   test('a person who says no', async () => {
@@ -294,7 +294,7 @@ describe('a person', () => {
     const refused = await expectRefused(
       logIn(verified('stranger@example.com')),
       403,
-      'Nobody with this address is a member',
+      'This address is not that of a member',
     );
     expect(refused.text).toContain('stranger@example.com');
     const { rows } = await db().query(`select from members where email = 'stranger@example.com'`);
@@ -306,7 +306,7 @@ describe('a person', () => {
     const { url, cookie } = await begin(app);
     const back = issuer.logIn(url, verified(email));
     await db().query('delete from members where id = $1', [id]);
-    await expectRefused(comeBack(app, back, cookie), 403, 'Nobody with this address is a member');
+    await expectRefused(comeBack(app, back, cookie), 403, 'This address is not that of a member');
   });
 
   test('who is removed later is logged out at once', async () => {
@@ -416,7 +416,7 @@ describe('a log-in again', () => {
     await expectRefused(
       comeBack(app, back, `${cookie}; ${begun.cookie}`),
       403,
-      'You logged in as somebody else',
+      'You logged in as another person',
     );
   });
 

@@ -848,7 +848,7 @@ describe('names that look alike', () => {
     expectText(
       await as(CYRILLIC),
       400,
-      'invalid request: username looks like that of somebody who is in the room',
+      'invalid request: username looks like that of a user who is in the room',
     );
     expectJoined(await as('paypal'));
     expectJoined(await as('pay-pal'));

@@ -988,7 +988,7 @@ pub struct RateCard {
     pub egress_cost_per_gib: Amount,
     /// Markup on that cost; 1500 is 15 %.
     pub markup_basis_points: i64,
-    /// Fee for a GiB of egress, whoever hosts the relay.
+    /// Fee for a GiB of egress, whether or not the tenant hosts the relay.
     pub platform_fee_per_gib: Amount,
     /// The most that 1000 minutes of one participant cost, by role and tier.
     pub ceiling_per_1000_participant_minutes: Ceilings,

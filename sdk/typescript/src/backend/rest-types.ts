@@ -87,7 +87,7 @@ export interface RateCard {
   egressCostPerGib: Amount;
   /** Markup on that cost; 1500 is 15 %. */
   markupBasisPoints: number;
-  /** Fee for a GiB of egress, whoever hosts the relay. */
+  /** Fee for a GiB of egress, whether or not the tenant hosts the relay. */
   platformFeePerGib: Amount;
   /** The most that 1000 minutes of one participant cost, by role and tier. */
   ceilingPer1000ParticipantMinutes: {

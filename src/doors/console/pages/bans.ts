@@ -101,7 +101,7 @@ ${
         { names: 'Who' },
       )
     : emptyState(
-        'Nobody is banned.',
+        'There are no bans.',
         'A ban keeps a user, a device or a range of addresses out of a room, or of all rooms.',
       )
 }
@@ -132,7 +132,7 @@ ${room !== null && html`<input type="hidden" name="room" value="${room}">`}<butt
 }
 
 function renderForm(typed: (name: string) => string | undefined, faults: Faults): Html {
-  return html`<section class="card"><h2>Ban somebody</h2>
+  return html`<section class="card"><h2>Ban a user, a device or an address</h2>
 <form method="post" action="/console/rooms/bans" novalidate>
 ${select('kind', 'What', KINDS, typed('kind') ?? 'user')}
 ${field({

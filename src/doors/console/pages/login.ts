@@ -119,7 +119,7 @@ ${own && html`<form method="post" action="${path}"><p><button>Not now: go to ${n
 function linkPage(whose: string): Page {
   const body = html`<h1>Log in as <bdi>${whose}</bdi></h1>
 <form method="post"><p><button class="primary">Log in</button></p></form>
-<p class="hint">Did somebody else send you this link? Then close this page: you would work in another account.</p>`;
+<p class="hint">Did another person send you this link? Then close this page: you would work in another account.</p>`;
   return { title: 'Log in', body, layout: 'narrow' };
 }
 

@@ -79,7 +79,7 @@ ${table(
 )}
 ${
   mayChange &&
-  html`<section class="card"><h2>Invite somebody</h2>
+  html`<section class="card"><h2>Invite a person</h2>
 <form method="post" action="/console/members" novalidate>
 ${field({
   name: 'email',

@@ -87,7 +87,7 @@ function renderPresence({ room, enteredAt, leftAt, leaveReason }: Participant): 
 /** A ban of a user is one of the name, whatever device comes with it. */
 function renderBan({ subject, room, expiresAt, createdAt }: Ban): Html {
   return html`<p class="note">The name ${named(subject.value)} is banned from ${room === null ? 'all rooms' : html`each room named ${named(room)}`}
-since ${timeOf(createdAt)}, until ${expiresAt ? timeOf(expiresAt) : 'somebody lifts the ban'}. <a href="/console/rooms/bans">Bans</a></p>`;
+since ${timeOf(createdAt)}, until ${expiresAt ? timeOf(expiresAt) : 'it is lifted'}. <a href="/console/rooms/bans">Bans</a></p>`;
 }
 
 function renderFacts({ role, rank, tier, capabilities, devices, expiresAt }: Participant): Html {

@@ -113,7 +113,7 @@ async function roomPage(call: SessionCall, faults: Faults): Promise<Page> {
 ${
   items.length > 0
     ? renderParticipants(room, items)
-    : emptyState('Nobody is in the room.', 'Participants appear here as they join.')
+    : emptyState('The room is empty.', 'Participants appear here as they join.')
 }
 <p class="pages">${last !== undefined && html`<a href="${pathOf(room.name)}">From the beginning</a>`}${
     end &&

@@ -78,7 +78,7 @@ ${alert(describeTopUpError(settings) ?? undefined)}
     settings.topUpEnabled
       ? html`${badge('on', 'good')} Below <strong>${dollars(settings.topUpBelow)}</strong>, the saved card pays
 <strong>${dollars(settings.topUpAmount)}</strong>.`
-      : html`${badge('off')} When the credit is spent, no participant is admitted until somebody pays.`
+      : html`${badge('off')} When the credit is spent, no participant is admitted until you pay.`
   }</p>
 ${mayChange && hasCard && freshNote(session, 'To change this', '/console/top-up')}
 ${

@@ -43,7 +43,7 @@ const MINUTE_MS = 60_000;
 
 const CONDITION_TEXTS: Readonly<Record<WatchdogCondition, string>> = {
   max_duration: 'the room is live for',
-  unused_for: 'nobody ever came for',
+  unused_for: 'no user ever came for',
   empty_for: 'the room is empty for',
   host_absent_for: 'no host is there for',
   alone_for: 'a participant is alone for',

@@ -39,7 +39,7 @@ function siteOf(door: OperatorDoor): Site<Pick<Context, 'session'>, OpsRoute> {
 
 async function answerRoute(route: OpsRoute, call: OperatorCall): Promise<Answer> {
   const { session } = call;
-  if (route.needs === 'nobody') return route.handle(call);
+  if (route.needs === 'nothing') return route.handle(call);
   if (!session) return redirect('/console/login');
   if (route.isDangerous && !session.isFresh) return redirect('/console/confirm');
   return route.handle({ ...call, session });

@@ -18,7 +18,7 @@ export interface LoggedInCall extends OperatorCall {
 
 export interface PublicRoute extends Route {
   readonly isForPrograms?: never;
-  readonly needs: 'nobody';
+  readonly needs: 'nothing';
   handle(call: OperatorCall): Promise<Answer>;
 }
 

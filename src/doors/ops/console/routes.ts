@@ -53,14 +53,14 @@ const TENANT = '/console/tenants/:tenant';
 const KEYS = '/console/signing-keys';
 
 export const OPS_ROUTES: readonly OpsRoute[] = [
-  { method: 'GET', path: '/', needs: 'nobody', handle: async () => redirect('/console') },
-  { method: 'GET', path: '/console/assets/:file', needs: 'nobody', handle: sendAsset },
-  { method: 'GET', path: '/console/login', needs: 'nobody', handle: showLogin },
-  { method: 'POST', path: '/console/login/oidc', needs: 'nobody', handle: submitIssuerLogin },
-  { method: 'GET', path: CALLBACK_PATH, needs: 'nobody', handle: finishIssuerLogin },
-  { method: 'GET', path: '/console/login/:token', needs: 'nobody', handle: showLink },
-  { method: 'POST', path: '/console/login/:token', needs: 'nobody', handle: submitLink },
-  { method: 'POST', path: '/console/logout', needs: 'nobody', handle: submitLogout },
+  { method: 'GET', path: '/', needs: 'nothing', handle: async () => redirect('/console') },
+  { method: 'GET', path: '/console/assets/:file', needs: 'nothing', handle: sendAsset },
+  { method: 'GET', path: '/console/login', needs: 'nothing', handle: showLogin },
+  { method: 'POST', path: '/console/login/oidc', needs: 'nothing', handle: submitIssuerLogin },
+  { method: 'GET', path: CALLBACK_PATH, needs: 'nothing', handle: finishIssuerLogin },
+  { method: 'GET', path: '/console/login/:token', needs: 'nothing', handle: showLink },
+  { method: 'POST', path: '/console/login/:token', needs: 'nothing', handle: submitLink },
+  { method: 'POST', path: '/console/logout', needs: 'nothing', handle: submitLogout },
   show('/console/confirm', showConfirm),
   submit('/console/confirm/oidc', submitIssuerConfirm),
   show('/console', showOverview),

@@ -97,7 +97,7 @@ describe('no operator is', () => {
   ])('%s', async (_what, more) => {
     const before = await sessions();
     const answer = await logIn(verified('eve@example.com', more));
-    expect([answer.status, titleOf(answer)]).toEqual([403, 'Nobody with this address is an operator']);
+    expect([answer.status, titleOf(answer)]).toEqual([403, 'This address is not that of an operator']);
     expect(cookiesOf(answer)[OPERATOR_COOKIE]).toBeUndefined();
     expect(await sessions()).toBe(before);
   });
