@@ -15,6 +15,7 @@ let steps: string[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'five-minutes-'));
+  await writeFile(join(folder, 'curl.mjs'), CURL);
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
   const [, text = ''] = /^## Five minutes\n([\s\S]*?)^## /m.exec(readme) ?? [];
   steps = text.split(/^\*\*\d+\. /m).slice(1);
@@ -22,10 +23,22 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
+/** In place of curl, which not every machine has: the options that README uses. */
+const CURL = `
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+const { values, positionals } = parseArgs({ allowPositionals: true, options: {
+  silent: { type: 'boolean', short: 's' }, request: { type: 'string', short: 'X' },
+  header: { type: 'string', short: 'H', multiple: true }, data: { type: 'string', short: 'd' } } });
+const body = values.data?.startsWith('@') ? readFileSync(values.data.slice(1)) : values.data;
+const headers = (values.header ?? []).map((line) => line.split(/: (.*)/).slice(0, 2));
+const answer = await fetch(positionals[0], { method: values.request ?? (body ? 'POST' : 'GET'), headers, body });
+process.stdout.write(await answer.text());`;
+
 /** Variables last from step to step. Where README says `# yours`, the reader takes the secret of the last answer. */
 const shell = (commands: string) => `
 touch own && . ./own
-curl() { last=$(command curl "$@"); echo "$last"; }
+curl() { last=$(node curl.mjs "$@"); echo "$last"; }
 secret() { node -p '(({ api_key, credential }) => api_key ?? credential)(JSON.parse(process.argv[1]))' "$last"; }
 ${commands.replace(/^(\w+)=.*# yours$/gm, '$1=$(secret)').replaceAll('http://127.0.0.1:8080', app.url)}
 declare -p last KEY RELAY CREDENTIAL > own 2> /dev/null || true`;
