@@ -24,12 +24,16 @@ export type ConfusableUsernames = 'allow' | 'refuse';
 
 const ROUNDS_MAX = 3;
 
+/** All of these are of the class, and none is wide, combines, or is written from right to left. So only their case is mapped. */
+const PLAIN = new RegExp(`^[!-~]{1,${USERNAME_MAX}}$`);
+
 /**
  * The prepared form of `text`, for comparison and display; `undefined` if it is not a username.
  *
  * Preparing a prepared name does not change it.
  */
 export function prepareUsername(text: string): string | undefined {
+  if (PLAIN.test(text)) return text.toLowerCase();
   if (text.length > TEXT_MAX) return undefined;
   let name = enforce(text);
   for (let round = 0; round < ROUNDS_MAX && name !== undefined; round += 1) {

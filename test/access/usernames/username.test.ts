@@ -223,4 +223,16 @@ describe('a prepared name', () => {
       ),
     );
   });
+
+  it('is the same for ASCII alone, which takes a shorter way, as beside another letter', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: USERNAME_MAX - 1 }),
+        (text) => {
+          const name = prepareUsername(text);
+          expect(prepareUsername(`${text}\u03c0`)).toBe(name && `${name}\u03c0`);
+        },
+      ),
+    );
+  });
 });
