@@ -1,4 +1,5 @@
 /** SQL of `event_listeners`, `event_turns` and `event_cursors`: which events wait for which listener. */
+import type { Statement } from '../base/db/pipeline.ts';
 import type { Db, Tx } from '../base/db/pool.ts';
 import { onServers } from '../base/tenants/shares.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
@@ -154,13 +155,12 @@ export async function waitForTurn(tx: Tx, { name }: Pick<Wants, 'name'>, tenant:
   });
 }
 
-/** When the oldest event happened that waits for the listener; `undefined`: none waits. */
-export async function findWaitingSince(
-  tx: Tx,
+/** When the oldest event happened that waits for the listener; `null`: none waits. */
+export function waitingSince(
   { name, types }: Wants,
   tenant: TenantId,
-): Promise<Date | undefined> {
-  const { rows } = await tx.query<{ since: Date | null }>({
+): Statement<{ readonly since: Date | null }> {
+  return {
     name: 'find-waiting-since',
     text: `select least(
              (select min(at) from unnumbered_events where tenant_id = $1 and type = any($2)),
@@ -171,8 +171,7 @@ export async function findWaitingSince(
                                where tenant_id = $1 and seq > greatest(t.seq, c.seq) and type = any($2)
                                order by seq limit 1) e on t.seq is not null)) as since`,
     values: [tenant, types, name],
-  });
-  return rows[0]!.since ?? undefined;
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** SQL of `budgets`, and of the mark of tenants that have some. Every change locks its rows first, in the order of their uids. */
+import type { Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import { onServers } from '../../base/tenants/shares.ts';
@@ -9,12 +10,17 @@ const COLUMNS = `id, uid, key_id as "keyId", room, customer, period, max, hard, 
   period_start as "periodStart", told, created_at as "createdAt"`;
 
 /** In the order of their ids. */
-export async function listBudgets(db: Db, tenant: TenantId): Promise<Budget[]> {
-  const { rows } = await db.query<Budget>({
+export function selectBudgets(tenant: TenantId): Statement<Budget> {
+  return {
     name: 'list-budgets',
     text: `select ${COLUMNS} from budgets where tenant_id = $1 order by id`,
     values: [tenant],
-  });
+  };
+}
+
+export async function listBudgets(db: Db, tenant: TenantId): Promise<Budget[]> {
+  const { name, text, values = [] } = selectBudgets(tenant);
+  const { rows } = await db.query<Budget>({ name, text, values: [...values] });
   return rows;
 }
 

@@ -4,7 +4,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import { atTime, type Budget, coversUsage, sharesToTell, type UsagePlace } from './budget.ts';
 import { budgetAlert } from './budget-events.ts';
-import { listBudgets, lockBudgets, settleBudgets } from './budgets.sql.ts';
+import { lockBudgets, settleBudgets } from './budgets.sql.ts';
 import { payFromHolds, type UsedTime } from './hold.ts';
 import { lockHoldsOf, type StoredHold, updateSeconds } from './holds.sql.ts';
 
@@ -29,13 +29,16 @@ interface Payment {
 }
 
 /**
- * Call it in the transaction that remembers that these charges were spent. A hold pays from the budgets that it is part of; what no
+ * Call it in the transaction that remembers that these charges were spent. `all`: the budgets of the tenant. A hold pays from the budgets that it is part of; what no
  * hold covers is spent all the same, if need be beyond the budget. Appends one event for each share of a budget that is reached.
  */
-export async function spendFromBudgets(tx: Tx, tenant: TenantId, charges: readonly Charge[]): Promise<void> {
+export async function spendFromBudgets(
+  tx: Tx,
+  tenant: TenantId,
+  charges: readonly Charge[],
+  all: readonly Budget[],
+): Promise<void> {
   if (charges.length === 0) return;
-  const all = await listBudgets(tx, tenant);
-  if (all.length === 0) return;
   const payments = mergePayments(await payCharges(tx, tenant, charges, all));
   const budgets = await lockBudgets(tx, tenant, [...new Set(payments.flatMap((each) => each.budgets))]);
   const payers = Map.groupBy(

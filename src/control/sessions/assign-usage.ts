@@ -6,17 +6,32 @@
  * cursor, all in one transaction. So the sums of all sessions, the unassigned usage and the records behind the cursor equal the
  * ledger at any time. Any number of processes take turns.
  */
+import { runTogether } from '../../base/db/pipeline.ts';
 import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
-import { findWaitingSince } from '../../events/turns.sql.ts';
-import { findNextPostings, type NextPosting, sumByParticipant } from '../../money/usage/posted-usage.sql.ts';
+import { waitingSince } from '../../events/turns.sql.ts';
+import {
+  type NextPosting,
+  nextPostings,
+  POSTINGS_AT_ONCE,
+  sumByParticipant,
+} from '../../money/usage/posted-usage.sql.ts';
+import { SEQSCAN_OFF } from '../../money/usage/usage.sql.ts';
+import { selectBudgets } from '../budgets/budgets.sql.ts';
 import { spendFromBudgets } from '../budgets/spend-from-budgets.ts';
 import { UsageGroups } from './group-usage.ts';
 import { addToRooms, findIncarnations } from './room-usage.sql.ts';
-import { findBehind, type Look, lockSessionCursor, moveSessionCursor } from './session-cursors.sql.ts';
+import {
+  ASSIGNED,
+  findBehind,
+  insertSessionCursor,
+  type Look,
+  lockSessionCursor,
+  moveSessionCursor,
+} from './session-cursors.sql.ts';
 import { sessionListener } from './session-listener.ts';
 import { addToSums } from './session-sums.sql.ts';
 import { addToSessions, findCandidates } from './sessions.sql.ts';
@@ -44,7 +59,7 @@ export function assigningUsage(deps: AssignDeps, stopping: AbortSignal): () => P
   };
 }
 
-/** Take turns until none waits: each tenant one, then again those that still have postings. */
+/** Each tenant takes a turn, and then again those that have more than one. */
 export async function assignUsage(
   { db, log }: AssignDeps,
   look: Look,
@@ -52,41 +67,70 @@ export async function assignUsage(
   turns = new TenantTurns(log, JOB),
 ): Promise<void> {
   for (;;) {
-    const waiting = (await findBehind(db, look, TENANTS_AT_ONCE, turns.leftOut())).values();
+    const tenants = await findBehind(db, look, TENANTS_AT_ONCE, turns.leftOut());
+    const waiting = tenants.values();
     let moved = 0;
+    let unfinished = 0;
     const lane = async () => {
       for (const tenant of waiting) {
         if (stopping?.aborted) return;
-        if (await turns.take(tenant, () => assignNext(db, tenant))) moved += 1;
+        const turn = await turns.take(tenant, () => assignNext(db, tenant));
+        if (turn) moved += 1;
+        if (turn === 'more') unfinished += 1;
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
-    // Another process has the remaining turns, or they wait for sessions to begin.
-    if (moved === 0) return;
+    // What is charged meanwhile waits for the next round, so that its turns are few and large.
+    const isRest = unfinished > 0 || tenants.length === TENANTS_AT_ONCE;
+    if (!isRest || moved === 0) return;
   }
 }
 
-/** Assign the next postings of the tenant. Returns whether there were any. */
-export function assignNext(db: Pool, tenant: TenantId): Promise<boolean> {
-  return inTransaction(db, async (tx) => {
-    const after = await lockSessionCursor(tx, tenant);
-    if (after === undefined) return false;
-    const postings = await findReady(tx, tenant, after);
-    if (postings.length > 0) await assign(tx, tenant, postings);
-    await moveSessionCursor(tx, tenant, postings.at(-1)?.seq ?? after);
-    return postings.length > 0;
+/** Assign the next postings of the tenant. `more`: others are left. `undefined`: there were none that could be assigned. */
+export async function assignNext(db: Pool, tenant: TenantId): Promise<'more' | 'all' | undefined> {
+  const turn = await inTransaction(db, (tx) => takeTurn(tx, tenant), {
+    last: (turn) => (turn ? [moveSessionCursor(tenant, turn.reached)] : []),
   });
+  if (!turn?.reached) return undefined;
+  return turn.isFull ? 'more' : 'all';
+}
+
+interface Turn {
+  /** The last posting that was assigned; `null`: there was none. */
+  readonly reached: bigint | null;
+  readonly isFull: boolean;
+}
+
+/** `undefined`: another process has the turn. */
+async function takeTurn(tx: Tx, tenant: TenantId): Promise<Turn | undefined> {
+  let next = await lockAndFind(tx, tenant);
+  if (!next) {
+    await insertSessionCursor(tx, tenant);
+    next = await lockAndFind(tx, tenant);
+  }
+  if (!next) return undefined;
+  const { postings, isFull } = next;
+  if (postings.length > 0) await assign(tx, tenant, postings);
+  return { reached: postings.at(-1)?.seq ?? null, isFull };
 }
 
 /**
  * The next postings, up to the first that came after an event that the listener has not handled: its session may not be there
  * yet. Who asks for events after reading the postings sees each admission that a record of them can follow.
  */
-async function findReady(tx: Tx, tenant: TenantId, after: bigint): Promise<NextPosting[]> {
-  const postings = await findNextPostings(tx, tenant, after, RECORDS_AT_ONCE);
-  const since = await findWaitingSince(tx, sessionListener, tenant);
-  const unready = since ? postings.findIndex(({ at }) => at >= since) : -1;
-  return unready < 0 ? postings : postings.slice(0, unready);
+async function lockAndFind(tx: Tx, tenant: TenantId) {
+  const [, [locked], found, [waiting]] = await runTogether(tx, [
+    SEQSCAN_OFF,
+    lockSessionCursor(tenant),
+    nextPostings(tenant, ASSIGNED, RECORDS_AT_ONCE),
+    waitingSince(sessionListener, tenant),
+  ]);
+  if (!locked) return undefined;
+  const since = waiting!.since;
+  const unready = since ? found.findIndex(({ at }) => at >= since) : -1;
+  if (unready >= 0) return { postings: found.slice(0, unready), isFull: false };
+  const records = found.reduce((sum, posting) => sum + (posting.records ?? 1), 0);
+  return { postings: found, isFull: records >= RECORDS_AT_ONCE || found.length === POSTINGS_AT_ONCE };
 }
 
 async function assign(tx: Tx, tenant: TenantId, postings: readonly NextPosting[]): Promise<void> {
@@ -95,8 +139,11 @@ async function assign(tx: Tx, tenant: TenantId, postings: readonly NextPosting[]
   const before = postings.at(-1)!.at;
   groups.assign(await findCandidates(tx, tenant, groups.names, before));
   const incarnations = await findIncarnations(tx, tenant, groups.roomsOfRest(), before);
-  await addToSessions(tx, tenant, groups.sessions());
-  await addToRooms(tx, tenant, groups.rooms(incarnations));
-  await addToSums(tx, tenant, groups.days());
-  await spendFromBudgets(tx, tenant, groups.charges());
+  const [budgets] = await runTogether(tx, [
+    selectBudgets(tenant),
+    ...addToSessions(tenant, groups.sessions()),
+    ...addToRooms(tenant, groups.rooms(incarnations)),
+    ...addToSums(tenant, groups.days()),
+  ]);
+  if (budgets.length > 0) await spendFromBudgets(tx, tenant, groups.charges(), budgets);
 }

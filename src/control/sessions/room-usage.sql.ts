@@ -1,4 +1,5 @@
 /** SQL of `room_usage`: sums of usage by room and incarnation, that of sessions and that which belongs to none. */
+import type { Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Room } from '../rooms/room.ts';
@@ -17,28 +18,30 @@ export interface RoomSum {
   readonly usage: SessionUsage;
 }
 
-export async function addToRooms(tx: Tx, tenant: TenantId, sums: readonly RoomSum[]): Promise<void> {
-  if (sums.length === 0) return;
-  await tx.query({
-    name: 'add-to-room-usage',
-    text: `insert into room_usage as u
+export function addToRooms(tenant: TenantId, sums: readonly RoomSum[]): Statement[] {
+  if (sums.length === 0) return [];
+  return [
+    {
+      name: 'add-to-room-usage',
+      text: `insert into room_usage as u
              (tenant_id, room, room_uid, is_assigned, records, seconds, egress_bytes, ingress_bytes, amount, unbilled)
            select $1, room, room_uid, is_assigned, records, seconds, egress_bytes, ingress_bytes, amount, unbilled
              from json_to_recordset($2) as n (room text, room_uid text, is_assigned boolean, ${USAGE_COLUMNS})
             order by room collate "C", room_uid collate "C", is_assigned
            on conflict (tenant_id, room, room_uid, is_assigned) do update set ${addedUsage('u', 'excluded')}`,
-    values: [
-      tenant,
-      JSON.stringify(
-        sums.map(({ room, roomUid, isAssigned, usage }) => ({
-          room,
-          room_uid: roomUid,
-          is_assigned: isAssigned,
-          ...usageRow(usage),
-        })),
-      ),
-    ],
-  });
+      values: [
+        tenant,
+        JSON.stringify(
+          sums.map(({ room, roomUid, isAssigned, usage }) => ({
+            room,
+            room_uid: roomUid,
+            is_assigned: isAssigned,
+            ...usageRow(usage),
+          })),
+        ),
+      ],
+    },
+  ];
 }
 
 /** Count sessions that have begun. Call it after all changes of sessions: the rows are locked in the order of `addToRooms()`. */

@@ -1,4 +1,5 @@
 /** SQL of `session_cursors`: how far each tenant's postings are assigned to sessions. */
+import type { Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { onServers } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -64,24 +65,24 @@ export async function findAssignedUntil(db: Db, tenant: TenantId): Promise<Date>
   return rows[0]!.until;
 }
 
-/** Lock the tenant's turn until the transaction ends; `undefined` if another process has it. */
-export async function lockSessionCursor(tx: Tx, tenant: TenantId): Promise<bigint | undefined> {
-  const lock = async () => {
-    const { rows } = await tx.query<{ seq: bigint }>({
-      name: 'lock-session-cursor',
-      text: 'select seq from session_cursors where tenant_id = $1 for update skip locked',
-      values: [tenant],
-    });
-    return rows[0]?.seq;
+/** The last posting that is assigned, in statements about the tenant `$1`. */
+export const ASSIGNED = '(select seq from session_cursors where tenant_id = $1)';
+
+/** Lock the tenant's turn until the transaction ends. No row: another process has it, or there was none yet. */
+export function lockSessionCursor(tenant: TenantId): Statement<{ readonly tenant: TenantId }> {
+  return {
+    name: 'lock-session-cursor',
+    text: 'select tenant_id as tenant from session_cursors where tenant_id = $1 for update skip locked',
+    values: [tenant],
   };
-  const seq = await lock();
-  if (seq !== undefined) return seq;
+}
+
+export async function insertSessionCursor(tx: Tx, tenant: TenantId): Promise<void> {
   await tx.query({
     name: 'insert-session-cursor',
     text: 'insert into session_cursors (tenant_id) values ($1) on conflict do nothing',
     values: [tenant],
   });
-  return lock();
 }
 
 /** No turn of the tenant runs from now on until the transaction ends. */
@@ -94,10 +95,11 @@ export async function waitForAssigning(tx: Tx, tenant: TenantId): Promise<void> 
   });
 }
 
-export async function moveSessionCursor(tx: Tx, tenant: TenantId, seq: bigint): Promise<void> {
-  await tx.query({
+/** `seq`: the last posting that the turn has assigned; `null`: it could assign none. */
+export function moveSessionCursor(tenant: TenantId, seq: bigint | null): Statement {
+  return {
     name: 'move-session-cursor',
-    text: 'update session_cursors set seq = $2, turned_at = now() where tenant_id = $1',
+    text: 'update session_cursors set seq = coalesce($2, seq), turned_at = now() where tenant_id = $1',
     values: [tenant, seq],
-  });
+  };
 }

@@ -1,4 +1,5 @@
 /** SQL of `session_sums`: what sessions used each day and month, by participant, key and customer. */
+import type { Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { endOf, monthOf, startOf } from '../../money/month.ts';
@@ -24,11 +25,12 @@ const ADDED = MEASURES.map((each) => `${each} = s.${each} + excluded.${each}`).j
 const startIn = (part: SessionSpan, time: string) => `date_trunc('${part}', ${time}, 'UTC')`;
 
 /** Add to the sums of days, and of their months. All who change several rows lock them in this order. */
-export async function addToSums(tx: Tx, tenant: TenantId, sums: readonly DaySum[]): Promise<void> {
-  if (sums.length === 0) return;
-  await tx.query({
-    name: 'add-to-session-sums',
-    text: `with days as (
+export function addToSums(tenant: TenantId, sums: readonly DaySum[]): Statement[] {
+  if (sums.length === 0) return [];
+  return [
+    {
+      name: 'add-to-session-sums',
+      text: `with days as (
              select kind, day, name, ${NAMES} from json_to_recordset($2) as n
                (kind "char", day timestamptz, name text, ${MEASURES.map((each) => `${each} numeric`).join(', ')})
            )
@@ -39,23 +41,24 @@ export async function addToSums(tx: Tx, tenant: TenantId, sums: readonly DaySum[
              select kind, 'm', ${startIn('month', 'day')}, name, ${SUMS} from days group by 1, 3, 4) as added
             order by kind, part, start, name collate "C"
            on conflict (tenant_id, kind, part, start, name) do update set ${ADDED}`,
-    values: [
-      tenant,
-      JSON.stringify(
-        sums.map(({ by, day, name, records, seconds, egressBytes, ingressBytes, amount, unbilled }) => ({
-          kind: KINDS[by],
-          day: `${day}T00:00:00Z`,
-          name,
-          records: String(records),
-          seconds: String(seconds),
-          egress_bytes: String(egressBytes),
-          ingress_bytes: String(ingressBytes),
-          amount: String(amount),
-          unbilled: String(unbilled),
-        })),
-      ),
-    ],
-  });
+      values: [
+        tenant,
+        JSON.stringify(
+          sums.map(({ by, day, name, records, seconds, egressBytes, ingressBytes, amount, unbilled }) => ({
+            kind: KINDS[by],
+            day: `${day}T00:00:00Z`,
+            name,
+            records: String(records),
+            seconds: String(seconds),
+            egress_bytes: String(egressBytes),
+            ingress_bytes: String(ingressBytes),
+            amount: String(amount),
+            unbilled: String(unbilled),
+          })),
+        ),
+      ],
+    },
+  ];
 }
 
 export interface SessionSums {

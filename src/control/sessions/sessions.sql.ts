@@ -1,5 +1,6 @@
 /** SQL of `sessions`. */
 import { filtered } from '../../base/db/filtered.ts';
+import type { Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { TIERS } from '../../money/pricing/role.ts';
@@ -197,11 +198,12 @@ export function addedUsage(s: string, n: string): string {
  * Add usage to sessions. While a participant is present, the session also gets the devices that have been admitted: the
  * second device of a participant appends no event.
  */
-export async function addToSessions(tx: Tx, tenant: TenantId, sums: readonly SessionSum[]): Promise<void> {
-  if (sums.length === 0) return;
-  await tx.query({
-    name: 'add-to-sessions',
-    text: `with ${LOCKED}
+export function addToSessions(tenant: TenantId, sums: readonly SessionSum[]): Statement[] {
+  if (sums.length === 0) return [];
+  return [
+    {
+      name: 'add-to-sessions',
+      text: `with ${LOCKED}
            update sessions s
               set ${addedUsage('s', 'n')}, first_seq = least(s.first_seq, n.first_seq),
                   last_seq = greatest(s.last_seq, n.last_seq),
@@ -210,18 +212,19 @@ export async function addToSessions(tx: Tx, tenant: TenantId, sums: readonly Ses
                        and a.username = s.participant)`)} else s.devices end
              from json_to_recordset($2) as n (id text, first_seq bigint, last_seq bigint, ${USAGE_COLUMNS}), locked
             where s.tenant_id = $1 and s.id = n.id and s.id = locked.id`,
-    values: [
-      tenant,
-      JSON.stringify(
-        sums.map(({ id, firstSeq, lastSeq, usage }) => ({
-          id,
-          first_seq: String(firstSeq),
-          last_seq: String(lastSeq),
-          ...usageRow(usage),
-        })),
-      ),
-    ],
-  });
+      values: [
+        tenant,
+        JSON.stringify(
+          sums.map(({ id, firstSeq, lastSeq, usage }) => ({
+            id,
+            first_seq: String(firstSeq),
+            last_seq: String(lastSeq),
+            ...usageRow(usage),
+          })),
+        ),
+      ],
+    },
+  ];
 }
 
 const SESSION = `id, room, room_uid as "roomUid", participant, role, key_id as "keyId", customer, devices,

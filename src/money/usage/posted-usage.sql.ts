@@ -1,4 +1,6 @@
 /** SQL that reads a tenant's charged usage forwards, posting by posting, as sums by participant. */
+import { isDistributed } from '../../base/db/distribution.ts';
+import { runTogether, type Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { PostingKind } from '../ledger/ledger-line.ts';
@@ -6,32 +8,29 @@ import { FOUND_BY, PAGE, type RecordsPlace, selectRecordsOf } from '../ledger/re
 import type { Tier } from '../pricing/role.ts';
 import { tierOf } from '../pricing/role-codes.ts';
 
-const POSTINGS_AT_ONCE = 500;
+export const POSTINGS_AT_ONCE = 500;
 
 export interface NextPosting extends RecordsPlace {
   readonly kind: PostingKind;
   readonly at: Date;
 }
 
-/** The next postings after `after`, of every kind: up to so many that they have `look` records, and at least one. */
-export async function findNextPostings(
-  tx: Tx,
-  tenant: TenantId,
-  after: bigint,
-  look: number,
-): Promise<NextPosting[]> {
-  const { rows } = await tx.query<NextPosting>({
+/**
+ * The next postings, of every kind: up to so many that they have `look` records, and at least one. `after`: the posting before them,
+ * as SQL about the tenant `$1`.
+ */
+export function nextPostings(tenant: TenantId, after: string, look: number): Statement<NextPosting> {
+  return {
     name: 'find-next-postings',
     text: `select seq, kind, at, records, "insertedAt", ids, ${PAGE}
              from (
                select seq, kind, at, ${FOUND_BY},
                       sum(coalesce(records, 1)) over (order by seq) - coalesce(records, 1) as before
-                 from (select * from postings where tenant_id = $1 and seq > $2
+                 from (select * from postings where tenant_id = $1 and seq > ${after}
                         order by seq limit ${POSTINGS_AT_ONCE}) as next) as counted
-            where before < $3 order by seq`,
-    values: [tenant, after, look],
-  });
-  return rows;
+            where before < $2 order by seq`,
+    values: [tenant, look],
+  };
 }
 
 /** What the records of one posting, room, participant and tier add up to. */
@@ -50,30 +49,105 @@ export interface ParticipantSum {
   readonly amount: bigint;
 }
 
+type SumRow = Omit<ParticipantSum, 'tier' | 'egressBytes' | 'ingressBytes' | 'amount'> &
+  Record<'tier' | 'egressBytes' | 'ingressBytes' | 'amount', string>;
+
+const COLUMNS = 'posting_seq as seq, room, participant, tier, seconds, egress_bytes, ingress_bytes, amount';
+
+/** Not ordered: sorting the records would take longer than adding them up. */
+const sumsOf = (records: string) =>
+  `select seq, room, participant, tier, count(*) as records, sum(seconds) as seconds, max(seconds) as longest,
+          sum(egress_bytes) as "egressBytes", sum(ingress_bytes) as "ingressBytes", sum(amount) as amount
+     from (${records}) as r group by seq, room, participant, tier`;
+
+/** For one statement: PostgreSQL expects few records, and would sort them to add them up. */
+const sorting = (isAllowed: 'on' | 'off'): Statement => ({
+  name: `sort-${isAllowed}`,
+  text: `select set_config('enable_sort', '${isAllowed}', true)`,
+});
+
+/**
+ * So many pages around the newest record of a posting are read, as if each held so many of its records. First those near it, and
+ * then more, because other transactions may have written between them.
+ */
+const RECORDS_A_PAGE = [40, 5];
+
+/** Sums of the records of these postings, those of the first posting first. */
 export async function sumByParticipant(
   tx: Tx,
   tenant: TenantId,
   postings: readonly RecordsPlace[],
 ): Promise<ParticipantSum[]> {
-  if (postings.every(({ records }) => records === null)) return [];
+  const sums: ParticipantSum[] = [];
+  let left = postings.filter(({ records }) => records !== null);
+  for (const recordsAPage of isDistributed() ? [] : RECORDS_A_PAGE) {
+    const large = left.filter(({ page }) => page !== null);
+    if (large.length === 0) break;
+    const near = Map.groupBy(await sumNear(tx, tenant, large, recordsAPage), ({ seq }) => seq);
+    left = left.filter(({ seq, records }) => {
+      const own = near.get(seq) ?? [];
+      const isWhole = own.reduce((sum, each) => sum + Number(each.records), 0) === records;
+      if (isWhole) sums.push(...own);
+      return !isWhole;
+    });
+  }
+  if (left.length > 0) sums.push(...(await sumFound(tx, tenant, left)));
+  return sums.sort((one, other) => Number(one.seq - other.seq));
+}
+
+/**
+ * Of records that lie near the newest one of their posting. A COPY writes its records one after the other, so these are nearly
+ * always all. By page, because no index finds the records of a posting: that of ids has all records of the tenant, and for the
+ * sum no condition may let PostgreSQL choose it.
+ */
+async function sumNear(
+  tx: Tx,
+  tenant: TenantId,
+  postings: readonly RecordsPlace[],
+  recordsAPage: number,
+): Promise<ParticipantSum[]> {
+  const around = (direction: -1 | 1) =>
+    postings.map(({ page, records }) => {
+      const pages = Math.ceil(records! / recordsAPage) + 1;
+      return `(${Math.max(0, page! + direction * pages)},0)`;
+    });
+  const summing: Statement<SumRow> = {
+    name: 'sum-near-records',
+    text: sumsOf(`select r.* from unnest($2::bigint[], $3::tid[], $4::tid[]) as p (seq, low, high), lateral (
+                    select ${COLUMNS} from usage_records
+                     where tenant_id + 0 = $1 and posting_seq = p.seq and ctid >= p.low and ctid < p.high offset 0) as r`),
+    values: [tenant, postings.map(({ seq }) => seq), around(-1), around(1)],
+  };
+  const [, rows] = await runTogether(tx, [sorting('off'), summing, sorting('on')]);
+  return rows.map(readSum);
+}
+
+async function sumFound(
+  tx: Tx,
+  tenant: TenantId,
+  postings: readonly RecordsPlace[],
+): Promise<ParticipantSum[]> {
   const values: unknown[] = [tenant];
   const put = (value: unknown) => `$${values.push(value)}`;
-  const columns = 'posting_seq as seq, room, participant, tier, seconds, egress_bytes, ingress_bytes, amount';
-  type Row = Omit<ParticipantSum, 'tier' | 'egressBytes' | 'ingressBytes' | 'amount'> &
-    Record<'tier' | 'egressBytes' | 'ingressBytes' | 'amount', string>;
-  const { rows } = await tx.query<Row>({
-    text: `select seq, room, participant, tier, count(*) as records, sum(seconds) as seconds,
-                  max(seconds) as longest, sum(egress_bytes) as "egressBytes", sum(ingress_bytes) as "ingressBytes",
-                  sum(amount) as amount
-             from (${selectRecordsOf(postings, { columns, where: 'true', put })}) as r
-            group by seq, room, participant, tier order by seq, room, participant, tier`,
-    values,
-  });
-  return rows.map((row) => ({
-    ...row,
-    tier: tierOf(row.tier),
-    egressBytes: BigInt(row.egressBytes),
-    ingressBytes: BigInt(row.ingressBytes),
-    amount: BigInt(row.amount),
-  }));
+  const text = sumsOf(selectRecordsOf(postings, { columns: COLUMNS, where: 'true', put }));
+  // The same text for any number of small postings.
+  const isKept = postings.every(({ ids }) => ids !== null);
+  const { rows } = await tx.query<SumRow>({ text, values, ...(isKept && { name: 'sum-named-records' }) });
+  return rows.map(readSum);
+}
+
+function readSum(row: SumRow): ParticipantSum {
+  const { seq, room, participant, tier, records, seconds, longest, egressBytes, ingressBytes, amount } = row;
+  return {
+    seq,
+    room,
+    participant,
+    tier: tierOf(tier),
+    records,
+    seconds,
+    longest,
+    egressBytes: BigInt(egressBytes),
+    ingressBytes: BigInt(ingressBytes),
+    amount: BigInt(amount),
+  };
 }

@@ -1,6 +1,7 @@
 /** Budgets of tests, and tokens that take holds of them. */
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { Budget, WantedBudget } from '../../../src/control/budgets/budget.ts';
+import { listBudgets } from '../../../src/control/budgets/budgets.sql.ts';
 import { getBudget } from '../../../src/control/budgets/get-budgets.ts';
 import { putBudget } from '../../../src/control/budgets/put-budget.ts';
 import { type Charge, spendFromBudgets } from '../../../src/control/budgets/spend-from-budgets.ts';
@@ -36,7 +37,9 @@ export function spend(
   ...sums: (Partial<Charge> & Pick<Charge, 'participant' | 'seconds' | 'micros'>)[]
 ): Promise<void> {
   const whole = sums.map((sum) => ({ room: 'lobby', at: new Date(), keyId: null, customer: null, ...sum }));
-  return inTransaction(app.service.deps.db, (tx) => spendFromBudgets(tx, idOf(tenant), whole));
+  return inTransaction(app.service.deps.db, async (tx) =>
+    spendFromBudgets(tx, idOf(tenant), whole, await listBudgets(tx, idOf(tenant))),
+  );
 }
 
 /** Let so many seconds of all tokens pass, so that relays may report them. */

@@ -1,6 +1,7 @@
 /** Sums of any period, put together from days and months, are those of the days in it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runTogether } from '../../../src/base/db/pipeline.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { addToSums, eraseInSums, readSessionSums } from '../../../src/control/sessions/session-sums.sql.ts';
 import {
@@ -71,7 +72,7 @@ test('of any period, by day, by month and in all', async () => {
         sumOf('participant', dayOf(days), name, amount),
         sumOf('key', dayOf(days), '0123456789abcdef', amount),
       ]);
-      await inTransaction(database.pool, (tx) => addToSums(tx, tenant, mergeDays(news)));
+      await inTransaction(database.pool, (tx) => runTogether(tx, addToSums(tenant, mergeDays(news))));
       all.push(...news);
       for (const every of [undefined, ...SESSION_SPANS]) {
         const names = chosen ?? undefined;

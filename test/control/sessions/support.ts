@@ -1,5 +1,6 @@
 /** Sessions of a tenant, and whether their sums equal the ledger. */
 import { expect, vi } from 'vitest';
+import { runTogether } from '../../../src/base/db/pipeline.ts';
 import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
@@ -7,7 +8,7 @@ import { assignNext } from '../../../src/control/sessions/assign-usage.ts';
 import { addUsage, NO_USAGE, type SessionUsage } from '../../../src/control/sessions/session.ts';
 import { sessionListener } from '../../../src/control/sessions/session-listener.ts';
 import { readUsage, USAGE, type UsageRow } from '../../../src/control/sessions/sessions.sql.ts';
-import { findWaitingSince } from '../../../src/events/turns.sql.ts';
+import { waitingSince } from '../../../src/events/turns.sql.ts';
 import { TIERS } from '../../../src/money/pricing/role.ts';
 
 /** Assign what is charged, until nothing is left. Waits for sessions that the listener has still to open. */
@@ -26,8 +27,10 @@ export async function assignAll(db: Pool, tenant: TenantId): Promise<void> {
 /** Until the listener has opened and closed the sessions of everything that has happened. */
 export async function allFollowed(db: Pool, tenant: TenantId): Promise<void> {
   await vi.waitFor(async () => {
-    const since = await inTransaction(db, (tx) => findWaitingSince(tx, sessionListener, tenant));
-    expect(since).toBeUndefined();
+    const [[waiting]] = await inTransaction(db, (tx) =>
+      runTogether(tx, [waitingSince(sessionListener, tenant)]),
+    );
+    expect(waiting).toEqual({ since: null });
   }, 60_000);
 }
 
