@@ -82,11 +82,9 @@ function changeRow({ id, role, devices, leftAt, leaveReason }: SessionChange) {
   return { id, role, devices, left_at: leftAt, leave_reason: leaveReason };
 }
 
-/** All who change several sessions lock them in this order. `$2`: JSON with their ids. */
+/** All who change several sessions lock them in this order. `$3`: their ids. */
 const LOCKED = `locked as materialized (
-    select id from sessions
-     where tenant_id = $1 and id in (select id from json_to_recordset($2) as n (id text))
-     order by id for no key update
+    select id from sessions where tenant_id = $1 and id = any($3) order by id for no key update
   )`;
 
 export async function changeSessions(
@@ -103,7 +101,7 @@ export async function changeSessions(
                   leave_reason = n.leave_reason
              from json_to_recordset($2) as n (${CHANGE_COLUMNS}), locked
             where s.tenant_id = $1 and s.id = n.id and s.id = locked.id`,
-    values: [tenant, JSON.stringify(changes.map(changeRow))],
+    values: [tenant, JSON.stringify(changes.map(changeRow)), changes.map(({ id }) => id)],
   });
 }
 
@@ -222,6 +220,7 @@ export function addToSessions(tenant: TenantId, sums: readonly SessionSum[]): St
             ...usageRow(usage),
           })),
         ),
+        sums.map(({ id }) => id),
       ],
     },
   ];
