@@ -96,9 +96,9 @@ export async function sumByParticipant(
 }
 
 /**
- * Of records that lie near the newest one of their posting. A COPY writes its records one after the other, so these are nearly
- * always all. By page, because no index finds the records of a posting: that of ids has all records of the tenant, and for the
- * sum no condition may let PostgreSQL choose it.
+ * Reads the records that lie near the newest one of their posting. A COPY writes its records one after the other, so these are nearly
+ * always all. No index finds the records of a posting. `+ 0` keeps PostgreSQL from using the one of ids, in which it would go through
+ * all records of the tenant.
  */
 async function sumNear(
   tx: Tx,

@@ -25,7 +25,7 @@ const inOrder = (sums: readonly Sum[]) =>
     .map(({ seq, room, participant, tier, measures }) => [[seq, room, participant, tier].join(), measures])
     .sort(([one], [other]) => (one! < other! ? -1 : 1));
 
-/** Of all postings, in one go. */
+/** The sums of all postings, in one go. */
 async function summed(tenant: TestTenant) {
   const sums = await inTransaction(db(), async (tx) => {
     const [postings] = await runTogether(tx, [nextPostings(idOf(tenant), '0', 1_000_000)]);
