@@ -9,7 +9,7 @@ import { log, serviceConfig } from './settings.ts';
 
 const { BENCH_ONE_TRANSACTION_A_REQUEST: isSingly, BENCH_TRANSACTIONS: transactions } = process.env;
 const chargeLimits = isSingly
-  ? { transactions: 16, ofOneKind: 16, records: 1 }
+  ? { transactions: 16, ofOneKind: 16, aloneMs: 0, records: 1 }
   : transactions
     ? { transactions: Number(transactions) }
     : undefined;

