@@ -83,30 +83,36 @@ export interface PaidByHold {
   readonly released: bigint;
 }
 
+const NOTHING: PaidByHold = { micros: 0n, released: 0n };
+
 /**
  * Pay a charge from the holds of its participant, which are in the order of their rates. They lose the time that was used, and as much
  * more as the charge was dearer. None of them loses time that had yet to come when the usage was charged: a relay may report more
- * seconds than have passed, and the token goes on. `rest`: what no hold covers.
+ * seconds than have passed, and the token goes on. A hold that loses nothing is returned as it is: a user may have thousands. `rest`: what no
+ * hold covers.
  */
 export function payFromHolds<Each extends Hold>(
   holds: readonly Each[],
   charge: UsedTime,
 ): { readonly after: Each[]; readonly paid: PaidByHold[]; readonly rest: bigint } {
   const timed = takeTime(holds, charge);
-  const worth = holds.reduce(
-    (sum, { rate, seconds }, at) => sum + rate * BigInt(seconds - timed[at]!.seconds),
-    0n,
-  );
+  const worth = holds.reduce((sum, hold, at) => {
+    const { seconds } = timed[at]!;
+    return seconds === hold.seconds ? sum : sum + hold.rate * BigInt(hold.seconds - seconds);
+  }, 0n);
   let owed = charge.micros - ROUNDING_MICROS - worth / RATE_SECONDS;
   const after = timed.map((hold) => {
     if (owed <= 0n) return hold;
+    const toCome = secondsToCome(hold, charge.at);
+    if (hold.seconds === toCome) return hold;
     const left = secondsWorth(hold, amountOf(hold) - owed);
-    const less = { ...hold, seconds: Math.max(left, secondsToCome(hold, charge.at)) };
+    const less = { ...hold, seconds: Math.max(left, toCome) };
     owed -= amountOf(hold) - amountOf(less);
     return less;
   });
   let rest = charge.micros;
   const paid = holds.map((hold, at) => {
+    if (after[at] === hold) return NOTHING;
     const released = amountOf(hold) - amountOf(after[at]!);
     const micros = rest < released ? rest : released;
     rest -= micros;
@@ -125,10 +131,12 @@ function takeTime<Each extends Hold>(holds: readonly Each[], { seconds, micros, 
   let secondsLeft = seconds;
   let spare = dearest * BigInt(seconds) - (micros - ROUNDING_MICROS) * RATE_SECONDS;
   return holds.map((hold, place) => {
+    if (secondsLeft === 0 || passed[place] === 0) return hold;
     const saved = dearest - hold.rate;
     const most = saved > 0n ? Number((spare > 0n ? spare : 0n) / saved) : secondsLeft;
     const taken = Math.min(passed[place]!, secondsLeft, most);
     secondsLeft -= taken;
+    if (taken === 0) return hold;
     spare -= saved * BigInt(taken);
     return { ...hold, seconds: hold.seconds - taken };
   });

@@ -66,7 +66,8 @@ async function payCharges(
   all: readonly Budget[],
 ): Promise<Payment[]> {
   const uncoveredOf = remembering((place) => uidsOf(all.filter((each) => coversUsage(each, place))));
-  const holds = Map.groupBy(await lockHoldsOf(tx, tenant, namesOf(charges)), keyOf);
+  const locked = await lockHoldsOf(tx, tenant, namesOf(charges));
+  const holds = Map.groupBy(locked, keyOf);
   // The newest of those at one rate pays first, so that what is left of an earlier one is given back at its end.
   for (const own of holds.values()) own.sort((a, b) => Number(a.rate - b.rate) || b.until - a.until);
   const payments = charges.flatMap((charge) => {
@@ -81,7 +82,9 @@ async function payCharges(
       ...(rest > 0n ? [{ budgets: uncovered, at, micros: rest, released: 0n }] : []),
     ];
   });
-  await updateSeconds(tx, tenant, [...holds.values()].flat());
+  const unchanged = new Set(locked);
+  const changed = [...holds.values()].flat().filter((hold) => !unchanged.has(hold));
+  await updateSeconds(tx, tenant, changed);
   return payments;
 }
 

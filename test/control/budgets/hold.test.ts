@@ -125,3 +125,12 @@ test('relays that report more than can have passed do not take time that has yet
     }),
   );
 });
+
+test('a charge returns holds that lose nothing as they are, because a user may have thousands', () => {
+  const holds = Array.from({ length: 3 }, () => ({ rate: RATE, seconds: 60, until: 0 }));
+  const { after, paid, rest } = payFromHolds(holds, { seconds: 60, micros: 300n, at: OVER });
+  expect(after).toEqual([{ ...holds[0], seconds: 0 }, holds[1], holds[2]]);
+  for (const at of [1, 2]) expect(after[at]).toBe(holds[at]);
+  expect(paid.map(({ micros }) => micros)).toEqual([300n, 0n, 0n]);
+  expect(rest).toBe(0n);
+});
