@@ -74,13 +74,22 @@ export class UsageGroups {
     return [...sums.values()];
   }
 
-  /** What was charged, with the key and the customer of its session. */
+  /**
+   * What was charged, with the key and the customer of its session. A participant has one charge of each posting and tier, however many
+   * spellings of the name the records have: each charge looks at all holds of the participant.
+   */
   charges(): Charge[] {
     const billed = this.#groups.filter(({ posting }) => posting.kind === 'usage');
-    return billed.map(({ sum, posting: { at }, place, session }) => {
+    const same = Map.groupBy(billed, ({ sum, posting: { seq }, place, session }) =>
+      [seq, sum.tier, session?.id, place ?? keyOf(sum.room ?? '', sum.participant ?? '')].join(),
+    );
+    return Array.from(same.values(), (groups) => {
+      const { sum, posting, place, session } = groups[0]!;
       const names = place === undefined ? { room: sum.room ?? '', participant: null } : this.names[place]!;
       const { keyId = null, customer = null } = session ?? {};
-      return { ...names, seconds: Number(sum.seconds), micros: sum.amount, at, keyId, customer };
+      const seconds = groups.reduce((total, each) => total + Number(each.sum.seconds), 0);
+      const micros = groups.reduce((total, each) => total + each.sum.amount, 0n);
+      return { ...names, seconds, micros, at: posting.at, keyId, customer };
     });
   }
 
