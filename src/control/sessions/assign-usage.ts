@@ -41,6 +41,8 @@ const RECORDS_AT_ONCE = 5_000;
 const TENANTS_AT_ONCE = 200;
 /** Concurrent transactions. */
 const LANES = 2;
+/** How long one list of tenants is followed: who comes meanwhile may be before most of them. */
+const LOOK_MS = 1_000;
 /** Rounds between looks at all accounts. */
 const ROUNDS = 15;
 /** In the log. */
@@ -59,7 +61,7 @@ export function assigningUsage(deps: AssignDeps, stopping: AbortSignal): () => P
   };
 }
 
-/** Each tenant takes a turn, and then again those that have more than one. */
+/** Each tenant takes a turn, in the order of `findBehind()`, and then again those that have more than one. */
 export async function assignUsage(
   { db, log }: AssignDeps,
   look: Look,
@@ -68,20 +70,25 @@ export async function assignUsage(
 ): Promise<void> {
   for (;;) {
     const tenants = await findBehind(db, look, TENANTS_AT_ONCE, turns.leftOut());
+    const until = performance.now() + LOOK_MS;
     const waiting = tenants.values();
     let moved = 0;
-    let unfinished = 0;
+    // What is charged meanwhile waits for the next round, so that its turns are few and large.
+    let isRest = tenants.length === TENANTS_AT_ONCE;
     const lane = async () => {
       for (const tenant of waiting) {
         if (stopping?.aborted) return;
+        if (performance.now() > until) {
+          isRest = true;
+          return;
+        }
         const turn = await turns.take(tenant, () => assignNext(db, tenant));
         if (turn) moved += 1;
-        if (turn === 'more') unfinished += 1;
+        if (turn === 'more') isRest = true;
       }
     };
     await Promise.all(Array.from({ length: LANES }, lane));
-    // What is charged meanwhile waits for the next round, so that its turns are few and large.
-    const isRest = unfinished > 0 || tenants.length === TENANTS_AT_ONCE;
+    // Another process has the remaining turns, or they wait for sessions to begin.
     if (!isRest || moved === 0) return;
   }
 }

@@ -1,8 +1,11 @@
 /** Whose usage is assigned to sessions next. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { makeLog } from '../../../src/base/telemetry/log.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { assignUsage } from '../../../src/control/sessions/assign-usage.ts';
 import { findBehind } from '../../../src/control/sessions/session-cursors.sql.ts';
 import { useDatabase } from '../../support/database.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { post } from '../../support/months.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
@@ -28,4 +31,31 @@ test('tenants that paid and those that never did take turns, the one with the ol
   expect(await findBehind(database.pool, 'all accounts', 3, [])).toEqual(order.slice(0, 3));
   expect(await findBehind(database.pool, 'all accounts', 2, [order[0]!])).toHaveLength(2);
   expect(await findBehind(database.pool, 'all accounts', 10, [order[0]!])).not.toContain(order[0]);
+});
+
+test('a tenant that paid does not wait for all that never did and were there before', async () => {
+  const free: TenantId[] = [];
+  while (free.length < 8) {
+    const tenant = await makeTenant(database.pool);
+    await post(database.pool, tenant, { kind: 'adjustment', amount: 5n });
+    free.push(tenant);
+  }
+  const blocker = await database.pool.connect();
+  onTestFinished(() => blocker.release());
+  await blocker.query('begin');
+  // The turns of both lanes wait to insert theirs.
+  await blocker.query('insert into session_cursors (tenant_id) select * from unnest($1::bigint[])', [free]);
+  const assigned = assignUsage({ db: database.pool, log: makeLog('silent') }, 'all accounts');
+  await vi.waitFor(async () => expect(await countLockWaiters(database.pool)).toBe(2), 60_000);
+  const paying = await makeWaiting('active', '2026-01-01T00:00:00Z');
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 10_000);
+  onTestFinished(() => void vi.restoreAllMocks());
+  await blocker.query('rollback');
+  await assigned;
+  const { rows } = await database.pool.query<{ tenant: TenantId }>(
+    'select tenant_id as tenant from session_cursors where tenant_id = any($1) order by turned_at',
+    [[...free, paying]],
+  );
+  expect(rows).toHaveLength(free.length + 1);
+  expect(rows.findIndex(({ tenant }) => tenant === paying)).toBeLessThan(4);
 });
