@@ -4,6 +4,7 @@
  */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import { ASSIGNED } from '../../src/control/sessions/session-cursors.sql.ts';
 import { ALL_SUMS } from '../../src/money/usage/rolled-up-sums.ts';
 
 export interface KeptStatement {
@@ -37,6 +38,7 @@ const ARGUMENTS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
   ],
   findBehind: [['new charges'], ['all accounts']],
   findDueDay: ALL_SUMS.map((each) => [each]),
+  nextPostings: [[ASSIGNED]],
   rollUp: ALL_SUMS.map((each) => [each]),
 };
 const PARAMETERS_MAX = 5;
