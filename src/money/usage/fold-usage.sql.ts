@@ -33,7 +33,12 @@ export interface Delta {
   readonly tenant: TenantId;
   readonly at: Date;
   readonly sums: readonly DeltaSum[];
+  /** Bytes, as the database keeps `sums`. */
+  readonly size: number;
 }
+
+/** Bytes, so about 10,000 sums: one delta of 5,000 rooms has up to 50,000. A thousand of those would stop the process. */
+export const SIZE_MAX = 65_536;
 
 /** Until the transaction ends, no day is rolled up. Folding does not wait for folding. */
 export async function shareRollUp(tx: Tx): Promise<void> {
@@ -44,7 +49,10 @@ export async function shareRollUp(tx: Tx): Promise<void> {
   });
 }
 
-/** Delete some deltas that no other process has taken, and return them. They come back if the transaction fails. */
+/**
+ * Delete some deltas that no other process has taken, and return them: up to `limit`, or until they have SIZE_MAX. They come back if the
+ * transaction fails.
+ */
 export async function takeDeltas(tx: Tx, limit: number, share: Share = ALL): Promise<Delta[]> {
   const { rows } = await tx.query<Delta>({
     name: share.name('take-usage-deltas'),
@@ -54,19 +62,23 @@ export async function takeDeltas(tx: Tx, limit: number, share: Share = ALL): Pro
   return rows;
 }
 
-const TAKE = `delete from usage_deltas d where (tenant_id, seq) in (
-    select tenant_id, seq from usage_deltas order by tenant_id, seq limit $1 for update skip locked)
-  returning tenant_id as tenant, at, sums`;
+const nextDeltas = (where = '') => `select tenant_id, seq from (
+    select tenant_id, seq, sum(size) over (order by tenant_id, seq) - size as before
+      from (select tenant_id, seq, pg_column_size(sums) as size from usage_deltas ${where}
+             order by tenant_id, seq limit $1 for update skip locked) as free) as counted
+   where before < ${SIZE_MAX}`;
+
+const TAKE = `delete from usage_deltas d where (tenant_id, seq) in (${nextDeltas()})
+  returning tenant_id as tenant, at, sums, pg_column_size(sums) as size`;
 
 const takeFrom = (share: Share) => `with taken as (
-    select tenant_id, seq from usage_deltas where true ${share.and('tenant_id', 2)}
-     order by tenant_id, seq limit $1 for update skip locked
+    ${nextDeltas(`where true ${share.and('tenant_id', 2)}`)}
   ), d as (
     delete from usage_deltas d using taken
      where d.tenant_id = taken.tenant_id and d.seq = taken.seq ${share.and('d.tenant_id', 2)}
     returning d.*
   )
-  select tenant_id as tenant, at, sums from d`;
+  select tenant_id as tenant, at, sums, pg_column_size(sums) as size from d`;
 
 /** A row of a table of sums. */
 export interface HourSum {

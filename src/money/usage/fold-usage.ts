@@ -9,7 +9,7 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import { inShares, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findCalendars } from '../calendar/time-zones.sql.ts';
-import { addSums, type Delta, type HourSum, shareRollUp, takeDeltas } from './fold-usage.sql.ts';
+import { addSums, type Delta, type HourSum, SIZE_MAX, shareRollUp, takeDeltas } from './fold-usage.sql.ts';
 import { Total } from './total.ts';
 
 const AT_ONCE = 1_000;
@@ -19,15 +19,15 @@ export async function foldUsage({ db }: { readonly db: Pool }): Promise<void> {
 }
 
 async function foldShare(db: Pool, share: Share): Promise<void> {
-  let taken: number;
+  let isMore: boolean;
   do {
-    taken = await inTransaction(db, async (tx) => {
+    isMore = await inTransaction(db, async (tx) => {
       await shareRollUp(tx);
       const deltas = await takeDeltas(tx, AT_ONCE, share);
       if (deltas.length > 0) await addSums(tx, addUp(deltas, await findZoned(tx, deltas)));
-      return deltas.length;
+      return deltas.length === AT_ONCE || deltas.reduce((sum, { size }) => sum + size, 0) >= SIZE_MAX;
     });
-  } while (taken === AT_ONCE);
+  } while (isMore);
 }
 
 /** Asked after the deltas were taken: a zone that a delta was charged after is found. */
@@ -41,7 +41,7 @@ const HOUR_MS = 3_600_000;
 const QUARTER_MS = HOUR_MS / 4;
 
 /** One sum for each tenant, hour, room, role and tier; of tenants with a time zone, for each quarter-hour. */
-export function addUp(deltas: readonly Delta[], zoned: ReadonlySet<TenantId>): HourSum[] {
+export function addUp(deltas: readonly Omit<Delta, 'size'>[], zoned: ReadonlySet<TenantId>): HourSum[] {
   const found = new Map<string, Omit<HourSum, 'measures'> & { readonly totals: readonly Total[] }>();
   for (const { tenant, at: charged, sums } of deltas) {
     const step = zoned.has(tenant) ? QUARTER_MS : HOUR_MS;

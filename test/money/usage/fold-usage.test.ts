@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { ALL, shareOf } from '../../../src/base/tenants/shares.ts';
@@ -138,4 +138,29 @@ test('once a tenant has set a time zone, quarter-hours have sums of their own', 
   await moveInTime(db, idOf(of), times);
   expect(await starts()).toEqual(['18:00', '18:15', '18:45']);
   expect(await checkLedger(db)).toStrictEqual([]);
+});
+
+test('takes only as many deltas at once as a process can add up between other requests', async () => {
+  const { db } = app.service.deps;
+  const of = await app.signUp();
+  const client = await db.connect();
+  onTestFinished(() => client.release());
+  await client.query('begin');
+  for (const batch of [1, 2, 3, 4, 5, 6]) {
+    const rooms = Array.from({ length: 5_000 }, (_, at) => [`room-${batch}-${at}`, 'a', 'a', 1, 60, at, 0, 5, 0]);
+    await client.query('insert into usage_deltas (tenant_id, seq, at, sums) values ($1, $2, now(), $3)', [
+      idOf(of),
+      batch,
+      JSON.stringify(rooms),
+    ]);
+  }
+  const taken: number[] = [];
+  for (;;) {
+    const deltas = await takeDeltas(client, 1_000);
+    if (deltas.length === 0) break;
+    taken.push(deltas.length);
+  }
+  await client.query('rollback');
+  expect(Math.max(...taken)).toBeLessThan(4);
+  expect(taken.reduce((sum, each) => sum + each)).toBeGreaterThanOrEqual(6);
 });
