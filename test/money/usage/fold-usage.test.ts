@@ -147,7 +147,17 @@ test('takes only as many deltas at once as a process can add up between other re
   onTestFinished(() => client.release());
   await client.query('begin');
   for (const batch of [1, 2, 3, 4, 5, 6]) {
-    const rooms = Array.from({ length: 5_000 }, (_, at) => [`room-${batch}-${at}`, 'a', 'a', 1, 60, at, 0, 5, 0]);
+    const rooms = Array.from({ length: 5_000 }, (_, at) => [
+      `room-${batch}-${at}`,
+      'a',
+      'a',
+      1,
+      60,
+      at,
+      0,
+      5,
+      0,
+    ]);
     await client.query('insert into usage_deltas (tenant_id, seq, at, sums) values ($1, $2, now(), $3)', [
       idOf(of),
       batch,
