@@ -40,7 +40,7 @@ import { watchRates } from '../money/pricing/watch-rates.ts';
 import { EventSweeper } from '../money/provider-events/event-sweeper.ts';
 import { tellingStatements } from '../money/statements/tell-statements.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
-import { rollUpUsage } from '../money/usage/roll-up-usage.ts';
+import { rollingUpUsage } from '../money/usage/roll-up-usage.ts';
 import { tellWaitingConflicts } from '../money/usage/tell-conflicts.ts';
 import { watchLedger } from '../money/verification/watch-ledger.ts';
 import { watchProvider } from '../money/verification/watch-provider.ts';
@@ -126,7 +126,7 @@ function jobsOf(
     { name: 'deleting old rows', everySeconds: 300, turn: () => sweep(deps) },
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
     { name: 'assigning usage to sessions', everySeconds: 1, turn: assigningUsage(deps, stopping) },
-    { name: 'rolling up usage', everySeconds: 300, turn: () => rollUpUsage(deps) },
+    { name: 'rolling up usage', everySeconds: 300, turn: rollingUpUsage(deps) },
     { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'measuring sessions', everySeconds: 15, turn: () => measureSessions(deps) },

@@ -34,14 +34,17 @@ const due = ({
        and h.hour < date_trunc('day', statement_timestamp() - interval '${GRACE_MINUTES} minutes', 'UTC')) as due
   where due.hour is not null`;
 
+/** Without those of `leftOut`. */
 export async function findDueTenants(
   db: Db,
   sums: RolledUpSums,
   limit: number,
+  leftOut: readonly TenantId[],
 ): Promise<readonly TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
-    text: (tenants) => `select a.tenant_id as tenant ${due(sums)} ${tenants.and('a.tenant_id', 2)} limit $1`,
-    values: [limit],
+    text: (tenants) => `select a.tenant_id as tenant ${due(sums)} and a.tenant_id <> all($2::bigint[])
+        ${tenants.and('a.tenant_id', 3)} limit $1`,
+    values: [limit, leftOut],
   });
   return rows.map(({ tenant }) => tenant);
 }

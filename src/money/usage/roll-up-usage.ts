@@ -6,18 +6,32 @@
  */
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
+import type { BaseDeps } from '../../base/deps.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
 import { findDueDay, findDueTenants, lockRollUp, rollUp } from './roll-up-usage.sql.ts';
 import { ALL_SUMS, type RolledUpSums } from './rolled-up-sums.ts';
 
 const TENANTS_AT_ONCE = 100;
 
-export async function rollUpUsage({ db }: { readonly db: Pool }): Promise<void> {
+/** In the log. */
+const JOB = 'rolling up usage';
+
+type RollUpDeps = Pick<BaseDeps, 'db' | 'log'>;
+
+/** A job that is run every few minutes. */
+export function rollingUpUsage(deps: RollUpDeps): () => Promise<void> {
+  const turns = new TenantTurns(deps.log, JOB);
+  return () => rollUpUsage(deps, turns);
+}
+
+/** A tenant with more rooms in a day than the database adds up in time does not keep the others from it. */
+export async function rollUpUsage({ db, log }: RollUpDeps, turns = new TenantTurns(log, JOB)): Promise<void> {
   for (const sums of ALL_SUMS) {
     let tenants: readonly TenantId[];
     do {
-      tenants = await findDueTenants(db, sums, TENANTS_AT_ONCE);
-      for (const tenant of tenants) await rollUpDay(db, sums, tenant);
+      tenants = await findDueTenants(db, sums, TENANTS_AT_ONCE, turns.leftOut());
+      for (const tenant of tenants) await turns.take(tenant, () => rollUpDay(db, sums, tenant));
     } while (tenants.length > 0);
   }
 }

@@ -211,7 +211,7 @@ describe('a walk with a room', () => {
   });
 
   test('finds every record of it once, when days are rolled up', async () => {
-    await rollUpUsage({ db: db() });
+    await rollUpUsage(app.service.deps);
     await expectEqual();
   });
 

@@ -1,5 +1,6 @@
 /** Days and weeks are added up when they are over, whatever is folded meanwhile or later. */
 import { expect, test } from 'vitest';
+import { TenantTurns } from '../../../src/base/tenants/tenant-turns.ts';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { rollUpUsage } from '../../../src/money/usage/roll-up-usage.ts';
 import { summarizeUsage } from '../../../src/money/usage/summarize-usage.ts';
@@ -62,14 +63,14 @@ test('a delta that is folded after its day was rolled up is in the day and in it
   );
   expect(rowCount).toBe(2);
   await foldUsage({ db: db() });
-  await rollUpUsage({ db: db() });
+  await rollUpUsage(app.service.deps);
   expect(await recordsByRoom(tenant)).toBe(72n);
   await client.query('rollback');
   client.release();
   await foldUsage({ db: db() });
   expect(await recordsByRoom(tenant)).toBe(72n);
   expect(await checkLedger(db())).toEqual([]);
-  await rollUpUsage({ db: db() });
+  await rollUpUsage(app.service.deps);
   expect(await recordsByRoom(tenant)).toBe(72n);
   expect(await rolledUp(tenant)).toEqual(ALL);
   expect(await checkLedger(db())).toEqual([]);
@@ -84,10 +85,10 @@ test('several processes fold and roll up at once', async () => {
     return seen;
   })();
   await Promise.all(
-    Array.from({ length: 8 }, (_, at) => (at % 2 ? rollUpUsage({ db: db() }) : foldUsage({ db: db() }))),
+    Array.from({ length: 8 }, (_, at) => (at % 2 ? rollUpUsage(app.service.deps) : foldUsage({ db: db() }))),
   );
   await foldUsage({ db: db() });
-  await rollUpUsage({ db: db() });
+  await rollUpUsage(app.service.deps);
   reading = false;
   expect([...(await sums)]).toEqual([72n]);
   for (const tenant of tenants) expect(await rolledUp(tenant)).toEqual(ALL);
@@ -98,6 +99,21 @@ test('a day that is not over is not rolled up', async () => {
   const tenant = await app.signUp();
   await report(app, tenant, manyRecords(6));
   await foldUsage({ db: db() });
-  await rollUpUsage({ db: db() });
+  await rollUpUsage(app.service.deps);
   expect(await rolledUp(tenant)).toBeUndefined();
+});
+
+test('a tenant whose day cannot be added up does not keep others from it', async () => {
+  const [broken, fine] = [await makeUsage(), await makeUsage()];
+  await foldUsage({ db: db() });
+  await app.database.pool.query(
+    `alter table usage_room_days add constraint too_many check (tenant_id <> ${idOf(broken)}) not valid`,
+  );
+  const turns = new TenantTurns(app.service.deps.log.child({}, { level: 'silent' }), 'rolling up');
+  await rollUpUsage(app.service.deps, turns);
+  expect(turns.leftOut()).toEqual([idOf(broken)]);
+  expect(await rolledUp(fine)).toEqual(ALL);
+  await app.database.pool.query('alter table usage_room_days drop constraint too_many');
+  await rollUpUsage(app.service.deps);
+  expect(await rolledUp(broken)).toEqual(ALL);
 });
