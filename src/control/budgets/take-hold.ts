@@ -6,7 +6,7 @@ import type { RateCards } from '../../money/pricing/rate-cards.ts';
 import type { Role } from '../../money/pricing/role.ts';
 import { atTime, type Budget, coversUsage, freeOf, type UsagePlace } from './budget.ts';
 import { holdFromBudgets, listBudgetsFor, lockBudgets } from './budgets.sql.ts';
-import { amountOf, extendHold, mayLapse, rateOf } from './hold.ts';
+import { amountOf, extendHold, HOLDS_OF_DEVICE_MAX, mayLapse, rateOf } from './hold.ts';
 import { insertHolds, lockHoldsOfDevice, type StoredHold, updateHolds } from './holds.sql.ts';
 
 /** Who is admitted, with what. */
@@ -36,7 +36,7 @@ export interface HoldDeps {
  * The participant must be locked: its admissions take turns. `issuedAt`: the start of the token, in seconds since 1970.
  *
  * Returns the uids of hard budgets that cover the token, for the token. Fails with `budget_reached`, which names the hard budget
- * with the least that is free; the transaction must then roll back.
+ * with the least that is free, and with `quota_exceeded`; the transaction must then roll back.
  */
 export async function takeHold(
   tx: Tx,
@@ -49,6 +49,7 @@ export async function takeHold(
   const own = await lockHoldsOfDevice(tx, tenant, { room, username, device });
   const customer = holder.customer ?? findCustomer(own, issuedAt);
   const before = own.find((each) => each.keyId === keyId && each.customer === customer);
+  if (!before) refuseMany(own);
   const extended = extendHold(before, {
     rate: rateOf(await rates.current(tx), role, capabilities),
     now: issuedAt,
@@ -81,6 +82,13 @@ export async function takeHold(
 function findCustomer(own: readonly StoredHold[], issuedAt: number): string | null {
   const labelled = own.filter(({ customer, until }) => customer !== null && until > issuedAt);
   return labelled.sort((a, b) => b.until - a.until)[0]?.customer ?? null;
+}
+
+/** A hold stays as long as relays may report usage of its tokens. */
+function refuseMany(own: readonly StoredHold[]): void {
+  if (own.length < HOLDS_OF_DEVICE_MAX) return;
+  const message = `limit reached: at most ${HOLDS_OF_DEVICE_MAX} keys and customers of one device in a room`;
+  throw new Failure('quota_exceeded', { message });
 }
 
 /** The uids of the budgets that cover a token. */

@@ -154,6 +154,17 @@ test('a token of another key or customer leaves what an earlier one may still co
   expect(await read(app, stage.tenant, 'key')).toMatchObject({ held: 0n });
 });
 
+test('a device has 20 holds at most, and goes on with those', async () => {
+  await put(app, stage.tenant, wanted({ max: 1_000n * VIDEO_TOKEN }));
+  for (let count = 0; count < 20; count += 1) await mint(stage, 'ann', { customer: `c${count}` });
+  expect(await failureOf(mint(stage, 'ann', { customer: 'c20' }))).toMatchObject({
+    reason: 'QUOTA_EXCEEDED',
+    message: 'limit reached: at most 20 keys and customers of one device in a room',
+  });
+  await mint(stage, 'ann', { customer: 'c0' });
+  await mint(stage, 'ann', { customer: 'c20', device: deviceOf('another') });
+});
+
 test('a hold that is made for an earlier token in the same moment is extended, and counts once', async () => {
   const budget = await put(app, stage.tenant, wanted({ max: 10n * VIDEO_TOKEN }));
   const tenant = idOf(stage.tenant);
