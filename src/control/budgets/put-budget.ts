@@ -105,7 +105,7 @@ function refuseOther(found: Budget, wanted: WantedBudget): void {
   const fields = { key: 'keyId', room: 'room', customer: 'customer', period: 'period' } as const;
   for (const [field, property] of Object.entries(fields)) {
     if (found[property] === wanted[property]) continue;
-    const message = `invalid request: ${field} of a budget cannot be changed: delete it and make another one`;
+    const message = `invalid request: ${field} cannot be changed: delete the budget and make another one`;
     throw new Failure('immutable_field', { message, field });
   }
 }

@@ -87,9 +87,13 @@ function describeFault(fault: Fault | undefined): Failure {
     return invalidField(`${within}${fault.params.missingProperty}`, 'is required');
   }
   if (fault.keyword === 'enum') {
-    return invalidField(path, `must be one of ${(fault.params.allowedValues as string[]).join(', ')}`);
+    const allowed = fault.params.allowedValues as string[];
+    return invalidField(path, `must be ${allowed.length > 1 ? 'one of ' : ''}${allowed.join(', ')}`);
   }
-  const accepts = (fault.message ?? 'is not valid').replace(/^must NOT have/, 'must not have');
+  const accepts = (fault.message ?? 'is not valid')
+    .replace(/^must NOT have/, 'must not have')
+    .replace(/^must not have fewer than 1 \w+$/, 'must not be empty')
+    .replace(/ \(items ## .*\)$/, '');
   return path ? invalidField(path, accepts) : invalidRequest(`body ${accepts}`);
 }
 

@@ -59,15 +59,14 @@ export const periodFields = {
 
 export function limitField(max: number, usual: number) {
   return Type.Optional(
-    Type.String({
-      pattern: '^[1-9][0-9]{0,5}$',
-      description: `How many at once: at most ${max}, ${usual} if it is left out`,
-    }),
+    Type.String({ description: `How many at once: at most ${max}, ${usual} if it is left out` }),
   );
 }
 
 export function parseLimit(text: string | undefined, max: number, usual: number): number {
-  const limit = text === undefined ? usual : Number(text);
-  if (limit > max) throw invalidField('limit', `must be <= ${max}`);
+  if (text === undefined) return usual;
+  const limit = Number(text);
+  if (!/^[1-9][0-9]{0,5}$/.test(text) || limit > max)
+    throw invalidField('limit', `must be a number from 1 to ${max}`);
   return limit;
 }

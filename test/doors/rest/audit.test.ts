@@ -134,10 +134,10 @@ describe('GET /v1/audit', () => {
     const idOfEntry = async (key: string, at: number) => expectOk(await list(key)).entries.at(at).id;
 
     test.each([
-      ['?limit=0', 'limit must match pattern "^[1-9][0-9]{0,5}$"'],
-      ['?limit=-1', 'limit must match pattern "^[1-9][0-9]{0,5}$"'],
-      ['?limit=x', 'limit must match pattern "^[1-9][0-9]{0,5}$"'],
-      ['?limit=1001', 'limit must be <= 1000'],
+      ['?limit=0', 'limit must be a number from 1 to 1000'],
+      ['?limit=-1', 'limit must be a number from 1 to 1000'],
+      ['?limit=x', 'limit must be a number from 1 to 1000'],
+      ['?limit=1001', 'limit must be a number from 1 to 1000'],
       ['?limit=1&limit=2', 'limit must be string'],
       ['?action=', 'action must match pattern "^[a-z]+(_[a-z]+)*$"'],
       ['?action=Key', 'action must match pattern "^[a-z]+(_[a-z]+)*$"'],

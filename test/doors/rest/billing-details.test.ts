@@ -50,7 +50,7 @@ describe('400', () => {
   test.each([
     [undefined, 'body must be object'],
     [{ vat: 'x' }, 'vat is not a known field'],
-    [{ name: '' }, 'name must not have fewer than 1 characters'],
+    [{ name: '' }, 'name must not be empty'],
     [{ name: 'a'.repeat(201) }, 'name must not have more than 200 characters'],
     [{ name: ' ' }, `name must be 1 to 200 characters ${LINE}`],
     [{ name: 'a\nb' }, `name must be 1 to 200 characters ${LINE}`],

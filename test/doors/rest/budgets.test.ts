@@ -63,7 +63,7 @@ describe('PUT /v1/budgets/{id}', () => {
     expect(expectOk(await put('all', changed))).toMatchObject({ limit: amount(0), hard: false });
     for (const other of [{ period: 'day' }, { room: 'lobby' }, { key: tenant.keyId }, { customer: 'acme' }]) {
       const [field] = Object.keys(other);
-      const text = `invalid request: ${field} of a budget cannot be changed: delete it and make another one`;
+      const text = `invalid request: ${field} cannot be changed: delete the budget and make another one`;
       expectError(await put('all', { ...body, ...other }), 400, text);
     }
   });

@@ -79,7 +79,7 @@ describe('400', () => {
     ['types=webhook_test', 'types must be types of events, separated by commas'],
     ['types=toString', 'types must be types of events, separated by commas'],
     ['wait_seconds=21', 'wait_seconds must be <= 20'],
-    ['limit=1001', 'limit must be <= 1000'],
+    ['limit=1001', 'limit must be a number from 1 to 1000'],
   ])('%s', async (query, what) => {
     expectError(await pull(`?${query}`), 400, `invalid request: ${what}`);
   });

@@ -182,7 +182,7 @@ describe('POST /v1/keys', () => {
       [undefined, 'body must be object'],
       [null, 'body must be object'],
       [{}, 'name is required'],
-      [{ name: '' }, 'name must not have fewer than 1 characters'],
+      [{ name: '' }, 'name must not be empty'],
       [{ name: 'x', kind: 'admin' }, 'kind must be one of backend, relay'],
       [{ name: 'x', kind: '' }, 'kind must be one of backend, relay'],
       [{ name: 'x', kind: 'Backend' }, 'kind must be one of backend, relay'],

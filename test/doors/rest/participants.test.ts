@@ -53,7 +53,7 @@ describe('POST /v1/participants/erase', () => {
   });
 
   test.each([
-    ['', 'participant must not have fewer than 1 characters'],
+    ['', 'participant must not be empty'],
     ['a'.repeat(201), 'participant must not have more than 200 characters'],
     ['🎭'.repeat(201), 'participant must not have more than 200 characters'],
     ['(erased)', 'participant must be a name: this is what stands for erased ones'],

@@ -136,7 +136,7 @@ describe('GET /v1/payments', () => {
   });
 
   test.each([
-    ['?limit=1001', 'invalid request: limit must be <= 1000'],
+    ['?limit=1001', 'invalid request: limit must be a number from 1 to 1000'],
     ['?from=2026-01-02&to=2026-01-01', 'invalid request: from must be before to'],
     ['?from=yesterday', 'invalid request: from must be a day or a time such as 2026-11-01T00:00:00Z'],
   ])('400 for %s', async (query, message) => {

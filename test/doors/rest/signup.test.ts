@@ -97,7 +97,7 @@ describe('POST /v1/signup', () => {
       [{}, 'email is required'],
       [{ email: valid.email }, 'name is required'],
       [{ name: valid.name }, 'email is required'],
-      [{ ...valid, name: '' }, 'name must not have fewer than 1 characters'],
+      [{ ...valid, name: '' }, 'name must not be empty'],
       [{ ...valid, status: 'active' }, 'status is not a known field'],
       [{ ...valid, exempt: true }, 'exempt is not a known field'],
     ])('refuses the body %j', async (body, what) => {

@@ -170,7 +170,7 @@ describe('POST /v1/rates/simulate', () => {
       [{}, 'participants is required'],
       [{ participants: null }, 'participants must be array'],
       [{ participants: {} }, 'participants must be array'],
-      [{ participants: [] }, 'participants must not have fewer than 1 items'],
+      [{ participants: [] }, 'participants must not be empty'],
       [{ participants: [null] }, 'participants/0 must be object'],
       [{ participants: [[]] }, 'participants/0 must be object'],
       [{ participants: [participants()], room: 'x' }, 'room is not a known field'],

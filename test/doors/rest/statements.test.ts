@@ -245,7 +245,7 @@ describe('GET /v1/statements/{month}', () => {
     expectError(
       await read(`/v1/statements/${MONTH}?so_far=yes`),
       400,
-      'invalid request: so_far must be one of true',
+      'invalid request: so_far must be true',
     );
   });
 

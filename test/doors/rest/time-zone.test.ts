@@ -138,7 +138,7 @@ describe('400', () => {
     expectError(await put(name), 400, 'invalid request: time_zone must be string');
   });
   test('refuses other bodies', async () => {
-    expectError(await put(''), 400, 'invalid request: time_zone must not have fewer than 1 characters');
+    expectError(await put(''), 400, 'invalid request: time_zone must not be empty');
     expectError(
       await put('E'.repeat(65)),
       400,

@@ -214,7 +214,7 @@ describe('POST /v1/usage/lookup', () => {
     for (const [ids, error] of [
       ['x', 'ids must be array'],
       [[5], 'ids/0 must be string'],
-      [[''], 'ids/0 must not have fewer than 1 characters'],
+      [[''], 'ids/0 must not be empty'],
       [Array.from({ length: 5001 }, String), 'ids must not have more than 5000 items'],
     ] as const) {
       expectError(await lookUp(ids), 400, `invalid request: ${error}`);

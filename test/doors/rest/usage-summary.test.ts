@@ -230,7 +230,7 @@ describe('GET /v1/usage/summary', () => {
       'from must be a whole hour (UTC), or the start of a day in your time zone',
     ],
     ['?to=soon', 'to must be a day or a time such as 2026-11-01T00:00:00Z'],
-    ['?limit=5000', 'limit must be <= 1000'],
+    ['?limit=5000', 'limit must be a number from 1 to 1000'],
     ['?cursor=abc', 'cursor must be one that an answer gave'],
     [`?cursor=${renderPageToken(['-5'])}`, 'cursor must be one that an answer gave'],
     [`?cursor=${renderPageToken(['9'.repeat(30)])}`, 'cursor must be one that an answer gave'],

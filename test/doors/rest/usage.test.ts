@@ -261,7 +261,7 @@ describe('POST /v1/usage', () => {
     );
 
     test.each([
-      [{ id: '' }, 'id must not have fewer than 1 characters'],
+      [{ id: '' }, 'id must not be empty'],
       [{ role: 'Host' }, 'role must be one of host, audience, broadcast_audience'],
       [{ role: '' }, 'role must be one of host, audience, broadcast_audience'],
       [{ tier: '4k' }, 'tier must be one of audio, hd, full_hd, 2k, 2k_plus'],

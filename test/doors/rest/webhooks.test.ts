@@ -111,7 +111,7 @@ describe('POST /v1/webhooks', () => {
 
   test.each([
     [{}, 'url is required'],
-    [{ url: '' }, 'url must not have fewer than 1 characters'],
+    [{ url: '' }, 'url must not be empty'],
     [
       { url: 'https://x.example/', types: ['nothing'] },
       `types/0 must be one of ${PUBLIC_EVENT_TYPES.join(', ')}`,
@@ -123,7 +123,7 @@ describe('POST /v1/webhooks', () => {
     [{ url: 'https://x.example/', types: 'balance_low' }, 'types must be array'],
     [
       { url: 'https://x.example/', types: ['moderation', 'moderation'] },
-      'types must not have duplicate items (items ## 1 and 0 are identical)',
+      'types must not have duplicate items',
     ],
     [
       { url: 'https://x.example/', description: 'x'.repeat(201) },
