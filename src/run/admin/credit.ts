@@ -136,18 +136,19 @@ function list(credit: Command): void {
           });
         if (items.length === 0) return printLine('no grants');
         printTable(
-          ['grant', 'state', 'amount', 'left', 'spent', 'granted', 'expires', 'reason'],
+          ['grant', 'state', 'amount', 'left', 'spent', 'forfeited', 'granted', 'expires', 'reason'],
           items.map((each) => [
             each.id,
             each.state,
             displayMicros(each.amount),
             displayMicros(each.left),
             displayMicros(spentOf(each)),
+            displayMicros(each.forfeited),
             each.grantedAt,
             each.expiresAt,
             each.reason,
           ]),
-          { right: ['amount', 'left', 'spent'] },
+          { right: ['amount', 'left', 'spent', 'forfeited'] },
         );
       });
     });

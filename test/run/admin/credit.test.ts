@@ -178,6 +178,10 @@ describe('credit grant, void and list', () => {
     expect(await admin('credit', 'void', tenant.id, id, '--reason', 'a slip')).toMatchObject({
       out: `nothing taken back: nothing is left of ${id}; the balance is $0.000000\n`,
     });
+    const after = await admin('credit', 'list', tenant.id);
+    expect(after.out).toMatch(
+      /^GRANT .* LEFT +SPENT +FORFEITED .*\n.* voided +\$12\.500000 +\$0\.000000 +\$0\.000000 +\$12\.500000 /,
+    );
     expect((await admin('credit', 'list', tenant.id, '--json')).json).toMatchObject({
       left: { micros: 0 },
       grants: [{ id, state: 'voided', forfeited: { micros: 12_500_000 } }],

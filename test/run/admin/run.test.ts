@@ -8,7 +8,7 @@ import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { type Embedded, startEmbedded } from '../../../src/run/embedded-postgres/embedded-postgres.ts';
 import { databaseUrl } from '../../support/database.ts';
 import { OPERATOR } from '../../support/tenants.ts';
-import { runAdmin, spawnAdmin } from './support.ts';
+import { runAdmin, spawnAdmin, spawnUnread } from './support.ts';
 
 const NOWHERE = 'postgres://somebody:a-password@127.0.0.1:1/boxoffice';
 
@@ -37,6 +37,10 @@ describe('a command line', () => {
       });
     },
   );
+
+  it('is done although its reader has left', async () => {
+    expect(await spawnUnread('--help')).toEqual({ code: 0, err: '' });
+  });
 
   it('reports a wrong setting', async () => {
     const refused = await spawnAdmin({ DATABASE_URL: 'mysql://somebody:a-password@db/' }, 'verify');

@@ -54,6 +54,16 @@ export async function spawnAdmin(env: Readonly<Record<string, string>>, ...args:
   return outcome(args, code, out, err);
 }
 
+/** The same, with a reader that has left before anything is printed, as `head` may. */
+export async function spawnUnread(
+  ...args: string[]
+): Promise<{ readonly code: number; readonly err: string }> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: MACHINE, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { code, err };
+}
+
 function outcome(args: readonly string[], code: number, out: string, err: string): Outcome {
   return { code, out, err, json: args.includes('--json') && out !== '' ? JSON.parse(out) : undefined };
 }
