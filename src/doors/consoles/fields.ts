@@ -1,5 +1,6 @@
 /** Fields of forms that several pages have. */
 import { invalidField } from '../../base/failure.ts';
+import { microsOfDollars } from '../../money/amount.ts';
 import type { Form } from '../http/form.ts';
 
 /** One of the choices that a form offers. Fails with `invalid_request`. */
@@ -25,6 +26,13 @@ export function parseNext(text: string | undefined): string {
   return text !== undefined && /^\/console(?:[/?][\w./?=&%+:-]*)?$/.test(text) && !/\/\/|\.\./.test(text)
     ? text
     : '/console';
+}
+
+/** `12` or `12.345678` dollars in micros. Fails with `invalid_request`. */
+export function parseMicros(name: string, text: string): bigint {
+  const [, dollars] = /^\$?(\d{1,9}(?:\.\d{1,6})?)$/.exec(text.trim()) ?? [];
+  if (dollars === undefined) throw invalidField(name, 'must be an amount in dollars, such as 20 or 20.50');
+  return microsOfDollars(dollars);
 }
 
 /** `12` or `12.50` in cents. Fails with `invalid_request`. */

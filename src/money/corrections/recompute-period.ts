@@ -35,7 +35,7 @@ export async function recomputePeriod(db: Pool, options: Recomputation): Promise
   const now = await findNow(db);
   if (period.to > now) {
     throw invalidRequest(
-      `the period must be over: it is ${now.toISOString()} now, and its end may be a time`,
+      `the period must be over: it is ${now.toISOString()} now. Its end may be a time before that`,
     );
   }
   const row = await findRateCard(db, rateVersion);

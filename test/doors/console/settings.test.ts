@@ -45,6 +45,15 @@ test('budgets are made, changed and deleted, and mistakes are shown beside their
   expect(filled).toMatch(/name="limit" value="7.50"/);
   expect(filled).toMatch(/name="customer" value="acme"/);
   expect(filled).toMatch(/name="alerts" value="50"/);
+  // REST takes micros, and a form that is sent again must not refuse or change them.
+  expect((await send({ limit: '0.000001' })).status).toBe(303);
+  expect((await getPage(app, '/console/budgets?change=acme', cookie)).text).toMatch(
+    /name="limit" value="0.000001"/,
+  );
+  expect(await budgets()).toMatchObject([{ limit: { micros: 1 } }]);
+  expect((await getPage(app, '/console/budgets', cookie)).text).not.toContain('reached');
+  expect((await send({ limit: '0' })).status).toBe(303);
+  expect((await getPage(app, '/console/budgets', cookie)).text).toContain('reached');
   const mistakes = {
     id: 'A',
     key: 'x',

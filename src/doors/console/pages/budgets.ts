@@ -20,10 +20,10 @@ import { deleteBudget } from '../../../control/budgets/delete-budget.ts';
 import { getBudget, getBudgets } from '../../../control/budgets/get-budgets.ts';
 import { PERIODS, type Period } from '../../../control/budgets/period.ts';
 import { putBudget } from '../../../control/budgets/put-budget.ts';
-import { microsOfCents, plainDollars } from '../../../money/amount.ts';
+import { plainDollars } from '../../../money/amount.ts';
 import { type Answer, page, redirect } from '../../consoles/answer.ts';
 import { badge, emptyState, exact, type Faults, field, named, select } from '../../consoles/components.ts';
-import { parseChoice, parseDollars } from '../../consoles/fields.ts';
+import { parseChoice, parseMicros } from '../../consoles/fields.ts';
 import { faultsOf } from '../../consoles/notices.ts';
 import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
@@ -70,12 +70,17 @@ export async function submitBudgetDeletion({ deps, session, params, address }: S
 
 function parseBudget(textOf: (name: string) => string): WantedBudget {
   return {
-    id: parseMatching('id', textOf('id'), BUDGET_ID_PATTERN, 'must be of a-z, 0-9, _ and -'),
+    id: parseMatching(
+      'id',
+      textOf('id'),
+      BUDGET_ID_PATTERN,
+      'must be 1 to 64 of a-z, 0-9, _ and -, such as acme-monthly',
+    ),
     keyId: parseOptional('key', textOf('key'), KEY_ID_PATTERN, 'must be the id of a key'),
     room: parseOptional('room', textOf('room'), ROOM_PATTERN_PATTERN, 'must be a name or a pattern'),
     customer: parseOptional('customer', textOf('customer'), `^.{1,${CUSTOMER_LENGTH_MAX}}$`, 'is too long'),
     period: parseChoice('period', textOf('period'), PERIODS),
-    max: microsOfCents(parseDollars('limit', textOf('limit'))),
+    max: parseMicros('limit', textOf('limit')),
     hard: parseChoice('kind', textOf('kind'), KINDS) === 'hard',
     shares: parseShares(textOf('alerts')),
   };
@@ -126,10 +131,10 @@ function renderBudgets(budgets: readonly Budget[], mayChange: boolean): Html {
       html`<span>${named(each.id)} ${badge(each.hard ? 'hard' : 'soft')}</span>`,
       describeScope(each),
       `${exact(each.max)} ${PERIOD_TEXTS[each.period]}`,
-      each.shares.length > 0 && `${each.shares.join(', ')} %`,
+      each.shares.length > 0 ? `${each.shares.join(', ')} %` : '–',
       html`<span>${exact(each.spent)} ${beyondOf(each) > 0n && badge(`${exact(beyondOf(each))} beyond`, 'bad')}</span>`,
       exact(each.held),
-      exact(freeOf(each)),
+      html`<span>${exact(freeOf(each))} ${each.hard && freeOf(each) === 0n && badge('reached', 'bad')}</span>`,
       html`<a class="button" href="/console/budgets?change=${each.id}#id">Change<span class="hidden"> ${each.id}</span></a>
 <a class="button" href="/console/budgets/${each.id}/delete">Delete<span class="hidden"> ${each.id}</span></a>`,
     ]),

@@ -22,6 +22,7 @@ import {
 } from '../../../consoles/components.ts';
 import { parseFormId } from '../../../consoles/fields.ts';
 import { grantsTable } from '../../../consoles/grants-table.ts';
+import { faultsOf } from '../../../consoles/notices.ts';
 import type { Form } from '../../../http/form.ts';
 import { noSuchPage } from '../../../http/no-such-page.ts';
 import { parseGivenDollars, REASON_FAULT } from '../fields.ts';
@@ -91,7 +92,8 @@ async function orRefused(
     return await render(call, { done: await act() });
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
-    return render(call, { ...(form && { form }), wrong: error.message });
+    const faults = faultsOf(error, GRANT_FIELDS);
+    return render(call, { ...(form && { form }), ...(faults ? { faults } : { wrong: error.message }) });
   }
 }
 
