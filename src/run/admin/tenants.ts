@@ -8,7 +8,11 @@ import {
   type TenantId,
   type TenantStatus,
 } from '../../base/tenants/tenant.ts';
+import type { Budget } from '../../control/budgets/budget.ts';
+import { getBudgets } from '../../control/budgets/get-budgets.ts';
 import { displayMicros, renderAmount } from '../../money/amount.ts';
+import { getTimeZone } from '../../money/calendar/get-time-zone.ts';
+import type { TimeZone } from '../../money/calendar/time-zone.ts';
 import type { TenantLine } from '../../money/overview/overview.sql.ts';
 import { listTenants } from '../../money/overview/overview.ts';
 import { type PaymentSettings, pauseOf } from '../../money/payments/payment-settings.ts';
@@ -27,6 +31,7 @@ import { withDatabase } from './database.ts';
 import { exportCommand } from './export-tenant.ts';
 import { operator } from './operator.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
+import { budgetJson, printBudgets } from './tenant-budgets.ts';
 import { limitsCommand, limitsJson, printLimits } from './tenant-limits.ts';
 
 export function tenantsCommands(program: Command): void {
@@ -86,14 +91,23 @@ function show(tenants: Command): void {
     .addArgument(tenantArgument())
     .action(async (id: TenantId, { json }: JsonOption) => {
       await withDatabase(async ({ db }) => {
-        const overview = await getTenantOverview(db, id);
+        const overview = {
+          ...(await getTenantOverview(db, id)),
+          zone: (await getTimeZone(db, id)).zone,
+          budgets: await getBudgets(db, id),
+        };
         if (json) printJson(overviewJson(overview));
         else printOverview(overview);
       });
     });
 }
 
-function overviewJson({ tenant, account, settings, keys, ...overview }: TenantOverview) {
+interface Shown extends TenantOverview {
+  readonly zone: TimeZone;
+  readonly budgets: readonly Budget[];
+}
+
+function overviewJson({ tenant, account, settings, keys, ...overview }: Shown) {
   return {
     ...tenantFields(tenant),
     admitted: overview.admitted,
@@ -101,6 +115,8 @@ function overviewJson({ tenant, account, settings, keys, ...overview }: TenantOv
     carry: { numerator: account.carry, denominator: PRICE_DENOMINATOR },
     postings: account.postings,
     conflicts: account.conflicts,
+    time_zone: overview.zone,
+    budgets: overview.budgets.map(budgetJson),
     keys: keys.map(({ id, kind, createdAt, retiresAt, revokedAt }) => ({
       id,
       kind,
@@ -129,7 +145,7 @@ function overviewJson({ tenant, account, settings, keys, ...overview }: TenantOv
   };
 }
 
-function printOverview({ tenant, account, settings, keys, ...overview }: TenantOverview): void {
+function printOverview({ tenant, account, settings, keys, ...overview }: Shown): void {
   const { statusChanges, limited, limitChanges } = overview;
   printFields({
     tenant: renderTenantId(tenant.id),
@@ -143,6 +159,7 @@ function printOverview({ tenant, account, settings, keys, ...overview }: TenantO
     carry: `${carryOf(account)} of a micro`,
     postings: account.postings,
     conflicts: account.conflicts,
+    'time zone': overview.zone,
     customer: settings.customerId,
     'saved card': settings.paymentMethodId,
     'first paid': settings.firstPaidAt,
@@ -158,6 +175,10 @@ function printOverview({ tenant, account, settings, keys, ...overview }: TenantO
     ['key', 'kind', 'created', 'retires', 'revoked'],
     keys.map((key) => [key.id, key.kind, key.createdAt, key.retiresAt, key.revokedAt]),
   );
+  if (overview.budgets.length > 0) {
+    printLine();
+    printBudgets(overview.budgets);
+  }
   printLine();
   printTable(
     ['changed', 'from', 'to', 'reason'],

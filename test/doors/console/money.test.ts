@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { displayMicros } from '../../../src/money/amount.ts';
 import { insertTimeZone } from '../../../src/money/calendar/time-zones.sql.ts';
+import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import type { Month } from '../../../src/money/month.ts';
 import { RECORDS_MAX } from '../../../src/money/usage/usage-record.ts';
@@ -54,6 +55,16 @@ describe('the overview', () => {
     ])
       expect(text).toContain(shown);
   });
+});
+
+test('the overview says how much of the balance was granted', async () => {
+  const of = await app.paidTenant();
+  const { cookie } = await makeMember(db(), idOf(of));
+  const overview = async () => (await getPage(app, '/console', cookie)).text;
+  expect(await overview()).not.toContain('granted credit');
+  const given = { amount: 5_000_000n, reason: 'a trial', expiresAt: undefined, key: undefined };
+  await grantCredit(db(), OPERATOR, idOf(of), given);
+  expect(await overview()).toContain('with $5.000000 of <a href="/console/payments">granted credit</a>');
 });
 
 test('the newest entries say what they were for', async () => {

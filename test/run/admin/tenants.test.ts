@@ -97,6 +97,9 @@ describe('tenants show', () => {
       [id],
     );
 
+    const budget = { room: 'class-*', period: 'day', limit_micros: 7_000_000, hard: true };
+    await app.request('PUT', '/v1/budgets/classes', { key: tenant.key, body: budget });
+
     const shown = await admin('tenants', 'show', tenant.id);
     expect(shown).toMatchObject({ code: 0, err: '' });
     for (const line of [
@@ -112,6 +115,8 @@ describe('tenants show', () => {
       /^last error +Declined \[lost_card\]\.$/m,
       new RegExp(`^${tenant.keyId} +backend `, 'm'),
       new RegExp(`^${tenant.relayKeyId} +relay `, 'm'),
+      /^time zone +UTC$/m,
+      /^classes +hard +day +- +class-\* +- +\$7\.000000 +\$0\.000000 +\$0\.000000 +\$7\.000000$/m,
       /^\S+Z +pending +active +first payment$/m,
     ]) {
       expect(shown.out).toMatch(line);
@@ -125,6 +130,8 @@ describe('tenants show', () => {
       balance: { micros: 12_339_975, display: '$12.339975' },
       carry: { denominator: 2_013_265_920_000 },
       conflicts: 1,
+      time_zone: 'UTC',
+      budgets: [{ id: 'classes', room: 'class-*', customer: null, hard: true, free: { micros: 7_000_000 } }],
       postings: 2,
       payments: {
         auto_top_up: { enabled: true, frozen_by: ['dp_1', 'issfr_2'], last_error: 'Declined [lost_card].' },

@@ -9,29 +9,26 @@ import { invalidField } from '../../../base/failure.ts';
 import {
   BUDGET_ID_PATTERN,
   type Budget,
-  beyondOf,
   CUSTOMER_LENGTH_MAX,
-  freeOf,
   SHARE_MAX,
   SHARES_MAX,
   type WantedBudget,
 } from '../../../control/budgets/budget.ts';
 import { deleteBudget } from '../../../control/budgets/delete-budget.ts';
 import { getBudget, getBudgets } from '../../../control/budgets/get-budgets.ts';
-import { PERIODS, type Period } from '../../../control/budgets/period.ts';
+import { PERIODS } from '../../../control/budgets/period.ts';
 import { putBudget } from '../../../control/budgets/put-budget.ts';
 import { plainDollars } from '../../../money/amount.ts';
 import { type Answer, page, redirect } from '../../consoles/answer.ts';
-import { badge, emptyState, exact, type Faults, field, named, select } from '../../consoles/components.ts';
+import { budgetsTable, PERIOD_TEXTS } from '../../consoles/budgets-table.ts';
+import { emptyState, type Faults, field, named, select } from '../../consoles/components.ts';
 import { parseChoice, parseMicros } from '../../consoles/fields.ts';
 import { faultsOf } from '../../consoles/notices.ts';
-import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 
 export const BUDGET_FIELDS = ['id', 'key', 'room', 'customer', 'period', 'limit', 'kind', 'alerts'] as const;
 type BudgetField = (typeof BUDGET_FIELDS)[number];
 
-const PERIOD_TEXTS: Readonly<Record<Period, string>> = { day: 'a day', month: 'a month', total: 'in all' };
 const KINDS = ['hard', 'soft'] as const;
 
 export async function showBudgets(call: SessionCall): Promise<Answer> {
@@ -117,36 +114,15 @@ ${
         'There is no budget.',
         'A hard budget refuses sessions that could cost more than is left of it.',
       )
-    : renderBudgets(budgets, mayChange)
+    : budgetsTable(budgets, mayChange ? renderActions : undefined)
 }
 ${mayChange && renderForm((name) => call.form.get(name) ?? (changed && fieldsOf(changed)[name]), faults)}`;
   return page({ title: 'Budgets', body }, status);
 }
 
-function renderBudgets(budgets: readonly Budget[], mayChange: boolean): Html {
-  return table(
-    'Budgets',
-    ['Budget', 'Covers', 'Limit', 'Tells at', 'Spent', 'Held', 'Free', mayChange && 'Change'],
-    budgets.map((each) => [
-      html`<span>${named(each.id)} ${badge(each.hard ? 'hard' : 'soft')}</span>`,
-      describeScope(each),
-      `${exact(each.max)} ${PERIOD_TEXTS[each.period]}`,
-      each.shares.length > 0 ? `${each.shares.join(', ')} %` : '–',
-      html`<span>${exact(each.spent)} ${beyondOf(each) > 0n && badge(`${exact(beyondOf(each))} beyond`, 'bad')}</span>`,
-      exact(each.held),
-      html`<span>${exact(freeOf(each))} ${each.hard && freeOf(each) === 0n && badge('reached', 'bad')}</span>`,
-      html`<a class="button" href="/console/budgets?change=${each.id}#id">Change<span class="hidden"> ${each.id}</span></a>
-<a class="button" href="/console/budgets/${each.id}/delete">Delete<span class="hidden"> ${each.id}</span></a>`,
-    ]),
-    { names: 'Budget' },
-  );
-}
-
-function describeScope({ keyId, room, customer }: Budget): Html | string {
-  if (keyId === null && room === null && customer === null) return 'everything';
-  return html`<span>${keyId !== null && html`key ${named(keyId)} `}${room !== null && html`rooms ${named(room)} `}${
-    customer !== null && html`customer ${named(customer)}`
-  }</span>`;
+function renderActions({ id }: Budget): Html {
+  return html`<a class="button" href="/console/budgets?change=${id}#id">Change<span class="hidden"> ${id}</span></a>
+<a class="button" href="/console/budgets/${id}/delete">Delete<span class="hidden"> ${id}</span></a>`;
 }
 
 /** What the form has of a budget that exists. */

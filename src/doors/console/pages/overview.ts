@@ -5,6 +5,7 @@ import type { SetThreshold } from '../../../money/alerts/alert-threshold.ts';
 import { getAlerts } from '../../../money/alerts/get-alerts.ts';
 import { type Calendar, daysLater } from '../../../money/calendar/calendar.ts';
 import { getCalendar } from '../../../money/calendar/get-calendar.ts';
+import { listGrants } from '../../../money/grants/list-grants.ts';
 import type { LedgerEntry } from '../../../money/ledger/posting.ts';
 import { getBurns } from '../../../money/runway/get-runway.ts';
 import { MOVEMENT_KINDS } from '../../../money/statements/statement.ts';
@@ -37,10 +38,12 @@ export async function showOverview(call: SessionCall): Promise<Answer> {
   const { total } = await summarizeUsage(deps.db, session.tenant, query);
   const { lastTopUpError } = billing.settings;
   const seesMoney = mayDo(session.role, 'see_money');
-  const [burns, thresholds] = await Promise.all([
+  const [burns, thresholds, grants] = await Promise.all([
     getBurns(deps.db, session.tenant),
     getAlerts(deps.db, session.tenant),
+    listGrants(deps.db, session.tenant, undefined, 1),
   ]);
+  const granted = grants?.left ?? 0n;
   const body = html`<h1>${named(billing.tenant.name)}</h1>
 ${
   seesMoney &&
@@ -54,7 +57,9 @@ ${!isStarted(progress) && html`<section class="card"><h2>Getting started</h2>${r
 ${
   seesMoney &&
   html`<section class="card"><h2 class="label">Balance</h2><p class="figure">${dollars(billing.balance)}</p>
-<p class="hint">Exactly ${exact(billing.balance)}</p></section>
+<p class="hint">Exactly ${exact(billing.balance)}${
+    granted > 0n && html`, with ${exact(granted)} of <a href="/console/payments">granted credit</a>`
+  }</p></section>
 <section class="card"><h2 class="label">Spent in ${month}</h2><p class="figure">${dollars(total.amount)}</p>
 <p class="hint">${total.records.toLocaleString('en-US')} usage records. <a href="/console/spend">By day and room</a></p></section>
 ${progress.hasPaid && !billing.tenant.exempt && runwayCard(burns)}

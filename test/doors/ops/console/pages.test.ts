@@ -86,6 +86,19 @@ describe('tenants', () => {
     expect(text).not.toContain(tenant.key.slice(21));
   });
 
+  test('are shown with their budgets and their time zone', async () => {
+    const of = await app.paidTenant();
+    expect((await get(pathOf(of))).text).toContain('Budgets: none.');
+    const budget = { customer: 'acme', period: 'day', limit_micros: 0, hard: true };
+    await app.request('PUT', '/v1/budgets/acme', { key: of.key, body: budget });
+    const zone = { time_zone: 'Asia/Kathmandu' };
+    await app.request('PUT', '/v1/billing/time-zone', { key: of.key, body: zone });
+    const { text } = await get(pathOf(of));
+    for (const shown of ['acme', '$0.000000 a day', 'reached', 'Asia/Kathmandu'])
+      expect(text).toContain(shown);
+    expect(text).not.toContain('/console/budgets');
+  });
+
   test('change their status with a reason, and are deleted by a typed id only', async () => {
     const of = await app.paidTenant();
     const path = `${pathOf(of)}/status`;

@@ -8,6 +8,8 @@ import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { invalidField } from '../../../../base/failure.ts';
 import { getTenant } from '../../../../base/tenants/get-tenant.ts';
 import { renderTenantId, type Tenant } from '../../../../base/tenants/tenant.ts';
+import { getBudgets } from '../../../../control/budgets/get-budgets.ts';
+import { getTimeZone } from '../../../../money/calendar/get-time-zone.ts';
 import {
   describeTopUpError,
   type PaymentSettings,
@@ -16,6 +18,7 @@ import {
 import { setExempt } from '../../../../money/tenant-status/change-status.ts';
 import { unfreezeTopUps } from '../../../../money/top-ups/unfreeze-top-ups.ts';
 import { type Answer, page, redirect } from '../../../consoles/answer.ts';
+import { budgetsTable } from '../../../consoles/budgets-table.ts';
 import { exact, named, secretBox, timeOf } from '../../../consoles/components.ts';
 import { facts, table } from '../../../consoles/table.ts';
 import { parseTenantParam } from '../fields.ts';
@@ -31,6 +34,7 @@ export function tenantOf({ deps, params }: LoggedInCall): Promise<Tenant> {
 export async function showTenant({ deps, params }: LoggedInCall): Promise<Answer> {
   const found = await getTenantOverview(deps.db, parseTenantParam(params.tenant));
   const { tenant, account, settings, keys } = found;
+  const { zone, next } = await getTimeZone(deps.db, tenant.id);
   const id = renderTenantId(tenant.id);
   const body = html`<h1>${named(tenant.name)}</h1>
 <p>${statusBadge(tenant.status)} <code>${id}</code></p>
@@ -41,12 +45,15 @@ ${facts('The tenant', {
   Balance: exact(account.balance),
   'New sessions': found.admitted ? 'admitted' : 'refused',
   'Charged for usage': tenant.exempt ? 'no: it is exempt' : 'yes',
+  'Time zone': next ? html`${zone}, and from ${timeOf(next.from)} on ${next.zone}` : zone,
   'Entries of the ledger': account.postings,
   Conflicts: html`<a href="/console/conflicts?tenant=${id}">${account.conflicts}</a>`,
   'What it changed, and who': html`<a href="/console/audit?tenant=${id}">Audit trail</a>`,
 })}
 <h2>Payments</h2>
 ${renderPayments(settings, id)}
+<h2>Budgets</h2>
+${budgetsTable(await getBudgets(deps.db, tenant.id))}
 <h2>API keys</h2>
 ${renderKeys(keys)}
 <h2>Changes of the status</h2>
