@@ -146,9 +146,13 @@ describe('an account that another transaction has locked', () => {
   });
 
   it('for ten seconds delays the batches of others by at most 100 ms at p99', async () => {
-    const free: number[] = [];
+    const measureFree = async () => {
+      const slowest: number[] = [];
+      while (slowest.length < 5) slowest.push(await measureSlowest(tenants.slice(1)));
+      return median(slowest);
+    };
+    const before = await measureFree();
     const beside: number[] = [];
-    for (let round = 0; round < 5; round += 1) free.push(await measureSlowest(tenants.slice(1)));
     await whileHeld(lockAccount(tenants[0]!), async (release) => {
       const end = performance.now() + 10_000;
       const own = reportAll(makeBatches(8).filter(({ tenant }) => tenant === tenants[0]));
@@ -157,8 +161,8 @@ describe('an account that another transaction has locked', () => {
       await release();
       await own;
     });
-    // Other load of the machine slows down some rounds.
-    expect(median(beside) - median(free)).toBeLessThan(100);
+    // Other load of the machine slows down some rounds, and may have grown meanwhile.
+    expect(median(beside) - Math.max(before, await measureFree())).toBeLessThan(100);
   });
 
   it('for ever fails only its own relays, within 15 seconds', async () => {

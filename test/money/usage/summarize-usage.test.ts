@@ -174,7 +174,7 @@ describe('sums by room equal the records', () => {
   });
 
   test('when they are rolled up', async () => {
-    await rollUpUsage(app.service.deps);
+    await rollUpUsage({ db: db(), log: app.service.deps.log });
     const { rows } = await db().query(
       `select (select count(*) from usage_deltas where tenant_id = $1)::int as deltas, until,
               (select count(distinct day) from usage_room_days where tenant_id = $1)::int as days,
