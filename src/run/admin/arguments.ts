@@ -10,10 +10,9 @@ export function tenantArgument(): Argument {
   return new Argument('<id>', 'the tenant, as t_ and 16 hex digits').argParser(parseTenant);
 }
 
-export function reasonOption(): Option {
-  return new Option('--reason <text>', 'why, for readers of the audit trail')
-    .argParser(parseReason)
-    .makeOptionMandatory();
+/** `text` says who reads it. */
+export function reasonOption(text = 'why, for readers of the audit trail'): Option {
+  return new Option('--reason <text>', text).argParser(parseReason).makeOptionMandatory();
 }
 
 /** The option of a change of the status. */

@@ -23,6 +23,7 @@ import { operator } from './operator.ts';
 import { printJson, printLine, printTable } from './output.ts';
 
 const LARGE = displayCents(TYPED_ONCE_MAX);
+const WHY = 'why; the tenant reads it';
 
 interface AdjustOptions extends JsonOption {
   readonly reason: string;
@@ -43,7 +44,7 @@ function adjust(credit: Command): void {
   withJson(credit.command('adjust').description('post an adjustment to the ledger of a tenant'))
     .addArgument(tenantArgument())
     .argument('<amount>', 'dollars, such as 12.50; -3 takes three dollars back', parseDollars)
-    .addOption(reasonOption())
+    .addOption(reasonOption(WHY))
     .option('--id <text>', 'a name for this adjustment: given again, nothing is posted again')
     .option('--confirm <amount>', `the same amount again, if it is beyond ${LARGE} either way`, parseDollars)
     .option('--allow-negative', 'take credit even if the balance becomes negative')
@@ -82,7 +83,7 @@ function grant(credit: Command): void {
   withJson(credit.command('grant').description('grant credit, which usage spends before paid credit'))
     .addArgument(tenantArgument())
     .argument('<amount>', 'dollars, such as 12.50', parseDollars)
-    .addOption(reasonOption())
+    .addOption(reasonOption(WHY))
     .option('--expires <time>', 'when what is left leaves the balance; without it, never', parseTime)
     .option('--id <text>', 'a name for this grant: given again, nothing is granted again', parseKey)
     .option('--confirm <amount>', `the same amount again, if it is beyond ${LARGE}`, parseDollars)
@@ -108,7 +109,7 @@ function voidOne(credit: Command): void {
   withJson(credit.command('void').description('take back what is left of a grant'))
     .addArgument(tenantArgument())
     .argument('<grant>', 'its id, gr_...')
-    .addOption(reasonOption())
+    .addOption(reasonOption(WHY))
     .action(async (tenant: TenantId, id: string, { reason, json }: { reason: string } & JsonOption) => {
       await withDatabase(async ({ db }) => {
         const { grant: made, balance, posted } = await voidGrant(db, operator(), tenant, { id, reason });

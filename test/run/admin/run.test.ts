@@ -18,7 +18,7 @@ describe('a command line', () => {
       ['--help'],
       /Commands:[\s\S]+tenants[\s\S]+credit[\s\S]+top-ups[\s\S]+usage[\s\S]+rates[\s\S]+events[\s\S]+signing-keys[\s\S]+verify/,
     ],
-    [['credit', 'adjust', '--help'], /<amount>[\s\S]+--json[\s\S]+--reason <text>/],
+    [['credit', 'adjust', '--help'], /<amount>[\s\S]+--json[\s\S]+--reason <text> +why; the tenant reads it/],
   ])('%s explains itself', async (args, text) => {
     expect(await spawnAdmin({}, ...args)).toMatchObject({
       code: 0,
