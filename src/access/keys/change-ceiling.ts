@@ -3,7 +3,7 @@ import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { Failure } from '../../base/failure.ts';
+import { notFound } from '../../base/failure.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
 import { ceilingEntry } from './key-audit.ts';
 import { lockCeiling, updateCeiling } from './keys.sql.ts';
@@ -21,7 +21,7 @@ export async function changeCeiling(
 ): Promise<KeyCeiling> {
   return inTransaction(db, async (tx) => {
     const locked = await lockCeiling(tx, keyId);
-    if (!locked) throw new Failure('not_found');
+    if (!locked) throw notFound('key');
     const { tenant, ...current } = locked;
     const ceiling = { ...current, ...change };
     const entry = ceilingEntry(keyId, current, ceiling);

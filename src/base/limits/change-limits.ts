@@ -3,7 +3,7 @@ import type { Actor } from '../audit/actor.ts';
 import { appendAudit } from '../audit/append-audit.sql.ts';
 import type { Pool } from '../db/pool.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { Failure } from '../failure.ts';
+import { notFound } from '../failure.ts';
 import type { LimitChange, LimitedTenant, LimitOverrides } from '../tenants/limits.ts';
 import { renderTenantId, type TenantId } from '../tenants/tenant.ts';
 import { findLimits, lockTenant, updateLimits } from '../tenants/tenants.sql.ts';
@@ -29,7 +29,7 @@ export async function changeLimits(
 ): Promise<LimitedTenant> {
   return inTransaction(db, async (tx) => {
     const tenant = await lockTenant(tx, id);
-    if (!tenant) throw new Failure('not_found');
+    if (!tenant) throw notFound('tenant');
     const before = (await findLimits(tx, id)) ?? {};
     const limits = { ...withoutNames(before, reset), ...set };
     const changes = changesBetween(before, limits);

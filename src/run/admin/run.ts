@@ -5,7 +5,7 @@
  * not understood.
  */
 import { Command, CommanderError } from 'commander';
-import { Failure } from '../../base/failure.ts';
+import { FAILURES, Failure } from '../../base/failure.ts';
 import { codeOf } from '../../base/lib/error-code.ts';
 import { hideSecrets } from '../../base/telemetry/log.ts';
 import { ConfigError } from '../config-error.ts';
@@ -87,6 +87,8 @@ function report(error: unknown): number {
 }
 
 function describe(error: unknown): string {
+  if (error instanceof Failure && error.resource !== undefined && error.message === FAILURES.not_found)
+    return `${error.resource} not found`;
   if (error instanceof Failure || error instanceof ConfigError) return error.message;
   if (codeOf(error) === UNDEFINED_TABLE) return 'the database has no tables yet: start the service once';
   // The class itself would load the provider's client for every command.

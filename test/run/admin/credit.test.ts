@@ -182,6 +182,12 @@ describe('credit grant, void and list', () => {
     expect(after.out).toMatch(
       /^GRANT .* LEFT +SPENT +FORFEITED .*\n.* voided +\$12\.500000 +\$0\.000000 +\$0\.000000 +\$12\.500000 /,
     );
+    expect(
+      await admin('credit', 'void', tenant.id, `gr_${'0'.repeat(32)}`, '--reason', 'a slip'),
+    ).toMatchObject({
+      code: 1,
+      err: 'grant not found\n',
+    });
     expect((await admin('credit', 'list', tenant.id, '--json')).json).toMatchObject({
       left: { micros: 0 },
       grants: [{ id, state: 'voided', forfeited: { micros: 12_500_000 } }],

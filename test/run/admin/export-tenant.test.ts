@@ -124,7 +124,7 @@ describe('tenants export', () => {
 
   test('of an unknown tenant fails', async () => {
     const outcome = await runAdmin(env(), 'tenants', 'export', 't_0000000000000000');
-    expect(outcome).toMatchObject({ code: 1, out: '', err: 'not found\n' });
+    expect(outcome).toMatchObject({ code: 1, out: '', err: 'tenant not found\n' });
   });
 
   test('ends with an error when nobody reads it any more', async () => {

@@ -62,8 +62,8 @@ describe('admin key-ceiling', () => {
   });
 
   it('refuses a key that does not exist', async () => {
-    expect(await admin('0123456789abcdef', '--rank', '1')).toMatchObject({ code: 1, err: 'not found\n' });
-    expect(await admin('0123456789abcdef')).toMatchObject({ code: 1, err: 'not found\n' });
+    expect(await admin('0123456789abcdef', '--rank', '1')).toMatchObject({ code: 1, err: 'key not found\n' });
+    expect(await admin('0123456789abcdef')).toMatchObject({ code: 1, err: 'key not found\n' });
   });
 
   const tooMany = Array.from({ length: 101 }, (_, at) => `room-${at}`).join(',');

@@ -93,7 +93,7 @@ describe('participants erase', () => {
     const env = { DATABASE_URL: app.ownerUrl };
     expect(await runAdmin(env, 'participants', 'erase', 't_0000000000000000', 'ann')).toMatchObject({
       code: 1,
-      err: 'not found\n',
+      err: 'tenant not found\n',
     });
     expect(await runAdmin(env, 'participants', 'erase', tenant.id)).toMatchObject({ code: 2 });
   });

@@ -108,7 +108,7 @@ not billed (exempt tenants)   $0.000000
   it('needs a tenant that there is', async () => {
     expect(await report('revenue', '--month', MONTH, '--tenant', 't_x')).toMatchObject({ code: 2 });
     const unknown = await report('revenue', '--month', MONTH, '--tenant', 't_0000000000000000');
-    expect(unknown).toMatchObject({ code: 1, out: '', err: 'not found\n' });
+    expect(unknown).toMatchObject({ code: 1, out: '', err: 'tenant not found\n' });
   });
 
   it('fails when the ledger does not add up', async () => {

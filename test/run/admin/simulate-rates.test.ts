@@ -177,7 +177,7 @@ describe('rates simulate', () => {
 
   it('knows no tenant of this id', async () => {
     const refused = await simulate(...PERIOD, '--tenant', 't_0123456789abcdef');
-    expect(refused).toMatchObject({ code: 1, out: '', err: 'not found\n' });
+    expect(refused).toMatchObject({ code: 1, out: '', err: 'tenant not found\n' });
   });
 
   it.each([

@@ -190,8 +190,8 @@ describe('admin statement show', () => {
       code: 1,
       err: expect.stringContaining(`the statement of ${now} is there from `),
     });
-    expect(await show(tenant.id, '2019-12')).toMatchObject({ code: 1, err: 'not found\n' });
-    expect(await show('t_0000000000000001', MONTH)).toMatchObject({ code: 1, err: 'not found\n' });
+    expect(await show(tenant.id, '2019-12')).toMatchObject({ code: 1, err: 'statement not found\n' });
+    expect(await show('t_0000000000000001', MONTH)).toMatchObject({ code: 1, err: 'tenant not found\n' });
     expect(await show(tenant.id, '2026-13')).toMatchObject({ code: 2 });
   });
 });

@@ -98,7 +98,7 @@ describe('tenants limits', () => {
     expect(await admin('tenants', 'limits', 't_00000000000000ff', '--set', 'rooms=5')).toMatchObject({
       code: 1,
       out: '',
-      err: 'not found\n',
+      err: 'tenant not found\n',
     });
   });
 });

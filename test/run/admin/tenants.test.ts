@@ -220,7 +220,7 @@ describe('an unknown tenant', () => {
     [['top-ups', 'unfreeze', NOBODY]],
     [['usage', 'conflicts', NOBODY]],
   ])('is not found by %s', async (args) => {
-    expect(await admin(...args)).toMatchObject({ code: 1, out: '', err: 'not found\n' });
+    expect(await admin(...args)).toMatchObject({ code: 1, out: '', err: 'tenant not found\n' });
   });
 
   it.each(['t_00000000000000FF', '*'])('cannot be named %s', async (id) => {
