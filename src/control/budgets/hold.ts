@@ -11,7 +11,7 @@ import { CLOCK_SLACK_SECONDS } from '../../money/usage/usage-record.ts';
 /** How long after the use of a token relays may report it before the budget stops waiting for it. */
 export const GRACE_SECONDS = 900;
 
-/** Of one device in a room: each look at its user reads them all. */
+/** A device has at most so many in a room: each look at its user reads them all. */
 export const HOLDS_OF_DEVICE_MAX = 20;
 
 /** A rate is for a thousand participant-minutes. */

@@ -5,7 +5,7 @@ import { type TSchema, Type } from '../../base/lib/schema.ts';
 const CAUSES = {
   400: 'The request is wrong: `error` says where, and what is accepted',
   401: 'The key is missing, unknown, revoked, or of the other kind',
-  402: 'The tenant never paid, or its credit is spent',
+  402: 'The tenant never paid, its credit is spent, or a hard budget has too little left',
   403: 'The tenant is suspended, archived or deleted, or the key may not do that',
   404: 'There is no such resource',
   405: 'The path exists, but not with this method',
