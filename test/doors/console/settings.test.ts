@@ -54,6 +54,11 @@ test('budgets are made, changed and deleted, and mistakes are shown beside their
   expect((await getPage(app, '/console/budgets', cookie)).text).not.toContain('reached');
   expect((await send({ limit: '0' })).status).toBe(303);
   expect((await getPage(app, '/console/budgets', cookie)).text).toContain('reached');
+  const stale = await makeMember(db(), idOf(of), { minutesAgo: 11 });
+  const { text: readOnly } = await getPage(app, '/console/budgets', stale.cookie);
+  expect(readOnly).toContain('To change budgets, <a href="/console/confirm?next=/console/budgets">');
+  // What is typed would be lost by the log-in that the door asks for.
+  expect(readOnly).not.toMatch(/name="limit"|budgets\/acme\/delete/);
   const mistakes = {
     id: 'A',
     key: 'x',

@@ -21,7 +21,7 @@ import { putBudget } from '../../../control/budgets/put-budget.ts';
 import { plainDollars } from '../../../money/amount.ts';
 import { type Answer, page, redirect } from '../../consoles/answer.ts';
 import { budgetsTable, PERIOD_TEXTS } from '../../consoles/budgets-table.ts';
-import { emptyState, type Faults, field, named, select } from '../../consoles/components.ts';
+import { emptyState, type Faults, field, freshNote, named, select } from '../../consoles/components.ts';
 import { parseChoice, parseMicros } from '../../consoles/fields.ts';
 import { faultsOf } from '../../consoles/notices.ts';
 import type { SessionCall } from '../route.ts';
@@ -106,17 +106,19 @@ async function budgetsPage(call: SessionCall, faults: Faults, status = 200): Pro
   const { deps, session } = call;
   const budgets = await getBudgets(deps.db, session.tenant);
   const mayChange = mayDo(session.role, 'change_budgets');
+  const changesNow = mayChange && session.isFresh;
   const changed = budgets.find(({ id }) => id === call.query.get('change'));
   const body = html`<h1>Budgets</h1>
+${mayChange && freshNote(session, 'To change budgets', '/console/budgets')}
 ${
   budgets.length === 0
     ? emptyState(
         'There is no budget.',
         'A hard budget refuses sessions that could cost more than is left of it.',
       )
-    : budgetsTable(budgets, mayChange ? renderActions : undefined)
+    : budgetsTable(budgets, changesNow ? renderActions : undefined)
 }
-${mayChange && renderForm((name) => call.form.get(name) ?? (changed && fieldsOf(changed)[name]), faults)}`;
+${changesNow && renderForm((name) => call.form.get(name) ?? (changed && fieldsOf(changed)[name]), faults)}`;
   return page({ title: 'Budgets', body }, status);
 }
 

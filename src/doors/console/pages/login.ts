@@ -165,7 +165,7 @@ export async function submitLogout({ deps, session, closed = session, address }:
   return redirect('/', { secret: null });
 }
 
-/** What changes keys or members needs a log-in of the last minutes. */
+/** What changes keys, members or money needs a log-in of the last minutes. */
 export async function showConfirm(call: SessionCall): Promise<Answer> {
   const { deps, query, session } = call;
   const next = parseNext(query.get('next'));
@@ -174,7 +174,8 @@ export async function showConfirm(call: SessionCall): Promise<Answer> {
   const hasPasskeys = email !== undefined && (await listPasskeys(deps, email)).length > 0;
   const title = 'Log in again to go on';
   const body = html`<h1>${title}</h1>
-<p>Keys and members can be changed for ${FRESH_MINUTES} minutes after a log-in, so that a browser that was left open changes none.</p>
+<p>Keys, members, budgets and other settings can be changed for ${FRESH_MINUTES} minutes after a log-in, so that a browser that was left
+open changes none.</p>
 ${confirmWithIssuer(call, next)}
 ${
   session.member
