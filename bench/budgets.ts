@@ -203,8 +203,9 @@ async function mintSurely(race: Race, round: Round, username: string, at: number
         race.refused += 1;
         return false;
       }
-      if (clients === race.steady.clients && (code !== status.UNAVAILABLE || attempt === ATTEMPTS))
-        throw error;
+      // INTERNAL: the answer was lost on its way.
+      const isLost = code === status.UNAVAILABLE || code === status.INTERNAL;
+      if (clients === race.steady.clients && (!isLost || attempt === ATTEMPTS)) throw error;
       race.again += 1;
       await sleep(attempt * WAIT_MS);
     }
