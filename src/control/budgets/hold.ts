@@ -11,8 +11,8 @@ import { CLOCK_SLACK_SECONDS } from '../../money/usage/usage-record.ts';
 /** How long after the use of a token relays may report it before the budget stops waiting for it. */
 export const GRACE_SECONDS = 900;
 
-/** A device has at most so many in a room: each look at its user reads them all. */
-export const HOLDS_OF_DEVICE_MAX = 20;
+/** A user who has so many in a room gets no second one for a device: each charge of the user looks at them all. */
+export const HOLDS_OF_USER_MAX = 1_000;
 
 /** A rate is for a thousand participant-minutes. */
 const RATE_SECONDS = 60_000n;

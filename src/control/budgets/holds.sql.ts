@@ -1,5 +1,6 @@
 /** SQL of `budget_holds`. Holds are locked before budgets, in the order of their keys. */
 import type { Db, Tx } from '../../base/db/pool.ts';
+import { countUpTo } from '../../base/tenants/places.sql.ts';
 import { onServers } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Role } from '../../money/pricing/role.ts';
@@ -43,6 +44,17 @@ export async function lockHoldsOfDevice(
     values: [tenant, room, username, device],
   });
   return rows;
+}
+
+/** Counted up to `most`. */
+export function countHoldsOfUser(
+  tx: Tx,
+  tenant: TenantId,
+  { room, username }: Pick<HeldDevice, 'room' | 'username'>,
+  most: number,
+): Promise<number> {
+  const holds = 'select from budget_holds where tenant_id = $1 and room = $2 and username = $3';
+  return countUpTo(tx, 'count-holds-of-user', most, holds, [tenant, room, username]);
 }
 
 /** All holds of these participants. */

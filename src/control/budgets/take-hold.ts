@@ -6,8 +6,15 @@ import type { RateCards } from '../../money/pricing/rate-cards.ts';
 import type { Role } from '../../money/pricing/role.ts';
 import { atTime, type Budget, coversUsage, freeOf, type UsagePlace } from './budget.ts';
 import { holdFromBudgets, listBudgetsFor, lockBudgets } from './budgets.sql.ts';
-import { amountOf, extendHold, HOLDS_OF_DEVICE_MAX, mayLapse, rateOf } from './hold.ts';
-import { insertHolds, lockHoldsOfDevice, type StoredHold, updateHolds } from './holds.sql.ts';
+import { amountOf, extendHold, HOLDS_OF_USER_MAX, mayLapse, rateOf } from './hold.ts';
+import {
+  countHoldsOfUser,
+  type HeldDevice,
+  insertHolds,
+  lockHoldsOfDevice,
+  type StoredHold,
+  updateHolds,
+} from './holds.sql.ts';
 
 /** Who is admitted, with what. */
 export interface Holder {
@@ -49,7 +56,7 @@ export async function takeHold(
   const own = await lockHoldsOfDevice(tx, tenant, { room, username, device });
   const customer = holder.customer ?? findCustomer(own, issuedAt);
   const before = own.find((each) => each.keyId === keyId && each.customer === customer);
-  if (!before) refuseMany(own);
+  if (!before && own.length > 0) await refuseMany(tx, tenant, own[0]!);
   const extended = extendHold(before, {
     rate: rateOf(await rates.current(tx), role, capabilities),
     now: issuedAt,
@@ -84,10 +91,10 @@ function findCustomer(own: readonly StoredHold[], issuedAt: number): string | nu
   return labelled.sort((a, b) => b.until - a.until)[0]?.customer ?? null;
 }
 
-/** A hold stays as long as relays may report usage of its tokens. */
-function refuseMany(own: readonly StoredHold[]): void {
-  if (own.length < HOLDS_OF_DEVICE_MAX) return;
-  const message = `limit reached: at most ${HOLDS_OF_DEVICE_MAX} keys and customers of one device in a room`;
+/** A device has a hold for each key and customer, and devices have a limit of their own. */
+async function refuseMany(tx: Tx, tenant: TenantId, user: HeldDevice): Promise<void> {
+  if ((await countHoldsOfUser(tx, tenant, user, HOLDS_OF_USER_MAX)) < HOLDS_OF_USER_MAX) return;
+  const message = `limit reached: at most ${HOLDS_OF_USER_MAX} keys and customers of the devices of one user in a room`;
   throw new Failure('quota_exceeded', { message });
 }
 

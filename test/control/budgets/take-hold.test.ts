@@ -154,15 +154,22 @@ test('a token of another key or customer leaves what an earlier one may still co
   expect(await read(app, stage.tenant, 'key')).toMatchObject({ held: 0n });
 });
 
-test('a device has 20 holds at most, and goes on with those', async () => {
-  await put(app, stage.tenant, wanted({ max: 1_000n * VIDEO_TOKEN }));
-  for (let count = 0; count < 20; count += 1) await mint(stage, 'ann', { customer: `c${count}` });
-  expect(await failureOf(mint(stage, 'ann', { customer: 'c20' }))).toMatchObject({
+test('a user with 1,000 holds gets none for another customer of a device, and goes on with those', async () => {
+  await put(app, stage.tenant, wanted({ max: 10n * VIDEO_TOKEN }));
+  await mint(stage, 'ann', { customer: 'c0' });
+  await app.service.deps.db.query({
+    text: `insert into budget_holds (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
+           select tenant_id, room, username, 'device', key_id, 'c' || i, 0, 0, until, '{}'
+             from budget_holds, generate_series(1, 999) i where tenant_id = $1`,
+    values: [idOf(stage.tenant)],
+  });
+  expect(await failureOf(mint(stage, 'ann', { customer: 'another' }))).toMatchObject({
     reason: 'QUOTA_EXCEEDED',
-    message: 'limit reached: at most 20 keys and customers of one device in a room',
+    message: 'limit reached: at most 1000 keys and customers of the devices of one user in a room',
   });
   await mint(stage, 'ann', { customer: 'c0' });
-  await mint(stage, 'ann', { customer: 'c20', device: deviceOf('another') });
+  await mint(stage, 'ann', { customer: 'another', device: deviceOf('another') });
+  await mint(stage, 'bob', { customer: 'another' });
 });
 
 test('a hold that is made for an earlier token in the same moment is extended, and counts once', async () => {
