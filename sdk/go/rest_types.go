@@ -425,6 +425,8 @@ type ThresholdStatus struct {
 type Budget struct {
 	// As you chose it.
 	ID string `json:"id"`
+	// As tokens and relays know it; a budget that is made again has another one.
+	UID string `json:"uid"`
 	// Id of an API key or a device credential: tokens that it asked for.
 	Key string `json:"key,omitzero"`
 	// A name, in which * stands for any characters: tokens of these rooms.

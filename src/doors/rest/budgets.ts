@@ -59,6 +59,9 @@ const period = words(PERIODS, { description: 'What it is for: each day or month,
 const BudgetSchema = Type.Object(
   {
     id: Type.String({ pattern: BUDGET_ID_PATTERN, description: 'As you chose it' }),
+    uid: Type.String({
+      description: 'As tokens and relays know it; a budget that is made again has another one',
+    }),
     ...scope,
     period,
     limit: AmountSchema,
@@ -198,10 +201,11 @@ const remove = change(
 );
 
 function renderBudget(budget: Budget): Static<typeof BudgetSchema> {
-  const { id, keyId, room, customer, period, hard, shares, max, spent, held, periodStart, createdAt } =
+  const { id, uid, keyId, room, customer, period, hard, shares, max, spent, held, periodStart, createdAt } =
     budget;
   return {
     id,
+    uid,
     ...(keyId !== null && { key: keyId }),
     ...(room !== null && { room }),
     ...(customer !== null && { customer }),

@@ -49,6 +49,7 @@ describe('PUT /v1/budgets/{id}', () => {
       id: 'acme-monthly',
       ...{ key: tenant.keyId, room: 'class-*', customer: 'acme', period: 'month', hard: true },
       alert_percents: [50, 100],
+      uid: expect.stringMatching(/^bu_[0-9a-f]{32}$/),
       limit: amount(5_000_000),
       ...{ spent: amount(0), held: amount(0), free: amount(5_000_000), beyond: amount(0) },
       period_started_at: expect.stringMatching(/^\d{4}-\d\d-01T00:00:00\.000Z$/),

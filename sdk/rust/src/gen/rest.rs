@@ -574,6 +574,8 @@ pub struct AlertThreshold {
 pub struct Budget {
     /// As you chose it.
     pub id: String,
+    /// As tokens and relays know it; a budget that is made again has another one.
+    pub uid: String,
     /// Id of an API key or a device credential: tokens that it asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,

@@ -744,6 +744,8 @@ export interface Operations {
       budgets: {
         /** As you chose it. */
         id: string;
+        /** As tokens and relays know it; a budget that is made again has another one. */
+        uid: string;
         /** Id of an API key or a device credential: tokens that it asked for. */
         key?: string | undefined;
         /** A name, in which `*` stands for any characters: tokens of these rooms. */
@@ -784,6 +786,8 @@ export interface Operations {
     answer: {
       /** As you chose it. */
       id: string;
+      /** As tokens and relays know it; a budget that is made again has another one. */
+      uid: string;
       /** Id of an API key or a device credential: tokens that it asked for. */
       key?: string | undefined;
       /** A name, in which `*` stands for any characters: tokens of these rooms. */
@@ -840,6 +844,8 @@ export interface Operations {
     answer: {
       /** As you chose it. */
       id: string;
+      /** As tokens and relays know it; a budget that is made again has another one. */
+      uid: string;
       /** Id of an API key or a device credential: tokens that it asked for. */
       key?: string | undefined;
       /** A name, in which `*` stands for any characters: tokens of these rooms. */
