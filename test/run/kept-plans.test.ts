@@ -127,6 +127,7 @@ interface Plan {
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
+  readonly Filter?: string;
   readonly Plans?: readonly Plan[];
 }
 
@@ -153,6 +154,38 @@ async function findWhole(asked: readonly KeptStatement[]): Promise<string[]> {
   }
   return found;
 }
+
+/** Columns of an index that a plan compares after it has read the index: they have another collation than what they equal. */
+function comparedLate(plan: Plan, columnsOf: ReadonlyMap<string, readonly string[]>): string[] {
+  const { 'Index Name': index = '', Filter: filter = '' } = plan;
+  // An index cannot answer these anyway.
+  const isOneOf = / OR |NOT |SubPlan/.test(filter);
+  const compared = isOneOf
+    ? []
+    : [...filter.matchAll(/(?:^\(+|AND \(*)(\w+) = /g)].map(([, column]) => column!);
+  const late = compared.filter((column) => columnsOf.get(index)?.includes(column));
+  return [
+    ...late.map((column) => `${index} ${column}`),
+    ...(plan.Plans ?? []).flatMap((each) => comparedLate(each, columnsOf)),
+  ];
+}
+
+test('each statement finds names of another collation by their index', async ({ skip }) => {
+  skip(await isTooOld(), 'the statistics of this PostgreSQL cannot be set');
+  await setRows(200_000);
+  const { rows } = await client.query<{ index: string; columns: string[] }>(
+    `select indexrelid::regclass::text as index, array_agg(attname::text) as columns
+       from pg_index join pg_attribute on attrelid = indexrelid group by indexrelid`,
+  );
+  const columnsOf = new Map(rows.map(({ index, columns }) => [index, columns]));
+  const found: string[] = [];
+  for (const statement of statements.filter(({ text }) => !/^(copy|lock) /.test(text))) {
+    found.push(
+      ...comparedLate(await planOf(statement), columnsOf).map((late) => `${statement.name}: ${late}`),
+    );
+  }
+  expect(found).toEqual([]);
+});
 
 test.for([1_000, 200_000])(
   'each statement finds its rows by a key beside %s others',

@@ -194,7 +194,7 @@ export function addedUsage(s: string, n: string): string {
 
 /**
  * Add usage to sessions. While a participant is present, the session also gets the devices that have been admitted: the
- * second device of a participant appends no event.
+ * second device of a participant appends no event. Names of admissions have another collation: their index is only used with that one.
  */
 export function addToSessions(tenant: TenantId, sums: readonly SessionSum[]): Statement[] {
   if (sums.length === 0) return [];
@@ -207,7 +207,7 @@ export function addToSessions(tenant: TenantId, sums: readonly SessionSum[]): St
                   last_seq = greatest(s.last_seq, n.last_seq),
                   devices = case when s.left_at is null then ${devicesOf(`s.devices || array(
                     select a.device from admissions a where a.tenant_id = $1 and a.room_uid = s.room_uid
-                       and a.username = s.participant)`)} else s.devices end
+                       and a.username = s.participant collate "default")`)} else s.devices end
              from json_to_recordset($2) as n (id text, first_seq bigint, last_seq bigint, ${USAGE_COLUMNS}), locked
             where s.tenant_id = $1 and s.id = n.id and s.id = locked.id`,
       values: [
