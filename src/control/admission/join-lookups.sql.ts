@@ -35,19 +35,18 @@ interface LookupRow extends CredentialInUse, EntryState {
   readonly msLeft: number;
 }
 
-/** Beyond the limit, a join is refused whatever the state is. */
+/** Only those that may join are counted. Beyond the limit, a join is refused whatever the state is. */
 const IS_WITHIN_LIMIT = `counted.points <= ${JOINS_PER_MINUTE}`;
 
 const LOOKUPS = `with shown as materialized (
        select a.at, c.tenant_id, c.id, c.hash, c.publish, c.rooms, c.default_room, w.is_working,
-              m.may_join,
-              case when m.may_join and a.username is not null then coalesce(a.room, c.default_room, $4) end as room,
-              case when m.may_join then a.username end as username, a.device, a.address
+              w.is_working and c.hash = decode(a.hash, 'hex') and cardinality(c.publish) > 0 as may_join,
+              case when a.username is not null then coalesce(a.room, c.default_room, $4) end as room,
+              a.username, a.device, a.address
          from json_to_recordset($1) as a (at integer, credential text, hash text, room text, username text, device text,
                                           address inet)
          join device_credentials c on c.id = a.credential
         cross join lateral (select (${IS_WORKING} and ${NOT_EXPIRED}) as is_working) w
-        cross join lateral (select w.is_working and c.hash = decode(a.hash, 'hex') and cardinality(c.publish) > 0 as may_join) m
      ), counted as (
        ${countingText('select $2 || id as key, count(*)::integer as amount from shown where may_join group by id', '$3')}
      )

@@ -29,8 +29,9 @@ interface Payment {
 }
 
 /**
- * Call it in the transaction that remembers that these charges were spent. `all`: the budgets of the tenant. A hold pays from the budgets that it is part of; what no
+ * Call it in the transaction that remembers that these charges were spent. A hold pays from the budgets that it is part of; what no
  * hold covers is spent all the same, if need be beyond the budget. Appends one event for each share of a budget that is reached.
+ * `all`: the budgets of the tenant.
  */
 export async function spendFromBudgets(
   tx: Tx,
