@@ -2,7 +2,7 @@
 import type { Json } from './driver.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
-const UID = /^rm_[0-9a-f]{32}$/;
+const ROOM_UID = /^rm_[0-9a-f]{32}$/;
 const KEY_ID = /^[0-9a-f]{16}$/;
 const TEXT = /./;
 
@@ -20,8 +20,8 @@ const MASKS: Readonly<Record<string, RegExp>> = {
       ...['fire_time', 'retire_time', 'revoke_time', 'replaced_retire_time', 'old_credential_retire_time'],
     ].map((name) => [name, TIME]),
   ),
-  uid: UID,
-  room_uid: UID,
+  uid: /^(rm|bu)_[0-9a-f]{32}$/,
+  room_uid: ROOM_UID,
   id: /^((wd|ban|er|wh|evt|au|se|gr)_[0-9a-f]{32}|whd_\d+|pi_\w+|t_[0-9a-f]{16}|[0-9a-f]{16}|\d+)$/,
   key_id: /^([0-9a-f]{16}|[A-Za-z0-9_-]{43})$/,
   watchdog_id: /^wd_[0-9a-f]{32}$/,

@@ -101,7 +101,7 @@ describe('an automatic top-up', () => {
 
   test('that was given up without an answer', async () => {
     const tenant = await kit.toppedUp();
-    await kit.abandonedAttempt(tenant, { hoursAgo: 24 });
+    await kit.abandonedAttempt(tenant, { hoursAgo: 24, leaseSeconds: 3600 });
     await kit.makeDue(tenant);
     await kit.finished(tenant);
     expect(await told(tenant)).toEqual(['provider_timeout']);
@@ -109,7 +109,7 @@ describe('an automatic top-up', () => {
 
   test('that was withdrawn after it was sent', async () => {
     const tenant = await kit.toppedUp();
-    await kit.abandonedAttempt(tenant, { hoursAgo: 1 });
+    await kit.abandonedAttempt(tenant, { hoursAgo: 1, leaseSeconds: 3600 });
     await kit.setTopUp(tenant, { enabled: false });
     await kit.makeDue(tenant);
     await kit.finished(tenant);
