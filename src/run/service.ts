@@ -54,6 +54,7 @@ import {
   type QueueLimits,
 } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
+import { UnpaidRecords } from '../money/usage/unpaid-records.ts';
 import { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
 import type { MailsShown } from '../outward/mail/mail.ts';
 import { SmtpMailer } from '../outward/mail/mailer.ts';
@@ -325,6 +326,7 @@ export function makeDeps({
         ...chargeLimits,
       },
     ),
+    unpaidRecords: new UnpaidRecords(db),
     keyLookups,
     failedKeys: new FailedKeys(db),
     lastUses: new LastUses(backgroundDb),

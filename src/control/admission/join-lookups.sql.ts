@@ -85,8 +85,10 @@ async function lookUpAtOnce(
   const windowOf = new Map(
     counted.map(({ credentialId, points, msLeft }) => [credentialId, { points, msLeft }]),
   );
-  const ids = counted.map(({ credentialId }) => credentialId);
-  const windows = windowsOf(ids, (id) => windowOf.get(id)!);
+  const windows = windowsOf(
+    counted.map(({ credentialId }) => ({ key: credentialId, amount: 1 })),
+    (id) => windowOf.get(id)!,
+  );
   const found = shown.map((): JoinLookup | undefined => undefined);
   for (const { at, mayJoin, points, msLeft: _, ...row } of rows) {
     const isLookedUp = mayJoin && shown[at]!.joining && points <= JOINS_PER_MINUTE;
@@ -104,8 +106,8 @@ async function lookUpInSteps(
     const found = credentials.get(id);
     return found?.isWorking === true && found.hash.equals(hash) && found.publish.length > 0;
   };
-  const keys = shown.filter(mayJoin).map(({ id }) => joinsKeyOf(id));
-  const windows = keys.length > 0 ? await countEach(db, JOINS_WINDOW_SECONDS, keys) : [];
+  const counts = shown.filter(mayJoin).map(({ id }) => ({ key: joinsKeyOf(id), amount: 1 }));
+  const windows = counts.length > 0 ? await countEach(db, JOINS_WINDOW_SECONDS, counts) : [];
   return shown.map((each) => {
     const found = credentials.get(each.id);
     return found && { ...found, joins: mayJoin(each) ? windows.shift() : undefined, state: undefined };

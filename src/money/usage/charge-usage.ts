@@ -27,6 +27,7 @@ import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known, typ
 import { type ChargeQueue, RETRY_AFTER_SECONDS } from './charge-queue.ts';
 import { Buffers } from './copy-rows.ts';
 import { tellConflicts } from './tell-conflicts.ts';
+import type { UnpaidRecords } from './unpaid-records.ts';
 import {
   copyRecords,
   findKnown,
@@ -48,6 +49,7 @@ export interface ChargeDeps extends EventDeps {
   readonly metrics: EventDeps['metrics'] & UsageMetrics & LedgerMetrics;
   readonly rates: RateCards;
   readonly charges: ChargeQueue;
+  readonly unpaidRecords: UnpaidRecords;
   /** Notes which participants the records show as present. */
   readonly sightings: { note(tenant: TenantId, records: UsageRecords): void };
   /** Wakes the top-up worker of this process. A lost call only delays a top-up. */
@@ -57,15 +59,17 @@ export interface ChargeDeps extends EventDeps {
 
 /**
  * Charges the batch as a whole or not at all. Resolves after the commit. Fails with `overloaded` if it cannot be
- * charged now, also if the balance would leave its range: the relay keeps the batch and sends it again.
+ * charged now, also if the balance would leave its range, and with `too_many_requests` beyond what a tenant that never paid
+ * may report: the relay keeps the batch and sends it again.
  */
 export async function chargeUsage(
   deps: ChargeDeps,
   { tenant, tenantStatus }: Pick<LimitedCaller, 'tenant' | 'tenantStatus'>,
   records: UsageRecords,
 ): Promise<ChargeOutcome> {
-  const stop = deps.metrics.chargeDuration.startTimer();
   const hasPaid = tenantStatus !== 'pending';
+  if (!hasPaid) await deps.unpaidRecords.count(tenant, records.length);
+  const stop = deps.metrics.chargeDuration.startTimer();
   const outcome = await deps.charges.charge({ tenant, records }, hasPaid).catch((error: unknown) => {
     if (isPassing(error)) throw new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS, cause: error });
     if (!alarmIfOutOfRange(deps, error)) throw error;

@@ -21,6 +21,13 @@ test('counts that come together are counted one by one, for each key', async () 
   expect(b).toStrictEqual([undefined, undefined]);
 });
 
+test('what is more than one is counted as a whole', async () => {
+  const limit = limitOf('amounts');
+  const counted = await Promise.all([limit.count('a', 10, 6), limit.count('a', 10, 4), limit.count('a', 10, 1)]);
+  expect(counted.map((waitMs) => waitMs === undefined)).toStrictEqual([true, true, false]);
+  expect(await limit.add('a', 5)).toMatchObject({ points: 16 });
+});
+
 test('several processes count together', async () => {
   const limits = [limitOf('shared'), limitOf('shared')];
   const counted = (await Promise.all(limits.map((limit) => times(20, () => limit.count('a', 30))))).flat();

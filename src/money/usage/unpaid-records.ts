@@ -1,0 +1,47 @@
+/**
+ * Limits the records of each tenant that never paid, counted across all processes: each record is kept for ever, and
+ * anyone can sign up. A paying tenant has no such limit.
+ */
+import type { Pool } from '../../base/db/pool.ts';
+import { Failure } from '../../base/failure.ts';
+import { RateLimit } from '../../base/limits/rate-limit.ts';
+import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+
+/** Repeated ones count. */
+export const UNPAID_RECORDS_PER_DAY = 1_000_000;
+
+const DAY_SECONDS = 86_400;
+/** The tenant may have paid by then. */
+const RETRY_AFTER_SECONDS = 60;
+
+export class UnpaidRecords {
+  readonly #max: number;
+  readonly #limit: RateLimit;
+  /** When the days of tenants beyond the limit end, in ms of `performance.now()`: no statement is spent on them. */
+  readonly #endsAt = new Map<TenantId, number>();
+
+  constructor(db: Pool, max = UNPAID_RECORDS_PER_DAY) {
+    this.#max = max;
+    this.#limit = new RateLimit(db, { name: 'unpaid_records', seconds: DAY_SECONDS });
+  }
+
+  /** Count the records of a batch. Throws `too_many_requests` beyond the limit of a day, which begins with its first batch. */
+  async count(tenant: TenantId, records: number): Promise<void> {
+    if (records === 0) return;
+    const endsAt = this.#endsAt.get(tenant);
+    if (endsAt !== undefined && performance.now() < endsAt) throw this.#beyond();
+    this.#endsAt.delete(tenant);
+    const waitMs = await this.#limit.count(renderTenantId(tenant), this.#max, records);
+    if (waitMs === undefined) return;
+    this.#endsAt.set(tenant, performance.now() + waitMs);
+    throw this.#beyond();
+  }
+
+  #beyond(): Failure {
+    return new Failure('too_many_requests', {
+      message: `limit reached: at most ${this.#max} usage records a day before the first payment`,
+      metadata: { limit: 'unpaid_records_per_day', max: String(this.#max) },
+      retryAfter: RETRY_AFTER_SECONDS,
+    });
+  }
+}

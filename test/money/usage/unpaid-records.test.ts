@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { UNPAID_RECORDS_PER_DAY } from '../../../src/money/usage/unpaid-records.ts';
+import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+
+const app = useService();
+
+const report = (tenant: TestTenant, count: number) =>
+  app.request('POST', '/v1/usage', {
+    key: tenant.relayKey,
+    body: { records: Array.from({ length: count }, () => usageRecord()) },
+  });
+
+/** Leave the tenant's day so many records. */
+async function leave(tenant: TestTenant, records: number): Promise<void> {
+  await report(tenant, 1);
+  const { rowCount } = await app.service.deps.db.query('update rate_limits set points = $2 where key = $1', [
+    `unpaid_records:${tenant.id}`,
+    UNPAID_RECORDS_PER_DAY - records,
+  ]);
+  expect(rowCount).toBe(1);
+}
+
+describe('the records of a day', () => {
+  test('of a tenant that never paid are limited, until it pays', async () => {
+    const tenant = await app.signUp();
+    await leave(tenant, 3);
+    expect(await report(tenant, 3)).toMatchObject({ status: 200, json: { charged: 3, admitted: false } });
+    for (const attempt of [1, 2]) {
+      const refused = await report(tenant, attempt);
+      expect(refused).toMatchObject({
+        status: 429,
+        json: { error: 'limit reached: at most 1000000 usage records a day before the first payment' },
+      });
+      expect(refused.headers.get('retry-after')).toBe('60');
+    }
+    expect(await report(tenant, 0)).toMatchObject({ status: 200, json: { charged: 0 } });
+    await app.pay(tenant, { cents: 2000 });
+    await expect.poll(async () => (await report(tenant, 2)).status).toBe(200);
+  });
+
+  test('of a tenant that paid are not counted', async () => {
+    const tenant = await app.paidTenant({ cents: 2000 });
+    await report(tenant, 5);
+    const { rows } = await app.service.deps.db.query('select from rate_limits where key = $1', [
+      `unpaid_records:${tenant.id}`,
+    ]);
+    expect(rows).toStrictEqual([]);
+  });
+
+  test('come back when the day has ended', async () => {
+    const tenant = await app.signUp();
+    await leave(tenant, 0);
+    await app.service.deps.db.query(
+      `update rate_limits set expire = extract(epoch from now()) * 1000 where key = $1`,
+      [`unpaid_records:${tenant.id}`],
+    );
+    expect((await report(tenant, 1)).status).toBe(200);
+  });
+});
