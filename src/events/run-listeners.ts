@@ -8,8 +8,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTransaction } from '../base/db/transaction.ts';
 import type { BaseDeps } from '../base/deps.ts';
-import { retryAfterSeconds } from '../base/lib/retry-schedule.ts';
 import { renderTenantId, type TenantId } from '../base/tenants/tenant.ts';
+import { retryAfterSeconds } from '../base/tenants/turn-backoff.ts';
 import type { Listener } from './listener.ts';
 import type { ListenerMetrics } from './listener-metrics.ts';
 import { findTurns, finishTurn, listLags, listNextEvents, lockCursor, noteFailure } from './turns.sql.ts';

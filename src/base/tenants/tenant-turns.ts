@@ -1,7 +1,7 @@
 /** Turns of tenants in a job that goes through all that have something to do. */
 import type { BaseDeps } from '../deps.ts';
-import { retryAfterSeconds } from '../lib/retry-schedule.ts';
 import { renderTenantId, type TenantId } from './tenant.ts';
+import { retryAfterSeconds } from './turn-backoff.ts';
 
 /**
  * A tenant whose turn fails is left out for a while, each time longer, so that it does not hold back the others. This process

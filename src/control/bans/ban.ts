@@ -19,9 +19,6 @@ export interface Subject {
 /** Ten years. A longer ban must be permanent. */
 export const BAN_MS_MAX = 3_650 * 86_400_000;
 
-/** Active at once per tenant, because every join is checked against each of them. */
-export const ADDRESS_BANS_MAX = 1_000;
-
 export interface Ban {
   readonly id: string;
   /** Name of the room, which may end and be made again; `null`: every room of the tenant. */

@@ -11,8 +11,9 @@ import { takePlace } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
+import { ADDRESS_BANS_MAX } from '../bans/address-range.ts';
 import type { Subject } from '../bans/ban.ts';
-import { ADDRESS_BANS_MAX, BANS_LIMIT, type Ban } from '../bans/ban.ts';
+import { BANS_LIMIT, type Ban } from '../bans/ban.ts';
 import {
   countActiveBans,
   countAddressBans,

@@ -7,7 +7,7 @@ import { Failure } from '../../base/failure.ts';
 import { networkOf } from '../../base/lib/address.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantLimit } from '../../base/tenants/limits.ts';
-import { StreamPlaces } from '../streams/stream-places.ts';
+import { OpenStreams } from '../streams/open-streams.ts';
 
 export const RELAY_STREAMS_LIMIT = {
   name: 'relay_streams',
@@ -25,7 +25,7 @@ const KEYLESS_PER_ADDRESS_MAX = 200;
 const RETRY_AFTER_SECONDS = 5;
 
 export class FollowerLimit {
-  readonly #withKey: StreamPlaces;
+  readonly #withKey: OpenStreams;
   readonly #keylessMax: number;
   readonly #perNetwork = new Map<string, number>();
   #keyless = 0;
@@ -35,7 +35,7 @@ export class FollowerLimit {
     const shareOf = (part: number) => Math.ceil(connectionsMax * part);
     this.#keylessMax = shareOf(KEYLESS_SHARE);
     const max = shareOf(RELAY_STREAMS_SHARE);
-    this.#withKey = new StreamPlaces(RELAY_STREAMS_LIMIT, { max, reserved: max - shareOf(NEVER_PAID_SHARE) });
+    this.#withKey = new OpenStreams(RELAY_STREAMS_LIMIT, { max, reserved: max - shareOf(NEVER_PAID_SHARE) });
   }
 
   /**

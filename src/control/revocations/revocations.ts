@@ -10,8 +10,8 @@ import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { audienceOf } from '../../access/tokens/participant-token.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { renderNetwork } from '../bans/address-range.ts';
 import type { SubjectKind } from '../bans/ban.ts';
-import { renderNetwork } from '../moderation/address-range.ts';
 import type { ExpelReason } from '../rooms/participant.ts';
 import type { EndReason } from '../rooms/room.ts';
 

@@ -5,7 +5,7 @@
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantLimit } from '../../base/tenants/limits.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { isActive, StreamPlaces, tooManyStreams } from './stream-places.ts';
+import { isActive, OpenStreams, tooManyStreams } from './open-streams.ts';
 
 export const STREAMS_LIMIT = {
   name: 'event_streams',
@@ -27,7 +27,7 @@ interface Waiting {
 }
 
 export class StreamLimit {
-  readonly #places = new StreamPlaces(STREAMS_LIMIT, { max: STREAMS_MAX, reserved: STREAMS_RESERVED });
+  readonly #places = new OpenStreams(STREAMS_LIMIT, { max: STREAMS_MAX, reserved: STREAMS_RESERVED });
   /** Tenants whose snapshots are being read, and whether they are active. */
   readonly #reading = new Map<TenantId, boolean>();
   readonly #waiting: Waiting[] = [];

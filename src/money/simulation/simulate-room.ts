@@ -9,11 +9,6 @@ import { CURRENT_RULE, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
 import { priceRoom, type RoomPrice, type SimulatedParticipants } from './room-price.ts';
 
-/** Lines of one simulation. */
-export const LINES_MAX = 50;
-/** Participants of one line. */
-export const LINE_PARTICIPANTS_MAX = 100_000;
-
 export interface SimulationDeps extends Pick<BaseDeps, 'db'> {
   readonly rates: RateCards;
   readonly config: { readonly billingRounding: Rounding };

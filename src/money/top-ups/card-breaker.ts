@@ -19,7 +19,7 @@ const DECLINES_PER_CARD_MAX = 12;
 const DECLINES_DAYS = 30;
 
 /** Why the card may not be charged now, and until when. */
-export interface Hold {
+export interface CardHold {
   readonly error: string;
   readonly until: Date | 'infinity';
 }
@@ -35,7 +35,7 @@ export async function backOffCard(
 }
 
 /** `undefined`: the card may be charged. */
-export async function findCardHold(tx: Tx, fingerprint: string): Promise<Hold | undefined> {
+export async function findCardHold(tx: Tx, fingerprint: string): Promise<CardHold | undefined> {
   const blocked = await findBlockedUntil(tx, fingerprint);
   const exhausted = await isExhausted(tx, fingerprint);
   if (!blocked && !exhausted) return undefined;

@@ -5,9 +5,6 @@ export const CONFLICT_EVENTS = {
   conflicting_duplicates: 'Relays report ids of usage records again with other values.',
 } as const;
 
-/** A tenant is told at most once in so long, otherwise a broken relay would fill the log. */
-export const HOURS_BETWEEN_CONFLICTS = 1;
-
 /** At most this many ids are in one event. */
 export const CONFLICT_IDS_MAX = 10;
 

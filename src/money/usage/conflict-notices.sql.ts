@@ -1,7 +1,7 @@
 /** SQL of `conflict_notices`: the conflicts of a tenant that were not told yet. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { CONFLICT_IDS_MAX, type ConflictingDuplicates, HOURS_BETWEEN_CONFLICTS } from './conflict-events.ts';
+import { CONFLICT_IDS_MAX, type ConflictingDuplicates } from './conflict-events.ts';
 
 /** `ids` are the first ones, each once. The account must be locked. */
 export async function addConflicts(
@@ -22,18 +22,27 @@ export async function addConflicts(
 
 const RESET = `set told_at = now(), reports = 0, first_at = null, ids = '{}'`;
 const UNTOLD = `tenant_id as tenant, reports::integer as count, first_at as "firstAt", ids`;
-const IS_DUE = `reports > 0 and (told_at is null or told_at <= now() - interval '${HOURS_BETWEEN_CONFLICTS} hours')`;
+/** They were not told within the last `hours`, SQL. */
+const isDue = (hours: string) =>
+  `reports > 0 and (told_at is null or told_at <= now() - ${hours} * interval '1 hour')`;
 
-/** The conflicts of the tenant, if it may be told of them now. From now on they are told. The account must be locked. */
-export async function takeConflicts(tx: Tx, tenant: TenantId): Promise<ConflictingDuplicates | undefined> {
+/**
+ * The conflicts of the tenant, if none were told within the last `hours`. From now on they are told. The account must be
+ * locked.
+ */
+export async function takeConflicts(
+  tx: Tx,
+  tenant: TenantId,
+  hours: number,
+): Promise<ConflictingDuplicates | undefined> {
   const { rows } = await tx.query<ConflictingDuplicates>({
     name: 'take-conflicts',
     text: `with due as (
-             select ${UNTOLD} from conflict_notices where tenant_id = $1 and ${IS_DUE} for no key update
+             select ${UNTOLD} from conflict_notices where tenant_id = $1 and ${isDue('$2')} for no key update
            )
            update conflict_notices n ${RESET} from due where n.tenant_id = due.tenant
            returning due.count, due."firstAt", due.ids`,
-    values: [tenant],
+    values: [tenant, hours],
   });
   return rows[0];
 }
@@ -41,17 +50,18 @@ export async function takeConflicts(tx: Tx, tenant: TenantId): Promise<Conflicti
 /** The same of up to `limit` tenants, except of those to which a charge is adding at this moment. */
 export async function takeWaitingConflicts(
   tx: Tx,
+  hours: number,
   limit: number,
 ): Promise<(ConflictingDuplicates & { readonly tenant: TenantId })[]> {
   const { rows } = await tx.query<ConflictingDuplicates & { tenant: TenantId }>({
     name: 'take-waiting-conflicts',
     text: `with due as (
-             select ${UNTOLD} from conflict_notices where ${IS_DUE}
-              order by told_at for no key update skip locked limit $1
+             select ${UNTOLD} from conflict_notices where ${isDue('$1')}
+              order by told_at for no key update skip locked limit $2
            )
            update conflict_notices n ${RESET} from due where n.tenant_id = due.tenant
            returning due.tenant, due.count, due."firstAt", due.ids`,
-    values: [limit],
+    values: [hours, limit],
   });
   return rows;
 }

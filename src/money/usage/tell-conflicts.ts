@@ -13,6 +13,9 @@ import { CONFLICT_IDS_MAX, conflictingDuplicates } from './conflict-events.ts';
 import { addConflicts, takeConflicts, takeWaitingConflicts } from './conflict-notices.sql.ts';
 import type { UsageRecord } from './usage-record.ts';
 
+/** A tenant is told at most once in so long, otherwise a broken relay would fill the log. */
+const HOURS_BETWEEN_CONFLICTS = 1;
+
 const AT_ONCE = 100;
 
 /** Returns whether an event was appended. The account must be locked. */
@@ -23,7 +26,7 @@ export async function tellConflicts(
 ): Promise<boolean> {
   const ids = [...new Set(conflicts.map(({ id }) => id))].slice(0, CONFLICT_IDS_MAX);
   await addConflicts(tx, tenant, { count: conflicts.length, ids });
-  const told = await takeConflicts(tx, tenant);
+  const told = await takeConflicts(tx, tenant, HOURS_BETWEEN_CONFLICTS);
   if (told) await appendEvents(tx, tenant, [conflictingDuplicates(told)]);
   return told !== undefined;
 }
@@ -35,7 +38,7 @@ export async function tellWaitingConflicts(deps: EventDeps): Promise<void> {
 
 async function tellSome({ db, events }: EventDeps): Promise<number> {
   const told = await inTransaction(db, async (tx) => {
-    const taken = await takeWaitingConflicts(tx, AT_ONCE);
+    const taken = await takeWaitingConflicts(tx, HOURS_BETWEEN_CONFLICTS, AT_ONCE);
     for (const each of taken) await appendEvents(tx, each.tenant, [conflictingDuplicates(each)]);
     return taken;
   });

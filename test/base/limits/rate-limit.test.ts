@@ -23,7 +23,11 @@ test('counts that come together are counted one by one, for each key', async () 
 
 test('what is more than one is counted as a whole', async () => {
   const limit = limitOf('amounts');
-  const counted = await Promise.all([limit.count('a', 10, 6), limit.count('a', 10, 4), limit.count('a', 10, 1)]);
+  const counted = await Promise.all([
+    limit.count('a', 10, 6),
+    limit.count('a', 10, 4),
+    limit.count('a', 10, 1),
+  ]);
   expect(counted.map((waitMs) => waitMs === undefined)).toStrictEqual([true, true, false]);
   expect(await limit.add('a', 5)).toMatchObject({ points: 16 });
 });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { retryAfterSeconds } from '../../../src/base/lib/retry-schedule.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { TenantTurns } from '../../../src/base/tenants/tenant-turns.ts';
+import { retryAfterSeconds } from '../../../src/base/tenants/turn-backoff.ts';
 
 const ANN = parseTenantId('t_0000000000000001')!;
 const BOB = parseTenantId('t_0000000000000002')!;

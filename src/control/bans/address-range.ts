@@ -5,6 +5,9 @@ import ipaddr from 'ipaddr.js';
 const IPV4_BITS_MIN = 8;
 const IPV6_BITS_MIN = 16;
 
+/** Bans of ranges and addresses that are active at once in a tenant, because every join is checked against each of them. */
+export const ADDRESS_BANS_MAX = 1_000;
+
 const RANGE = /^([0-9a-f.:]+)\/(0|[1-9][0-9]{0,2})$/i;
 /** Up to four digits each, because the parser accepts any number. */
 const GROUPS = /^(?:[0-9a-f]{0,4}:)+[0-9a-f]{0,4}$/i;

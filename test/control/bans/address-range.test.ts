@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseAddressRange, renderNetwork } from '../../../src/control/moderation/address-range.ts';
+import { parseAddressRange, renderNetwork } from '../../../src/control/bans/address-range.ts';
 import { useDatabase } from '../../support/database.ts';
 
 const database = useDatabase();

@@ -9,7 +9,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 
 const RETRY = { retryAfter: 5 };
 
-export class StreamPlaces {
+export class OpenStreams {
   readonly #limit: TenantLimit;
   readonly #max: number;
   readonly #reserved: number;
