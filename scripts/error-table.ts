@@ -1,5 +1,6 @@
 /** The table of control-plane failures, `proto/boxoffice/control/v1/errors.json`: its form, and what it says of each method. */
 import { readFileSync } from 'node:fs';
+import { BudgetService } from '@boxoffice/contract/budget_service';
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { RoomService } from '@boxoffice/contract/room_service';
@@ -9,7 +10,14 @@ import type { DescMethod } from '@bufbuild/protobuf';
 
 const TABLE_URL = new URL('../proto/boxoffice/control/v1/errors.json', import.meta.url);
 
-export const SERVICES = [RoomService, ParticipantService, ModerationService, TokenService, WatchdogService];
+export const SERVICES = [
+  RoomService,
+  ParticipantService,
+  ModerationService,
+  TokenService,
+  WatchdogService,
+  BudgetService,
+];
 
 interface Condition {
   /** A field that a method's request must have for the condition to apply. Absent: it applies to every method. */

@@ -1123,8 +1123,8 @@ type MintClientToken struct {
 	AgeVerified bool `json:"age_verified,omitzero"`
 	// The device's address, to check against banned ranges; if empty, only relays check it.
 	ClientAddress string `json:"client_address,omitzero"`
-	// Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty: none.
-	// Choose one that names no person.
+	// Your own name for the customer that the user belongs to, for budgets: one line of 1 to 128 characters,
+	// without marks of direction; empty: none. Choose one that names no person.
 	Customer string `json:"customer,omitzero"`
 }
 

@@ -48,7 +48,9 @@ describe('the SDK for TypeScript', () => {
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(operations.filter((each) => !texts.includes(`'${each}'`))).toStrictEqual(WITHOUT_METHOD);
-    const methods = SERVICES.flatMap((service) => service.methods.map(({ localName }) => localName));
+    // The SDKs set budgets over REST, as alerts and the other settings of money.
+    const services = SERVICES.filter(({ name }) => name !== 'BudgetService');
+    const methods = services.flatMap((service) => service.methods.map(({ localName }) => localName));
     expect(methods.filter((each) => !texts.includes(`method.${each}`))).toStrictEqual([]);
   });
 

@@ -1,4 +1,6 @@
 /** A client of the control plane for tests: plain grpc-js, with decoded error details. */
+
+import { BudgetService } from '@boxoffice/contract/budget_service';
 import {
   BadRequestSchema,
   ErrorInfoSchema,
@@ -33,6 +35,7 @@ export const SERVICES = [
   ModerationService,
   TokenService,
   WatchdogService,
+  BudgetService,
 ] as const;
 
 /** A failed call, as received on the wire. */

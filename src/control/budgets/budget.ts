@@ -5,6 +5,8 @@
  * A soft one only tells.
  */
 import { matchesRoom } from '../../access/rights/room-names.ts';
+import { invalidField } from '../../base/failure.ts';
+import { isOneLine } from '../../base/lib/one-line.ts';
 import type { TenantLimit } from '../../base/tenants/limits.ts';
 import { type Period, startOfPeriod } from './period.ts';
 
@@ -24,6 +26,18 @@ export const BUDGET_MICROS_MAX = Number.MAX_SAFE_INTEGER;
 export const SHARES_MAX = 10;
 /** In percent. */
 export const SHARE_MAX = 100;
+
+/** A customer's label, as it was given: spaces around it are part of it. Empty: `null`. Fails with `invalid_request`. */
+export function parseCustomer(text: string): string | null {
+  if (text === '') return null;
+  if ((text.length > CUSTOMER_LENGTH_MAX && [...text].length > CUSTOMER_LENGTH_MAX) || !isOneLine(text)) {
+    throw invalidField(
+      'customer',
+      `must be one line of up to ${CUSTOMER_LENGTH_MAX} characters, without marks of direction`,
+    );
+  }
+  return text;
+}
 
 /** What usage a budget is of: that which has all that is not null. */
 export interface BudgetScope {

@@ -24,6 +24,21 @@ export async function listBudgets(db: Db, tenant: TenantId): Promise<Budget[]> {
   return rows;
 }
 
+/** Up to `limit` with an id after `after`, in the order of their ids. */
+export async function listBudgetPage(
+  db: Db,
+  tenant: TenantId,
+  after: string,
+  limit: number,
+): Promise<Budget[]> {
+  const { rows } = await db.query<Budget>({
+    name: 'list-budget-page',
+    text: `select ${COLUMNS} from budgets where tenant_id = $1 and id > $2 order by id limit $3`,
+    values: [tenant, after, limit],
+  });
+  return rows;
+}
+
 /** Those that may cover a token of this key and customer. Their rooms have still to be compared. */
 export async function listBudgetsFor(
   db: Db,

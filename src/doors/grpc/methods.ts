@@ -35,7 +35,7 @@ import { once } from '../../base/idempotency/once.ts';
 import type { AddressRange } from '../../base/lib/address.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { countLimitRefusal } from '../../base/tenants/limits.ts';
-import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import { parseTenantId, type TenantId, type TenantStatus } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { clientAddress } from './client-address.ts';
 import { type GrpcStatus, statusOf, UnavailableError } from './errors.ts';
@@ -63,6 +63,8 @@ export interface Method {
   readonly waits?: boolean;
   /** The method shares its statements with other calls. */
   readonly isGathered?: boolean;
+  /** States of the tenant in which the method is refused. Every method is refused to one that is deleted. */
+  readonly closedTo?: readonly TenantStatus[];
   run(call: Call, request: Message, send: (answer: Answer) => Promise<void>): Promise<Answer | undefined>;
 }
 
@@ -77,7 +79,7 @@ type Response<M extends DescMethod> = MessageInitShape<M['output']>;
 export function query<M extends Unary>(
   desc: M,
   answer: (call: Call, request: Request<M>) => Promise<Response<M>>,
-  options: Pick<Method, 'timeoutMs' | 'waits' | 'isGathered'> = {},
+  options: Pick<Method, 'timeoutMs' | 'waits' | 'isGathered' | 'closedTo'> = {},
 ): Method {
   return {
     desc,
@@ -94,9 +96,11 @@ export function command<M extends Unary, Input>(
   desc: M,
   parse: (request: Request<M>) => Input,
   effect: (tx: Tx, call: Call, input: Input) => Promise<Response<M>>,
+  options: Pick<Method, 'closedTo'> = {},
 ): Method {
   return {
     desc,
+    ...options,
     run: async (call, request) => {
       const input = parse(request as Request<M>);
       const { idempotencyKey } = request as Message & { idempotencyKey: string };
@@ -253,7 +257,7 @@ async function serve(
   try {
     const caller = await authenticateCaller(door, incoming);
     keyId = caller.keyId;
-    const request = readRequest(incoming.request, caller);
+    const request = readRequest(incoming.request, caller, method);
     await work(callOf(door, incoming, requestId, caller), request);
   } catch (error) {
     failed = statusOf(error, requestId, incoming.request);
@@ -309,12 +313,12 @@ export function unreadable(): Failure {
 }
 
 /** Returns the request if it is about the caller's own tenant. */
-function readRequest(request: unknown, caller: AuthenticatedCaller): Message {
+function readRequest(request: unknown, caller: AuthenticatedCaller, { closedTo = [] }: Method): Message {
   if (request === MALFORMED) throw unreadable();
   const { tenant } = request as Message & { tenant: string };
   if (tenant === '') throw invalidField('tenant', 'is required');
   if (parseTenantId(tenant) !== caller.tenant) throw new Failure('other_tenant');
-  if (caller.tenantStatus === 'deleted') throw new Failure('tenant_not_active');
+  if (['deleted', ...closedTo].includes(caller.tenantStatus)) throw new Failure('tenant_not_active');
   return request as Message;
 }
 

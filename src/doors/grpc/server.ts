@@ -6,6 +6,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BudgetService } from '@boxoffice/contract/budget_service';
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { ParticipantService } from '@boxoffice/contract/participant_service';
 import { RoomService } from '@boxoffice/contract/room_service';
@@ -14,6 +15,7 @@ import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js';
 import { parseRange } from '../../base/lib/address.ts';
 import type { Deps } from '../deps.ts';
+import { budgetMethods } from './budgets.ts';
 import { serveHealth } from './health.ts';
 import { makeInterceptors } from './interceptors.ts';
 import { MESSAGE_BYTES_MAX } from './limits.ts';
@@ -33,6 +35,7 @@ const SERVICES = [
   { service: ModerationService, methods: moderationMethods },
   { service: TokenService, methods: tokenMethods },
   { service: WatchdogService, methods: watchdogMethods },
+  { service: BudgetService, methods: budgetMethods },
 ] as const;
 
 const NAMES = SERVICES.map(({ service }) => service.typeName);

@@ -16,7 +16,7 @@ import { RANK_MAX } from '../../access/rights/key-ceiling.ts';
 import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { type Failure, invalidField } from '../../base/failure.ts';
 import { type MintRequest, mintClientToken } from '../../control/admission/mint-client-token.ts';
-import { CUSTOMER_LENGTH_MAX } from '../../control/budgets/budget.ts';
+import { parseCustomer } from '../../control/budgets/budget.ts';
 import {
   parseCapabilities,
   parseClientAddress,
@@ -117,7 +117,7 @@ function parseMint(request: MintClientTokenRequest): MintRequest {
     lifetimeSeconds: parseLifetime(request),
     ageVerified: request.ageVerified,
     address: parseClientAddress(request.clientAddress),
-    customer: request.customer === '' ? null : parseText(request.customer, 'customer', CUSTOMER_LENGTH_MAX),
+    customer: parseCustomer(request.customer),
   };
 }
 

@@ -8,6 +8,7 @@ import { newKey } from '../../../src/access/keys/api-key.ts';
 import { renderToken } from '../../../src/doors/grpc/fields.ts';
 import {
   ABSENT_ROOM,
+  BUDGETS,
   FOREIGN_ROOM,
   type KeyName,
   thumbprintOf,
@@ -114,6 +115,16 @@ export const VALID: Readonly<Record<string, (world: World) => Fields>> = {
     updateMask: { paths: ['empty_for', 'action', 'warn_before'] },
   }),
   'WatchdogService.DeleteWatchdog': () => ({ id: WATCHDOGS.armed }),
+  'BudgetService.SetBudget': () => ({
+    id: 'new',
+    customer: 'acme',
+    period: 'month',
+    limitMicros: 5_000_000n,
+    alertPercents: [80, 50],
+  }),
+  'BudgetService.GetBudget': () => ({ id: BUDGETS.own }),
+  'BudgetService.ListBudgets': () => ({}),
+  'BudgetService.DeleteBudget': () => ({ id: BUDGETS.own }),
 };
 
 /** Ways that each set one field to a value. */
@@ -220,6 +231,10 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
     ...values('tenant', { absent: 't_0123456789abcdef', malformed: 't_1', NUL: '\0' }),
   ],
   tenant_deleted: [{ what: 'deleted', world: 'deleted' }],
+  tenant_closed: [
+    { what: 'suspended', world: 'suspended' },
+    { what: 'archived', world: 'archived' },
+  ],
 
   idempotency_key_malformed: values('idempotencyKey', {
     'too long': 'a'.repeat(129),
@@ -345,6 +360,32 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
   ],
   warn_before_malformed: inside('watchdog', 'warnBefore', { negative: NEGATIVE, far: FAR, mixed: MIXED }),
   warn_before_unfit: inside('watchdog', 'warnBefore', { 'as long': HOUR }),
+  budget_id_malformed: values('id', {
+    empty: '',
+    'in capitals': 'Acme',
+    long: 'a'.repeat(65),
+    dash: '-a',
+    NUL: 'a\0',
+  }),
+  key_id_malformed: values('key', { short: 'abc', upper: 'A'.repeat(16), NUL: '\0' }),
+  budget_room_malformed: values('room', { 'with a space': 'a b', 'too long': LONG, NUL: '\0' }),
+  customer_malformed: values('customer', {
+    'too long': 'a'.repeat(129),
+    NUL: '\0',
+    'two lines': 'a\nb',
+    'another direction': '\u202ea',
+  }),
+  period_unknown: values('period', { empty: '', week: 'week', 'in capitals': 'DAY' }),
+  limit_malformed: values('limitMicros', {
+    negative: -1n,
+    'of 2^53': 2n ** 53n,
+    'of int64': 2n ** 63n - 1n,
+  }),
+  percent_malformed: values('alertPercents', { zero: [0], negative: [-1], more: [101] }),
+  percents_malformed: values('alertPercents', {
+    twice: [50, 50],
+    '11': Array.from({ length: 11 }, (_, at) => at + 1),
+  }),
 
   room_not_found: [inRoom('absent', ABSENT_ROOM.name), inRoom('foreign', FOREIGN_ROOM.name)],
   participant_not_found: [who('absent', 'username', 'nobody'), here(who('foreign', 'username', 'stranger'))],
@@ -356,6 +397,7 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
       inside('watchdog', 'id', { absent: WATCHDOGS.absent, foreign: WATCHDOGS.foreign }),
     ),
   ],
+  budget_not_found: values('id', { absent: 'absent', foreign: BUDGETS.foreign }),
   credential_not_found: [
     { what: 'absent', fields: () => ({ id: '0123456789abcdef' }) },
     { what: 'foreign', fields: (_, { worlds }) => ({ id: worlds.foreign.credentials.works }) },
@@ -442,6 +484,10 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
       }),
     },
   ],
+  budget_immutable: [
+    { what: 'period', needs: ['period'], fields: () => ({ id: BUDGETS.own, period: 'day' }) },
+  ],
+  key_unfit: values('key', { absent: '0123456789abcdef' }),
   new_action_unfit: inside('watchdog', 'action', { 'nobody to kick': 2 }),
   new_warn_before_unfit: inside('watchdog', 'warnBefore', { 'as long': HOUR }),
   default_room_unfit: [{ what: 'another', fields: () => ({ rooms: ['live*'], defaultRoom: 'lobby' }) }],
@@ -489,6 +535,7 @@ export const WAYS: Readonly<Record<string, readonly Way[]>> = {
     { what: 'of the tenant', world: 'full' },
     { what: 'of the room', world: 'packed' },
   ],
+  budgets_quota: [{ what: 'full', world: 'full', needs: ['id'] }],
   bans_quota: [{ what: 'full', world: 'full' }],
   credentials_quota: [{ what: 'full', world: 'full' }],
   retiring_quota: [{ what: 'full', world: 'full', needs: ['id'] }],

@@ -54,7 +54,7 @@ const OPTIONS: Readonly<Record<WorldName, WorldOptions>> = {
   crowded: { addressBans: 999 },
   watched: {},
   // As many as each world has.
-  full: { limits: { rooms: 5, watchdogs: 1, bans: 4, device_credentials: 1 } },
+  full: { limits: { rooms: 5, watchdogs: 1, bans: 4, device_credentials: 1, budgets: 1 } },
   packed: { limits: { room_watchdogs: 1 } },
 };
 

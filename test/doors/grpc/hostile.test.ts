@@ -247,7 +247,7 @@ describe('text', () => {
           ? ['PERMISSION_DENIED']
           : IGNORED.test(name)
             ? ['OK', 'NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION']
-            : isFreeText && ['metadata', 'reason', 'name', 'customer'].includes(path)
+            : isFreeText && ['metadata', 'reason', 'name'].includes(path)
               ? ['OK', 'NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION']
               : ['INVALID_ARGUMENT'];
       expect(expected, `${name}: ${code} ${message}`).toContain(code);

@@ -62,6 +62,9 @@ export const WATCHDOGS = {
   absent: `wd_${hex('e')}`,
 } as const;
 
+/** A budget of each world, and one that only the world `foreign` has. */
+export const BUDGETS = { own: 'own', foreign: 'foreign' } as const;
+
 /** An idempotency key that each world has already used for another call. */
 export const USED_KEY = 'used';
 
@@ -120,6 +123,7 @@ export async function makeWorld(db: Pool, options: WorldOptions = {}): Promise<W
   if (isForeign) await makePerson(db, tenant, 'live', 'stranger', PEOPLE.ann!);
   await makeWatchdogs(db, tenant, isForeign);
   await makeBans(db, tenant, isForeign, addressBans);
+  await makeBudget(db, tenant, isForeign ? BUDGETS.foreign : BUDGETS.own);
   await db.query(
     `insert into idempotency_keys (tenant_id, key, request_hash, answer) values ($1, $2, $3, '')`,
     [tenant, USED_KEY, Buffer.alloc(32)],
@@ -230,6 +234,15 @@ async function makeBans(db: Pool, tenant: TenantId, isForeign: boolean, addressB
     `insert into bans (tenant_id, id, kind, value, network, rank)
      values ($1, $2, 'cidr', '192.0.2.0/24', '192.0.2.0/24', 100)`,
     [tenant, `ban_${hex('c')}`],
+  );
+}
+
+/** The customer has no tokens there. */
+async function makeBudget(db: Pool, tenant: TenantId, id: string): Promise<void> {
+  await db.query(
+    `insert into budgets (tenant_id, id, uid, customer, period, max, hard, shares, period_start)
+     values ($1, $2, $3, 'acme', 'month', 1, false, '{}', now())`,
+    [tenant, id, `bu_${hex('0')}`],
   );
 }
 

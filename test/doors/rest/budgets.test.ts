@@ -77,6 +77,8 @@ describe('PUT /v1/budgets/{id}', () => {
     [{ ...body, key: 'x' }, 'key must match'],
     [{ ...body, customer: '' }, 'customer must'],
     [{ ...body, customer: 'x'.repeat(129) }, 'customer must'],
+    [{ ...body, customer: 'a\nb' }, 'customer must be one line'],
+    [{ ...body, customer: 'a\u202eb' }, 'customer must be one line'],
     [{ ...body, alert_percents: [0] }, 'alert_percents/0 must be >= 1'],
     [{ ...body, alert_percents: [101] }, 'alert_percents/0 must be <= 100'],
     [{ ...body, alert_percents: [50, 50] }, 'alert_percents must'],

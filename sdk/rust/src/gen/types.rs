@@ -1787,8 +1787,8 @@ pub struct MintClientToken {
     pub age_verified: bool,
     /// The device's address, to check against banned ranges; if empty, only relays check it.
     pub client_address: String,
-    /// Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty:
-    /// none. Choose one that names no person.
+    /// Your own name for the customer that the user belongs to, for budgets: one line of 1 to 128 characters,
+    /// without marks of direction; empty: none. Choose one that names no person.
     pub customer: String,
 }
 
@@ -1847,8 +1847,8 @@ impl MintClientToken {
         self
     }
 
-    /// Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty:
-    /// none. Choose one that names no person.
+    /// Your own name for the customer that the user belongs to, for budgets: one line of 1 to 128 characters,
+    /// without marks of direction; empty: none. Choose one that names no person.
     pub fn customer(mut self, customer: impl Into<String>) -> Self {
         self.customer = customer.into();
         self

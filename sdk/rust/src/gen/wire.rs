@@ -263,6 +263,106 @@ pub struct Actor {
     pub device_thumbprint: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Budget {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub uid: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub key: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub room: ::prost::alloc::string::String,
+    #[prost(string, tag = "5")]
+    pub customer: ::prost::alloc::string::String,
+    #[prost(string, tag = "6")]
+    pub period: ::prost::alloc::string::String,
+    #[prost(int64, tag = "7")]
+    pub limit_micros: i64,
+    #[prost(bool, tag = "8")]
+    pub hard: bool,
+    #[prost(int32, repeated, tag = "9")]
+    pub alert_percents: ::prost::alloc::vec::Vec<i32>,
+    #[prost(int64, tag = "10")]
+    pub spent_micros: i64,
+    #[prost(int64, tag = "11")]
+    pub held_micros: i64,
+    #[prost(int64, tag = "12")]
+    pub free_micros: i64,
+    #[prost(int64, tag = "13")]
+    pub beyond_micros: i64,
+    #[prost(message, optional, tag = "14")]
+    pub period_start_time: ::core::option::Option<::prost_types::Timestamp>,
+    #[prost(message, optional, tag = "15")]
+    pub create_time: ::core::option::Option<::prost_types::Timestamp>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetBudgetRequest {
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub key: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub room: ::prost::alloc::string::String,
+    #[prost(string, tag = "5")]
+    pub customer: ::prost::alloc::string::String,
+    #[prost(string, tag = "6")]
+    pub period: ::prost::alloc::string::String,
+    #[prost(int64, tag = "7")]
+    pub limit_micros: i64,
+    #[prost(bool, tag = "8")]
+    pub hard: bool,
+    #[prost(int32, repeated, tag = "9")]
+    pub alert_percents: ::prost::alloc::vec::Vec<i32>,
+    #[prost(string, tag = "10")]
+    pub idempotency_key: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetBudgetResponse {
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetBudgetRequest {
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetBudgetResponse {
+    #[prost(message, optional, tag = "1")]
+    pub budget: ::core::option::Option<Budget>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListBudgetsRequest {
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListBudgetsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub budgets: ::prost::alloc::vec::Vec<Budget>,
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteBudgetRequest {
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub idempotency_key: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteBudgetResponse {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ModerationEvent {
     #[prost(uint64, tag = "1")]
     pub id: u64,

@@ -1010,8 +1010,8 @@ export interface MintClientTokenRequest {
   /** The device's address, to check against banned ranges; if empty, only relays check it. */
   readonly clientAddress?: string | undefined;
   /**
-   * Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty: none.
-   * Choose one that names no person.
+   * Your own name for the customer that the user belongs to, for budgets: one line of 1 to 128 characters,
+   * without marks of direction; empty: none. Choose one that names no person.
    */
   readonly customer?: string | undefined;
 }

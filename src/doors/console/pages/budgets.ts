@@ -9,7 +9,7 @@ import { invalidField } from '../../../base/failure.ts';
 import {
   BUDGET_ID_PATTERN,
   type Budget,
-  CUSTOMER_LENGTH_MAX,
+  parseCustomer,
   SHARE_MAX,
   SHARES_MAX,
   type WantedBudget,
@@ -75,7 +75,7 @@ function parseBudget(textOf: (name: string) => string): WantedBudget {
     ),
     keyId: parseOptional('key', textOf('key'), KEY_ID_PATTERN, 'must be the id of a key'),
     room: parseOptional('room', textOf('room'), ROOM_PATTERN_PATTERN, 'must be a name or a pattern'),
-    customer: parseOptional('customer', textOf('customer'), `^.{1,${CUSTOMER_LENGTH_MAX}}$`, 'is too long'),
+    customer: parseCustomer(textOf('customer')),
     period: parseChoice('period', textOf('period'), PERIODS),
     max: parseMicros('limit', textOf('limit')),
     hard: parseChoice('kind', textOf('kind'), KINDS) === 'hard',

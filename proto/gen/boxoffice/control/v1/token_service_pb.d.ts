@@ -92,8 +92,8 @@ export declare type MintClientTokenRequest = Message<"boxoffice.control.v1.MintC
   clientAddress: string;
 
   /**
-   * Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty:
-   * none. Choose one that names no person.
+   * Your own name for the customer that the user belongs to, for budgets: one line of 1 to 128 characters,
+   * without marks of direction; empty: none. Choose one that names no person.
    *
    * @generated from field: string customer = 11;
    */

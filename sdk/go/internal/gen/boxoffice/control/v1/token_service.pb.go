@@ -48,8 +48,8 @@ type MintClientTokenRequest struct {
 	AgeVerified bool `protobuf:"varint,9,opt,name=age_verified,json=ageVerified,proto3" json:"age_verified,omitempty"`
 	// The device's address, to check against banned ranges; if empty, only relays check it.
 	ClientAddress string `protobuf:"bytes,10,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
-	// Your own name for the customer that the user belongs to, for budgets: 1 to 128 characters; empty:
-	// none. Choose one that names no person.
+	// Your own name for the customer that the user belongs to, for budgets: one line of 1 to 128 characters,
+	// without marks of direction; empty: none. Choose one that names no person.
 	Customer      string `protobuf:"bytes,11,opt,name=customer,proto3" json:"customer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
