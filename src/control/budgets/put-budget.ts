@@ -12,9 +12,7 @@ import { type LimitedCaller, limitHolderOf } from '../../base/tenants/limited-ca
 import { takePlace } from '../../base/tenants/places.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
-import { appendEvents } from '../../events/append-events.sql.ts';
 import { atTime, BUDGETS_LIMIT, type Budget, sharesToTell, type WantedBudget } from './budget.ts';
-import { budgetAlert } from './budget-events.ts';
 import {
   countBudgets,
   findBudget,
@@ -25,6 +23,7 @@ import {
 } from './budgets.sql.ts';
 import { type CoverDeps, coverTokens } from './cover-tokens.ts';
 import { startOfPeriod } from './period.ts';
+import { tellShares } from './tell-shares.ts';
 
 /**
  * A new budget counts what is charged from now on, and holds what tokens that run may still cost.
@@ -56,11 +55,7 @@ export async function putBudget(
   const telling = sharesToTell(changed);
   const after = { ...changed, told: telling.at(-1) ?? changed.told };
   await updateWanted(tx, tenant, after);
-  await appendEvents(
-    tx,
-    tenant,
-    telling.map((share) => budgetAlert(after, share)),
-  );
+  await tellShares(tx, tenant, [{ budget: after, shares: telling }]);
   const fields = changedFields(auditedOf(before), auditedOf(after));
   if (fields) {
     await appendAudit(tx, tenant, caller.actor, { action: 'budget_changed', subject: after.id, ...fields });

@@ -1,12 +1,11 @@
 /** Usage that was charged replaces the holds of its participants, and is spent from their budgets. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { appendEvents } from '../../events/append-events.sql.ts';
 import { atTime, type Budget, coversUsage, sharesToTell, type UsagePlace } from './budget.ts';
-import { budgetAlert } from './budget-events.ts';
 import { lockBudgets, settleBudgets } from './budgets.sql.ts';
 import { payFromHolds, type UsedTime } from './hold.ts';
 import { lockHoldsOf, type StoredHold, updateSeconds } from './holds.sql.ts';
+import { tellShares } from './tell-shares.ts';
 
 /** Charged usage of one participant. */
 export interface Charge extends UsedTime {
@@ -30,7 +29,7 @@ interface Payment {
 
 /**
  * Call it in the transaction that remembers that these charges were spent. A hold pays from the budgets that it is part of; what no
- * hold covers is spent all the same, if need be beyond the budget. Appends one event for each share of a budget that is reached.
+ * hold covers is spent all the same, if need be beyond the budget. Tells of each share of a budget that is reached.
  * `all`: the budgets of the tenant.
  */
 export async function spendFromBudgets(
@@ -55,8 +54,7 @@ export async function spendFromBudgets(
     tenant,
     tellings.map(({ budget, shares }) => ({ ...budget, told: shares.at(-1) ?? budget.told })),
   );
-  const events = tellings.flatMap(({ budget, shares }) => shares.map((share) => budgetAlert(budget, share)));
-  await appendEvents(tx, tenant, events);
+  await tellShares(tx, tenant, tellings);
 }
 
 /** The charges of a participant take turns at its holds. */

@@ -211,6 +211,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   provider_cursor: 'of the deployment',
   provider_drift: 'of the deployment',
   rate_cards: 'of the deployment',
+  budget_alerts: 'counters of a day',
   rate_limits: 'counters that end within an hour',
   room_lapses: 'when to look at a room next',
   session_cursors: 'how far usage is assigned to sessions',

@@ -1,10 +1,14 @@
-/** The listener that turns events into mails: one for each event and address, in the transaction of its cursor. */
+/**
+ * The listener that turns events into mails: one for each event and address, in the transaction of its cursor. Shares of a budget that
+ * one charge has spent are one mail, of the highest one.
+ */
 
 import type { Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { normalAddress } from '../../base/tenants/mail-address.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findLastStatusChange } from '../../base/tenants/tenants.sql.ts';
+import type { BudgetAlert } from '../../control/budgets/budget-events.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { Listener } from '../../events/listener.ts';
 import type { StatusChange } from '../../money/tenant-status/status-events.ts';
@@ -18,7 +22,7 @@ export const mailListener: Listener<Pick<MailDeps, 'log' | 'metrics'>> = {
   name: 'mail',
   types: EVENT_MAIL_TYPES,
   handle: async (tx, tenant, events, { log, metrics }) => {
-    const wanted = await withWords(tx, tenant, events.filter(isToTell));
+    const wanted = await withWords(tx, tenant, withoutLowerShares(events.filter(isToTell)));
     if (wanted.length === 0) return;
     const settings = await findMailSettings(tx, tenant);
     if (settings.status === 'deleted') return;
@@ -40,6 +44,20 @@ function isToTell({ type, subject }: LoggedEvent): boolean {
   if (type !== 'tenant_status_changed') return true;
   const { from, to } = subject as StatusChange;
   return from !== to && (to === 'suspended' || to === 'archived' || (to === 'active' && from !== 'pending'));
+}
+
+/** One charge leaves alerts with the same amounts, in the order of their shares. */
+function withoutLowerShares(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
+  const highest = new Map<string, LoggedEvent>();
+  for (const event of events) highest.set(chargeOf(event), event);
+  return events.filter((event) => highest.get(chargeOf(event)) === event);
+}
+
+/** What events that one mail tells of have in common. */
+function chargeOf({ seq, type, subject }: LoggedEvent): string {
+  if (type !== 'budget_alert') return `${seq}`;
+  const { budget, spent, limit, periodStartedAt } = subject as BudgetAlert;
+  return [budget, spent, limit, periodStartedAt].join(' ');
 }
 
 /** The event is for programs. What people are told about the status is beside its reason. */

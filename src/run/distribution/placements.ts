@@ -39,6 +39,7 @@ const DISTRIBUTED = [
   'bans',
   'budgets',
   'budget_holds',
+  'budget_alerts',
   'moderation_events',
   'watchdogs',
   'idempotency_keys',

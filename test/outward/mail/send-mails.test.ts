@@ -90,6 +90,29 @@ describe('an event', () => {
     expect(await mailsOf()).toHaveLength(1);
   });
 
+  test('of several shares of a budget that one charge has spent is one mail, of the highest', async () => {
+    const { db, events } = app.service.deps;
+    const alert = (budget: string, percent: number, spent: string) => ({
+      type: 'budget_alert',
+      roomUid: null,
+      subject: { budget, percent, spent, limit: '100', periodStartedAt: new Date(0) },
+    });
+    const charges = [
+      alert('a', 50, '90'),
+      alert('a', 80, '90'),
+      alert('b', 50, '90'),
+      alert('a', 100, '101'),
+    ];
+    await appendEvents(db, idOf(tenant), charges);
+    events.wake(idOf(tenant));
+    const mails = await until(3, 'sent');
+    expect(mails.map(({ subject }) => [subject.budget, subject.percent])).toEqual([
+      ['a', 80],
+      ['b', 50],
+      ['a', 100],
+    ]);
+  });
+
   test('of a tenant that never paid is mailed to nobody but its members who have joined', async () => {
     const free = await app.signUp({ email: 'victim@example.com' });
     const { db } = app.service.deps;
@@ -210,10 +233,9 @@ describe('a mail that was not sent', () => {
 });
 
 test('alerts of a day have an end, which the last one says, and the log names the others', async () => {
-  const types = Array.from(
-    { length: ALERTS_A_DAY_MAX + 2 },
-    (_, at) => ALERT_TYPES[at % ALERT_TYPES.length]!,
-  );
+  // Alerts of a budget with the same amounts are one mail.
+  const each = ALERT_TYPES.filter((type) => type !== 'budget_alert');
+  const types = Array.from({ length: ALERTS_A_DAY_MAX + 2 }, (_, at) => each[at % each.length]!);
   await tell(types);
   await tell(['top_up_succeeded']);
   await until(ALERTS_A_DAY_MAX + 1, 'sent');
