@@ -24,7 +24,7 @@ export type Joining = Omit<Entrant, 'tenant' | 'room'> & { readonly room: string
 export interface JoinLookup extends CredentialInUse {
   /** The joins of the minute, with this one; `undefined`: not counted, because the credential may not join. */
   readonly joins: Window | undefined;
-  /** `undefined`: not looked up. */
+  /** `undefined`: not looked up. That of a tenant that never paid is looked up in its turn, so that its bans delay no others. */
   readonly state: EntryState | undefined;
 }
 
@@ -33,10 +33,11 @@ interface LookupRow extends CredentialInUse, EntryState {
   readonly mayJoin: boolean;
   readonly points: number;
   readonly msLeft: number;
+  readonly isLookedUp: boolean;
 }
 
 /** Only those that may join are counted. Beyond the limit, a join is refused whatever the state is. */
-const IS_WITHIN_LIMIT = `counted.points <= ${JOINS_PER_MINUTE}`;
+const IS_LOOKED_UP = `shown.may_join and counted.points <= ${JOINS_PER_MINUTE} and t.status <> 'pending'`;
 
 const LOOKUPS = `with shown as materialized (
        select a.at, c.tenant_id, c.id, c.hash, c.publish, c.rooms, c.default_room, w.is_working,
@@ -53,11 +54,11 @@ const LOOKUPS = `with shown as materialized (
      select shown.at, shown.tenant_id as tenant, shown.id as "credentialId", shown.hash, shown.publish, shown.rooms,
             shown.default_room as "defaultRoom", t.status as "tenantStatus", t.limits as "tenantLimits",
             shown.is_working as "isWorking", shown.may_join as "mayJoin",
-            counted.points, counted."msLeft", ${ENTRY_STATE}
+            counted.points, counted."msLeft", g.username is not null as "isLookedUp", ${ENTRY_STATE}
        from shown join tenants t on t.id = shown.tenant_id
        left join counted on counted.key = $2 || shown.id
-      cross join lateral (select shown.tenant_id, case when ${IS_WITHIN_LIMIT} then shown.room end as room,
-                                 case when ${IS_WITHIN_LIMIT} then shown.username end as username, shown.device, shown.address) g
+      cross join lateral (select shown.tenant_id, case when ${IS_LOOKED_UP} then shown.room end as room,
+                                 case when ${IS_LOOKED_UP} then shown.username end as username, shown.device, shown.address) g
        ${ENTRY_STATE_JOINS}
       order by shown.at`;
 
@@ -90,8 +91,7 @@ async function lookUpAtOnce(
     (id) => windowOf.get(id)!,
   );
   const found = shown.map((): JoinLookup | undefined => undefined);
-  for (const { at, mayJoin, points, msLeft: _, ...row } of rows) {
-    const isLookedUp = mayJoin && shown[at]!.joining && points <= JOINS_PER_MINUTE;
+  for (const { at, mayJoin, points: _, msLeft: __, isLookedUp, ...row } of rows) {
     found[at] = { ...row, joins: mayJoin ? windows.shift() : undefined, state: isLookedUp ? row : undefined };
   }
   return found;

@@ -79,3 +79,13 @@ testOneServer('joins beyond the limit read no state', async () => {
   // The one within the limit looks its state up by itself.
   expect(await lookUp(2)).toEqual([30, 31].map((points) => [points, undefined]));
 });
+
+testOneServer('the state of a tenant that never paid is not read with those of others', async () => {
+  const [paid, free] = await Promise.all([
+    createCredential(app, await app.paidTenant()),
+    createCredential(app, await app.signUp()),
+  ]);
+  const found = await findJoinLookups(db(), [shownBy(free), shownBy(paid)]);
+  expect(found.map((each) => each?.joins?.points)).toEqual([1, 1]);
+  expect(found.map((each) => each?.state?.status)).toEqual([undefined, 'active']);
+});
