@@ -17,6 +17,7 @@ const TOGETHER_MAX = 32;
 export class GatheredAdmissions {
   readonly #lookups: Gather<ShownCredential, JoinLookup | undefined>;
   readonly #states: Gather<Entrant, EntryState>;
+  readonly #statesNeverPaid: Gather<Entrant, EntryState>;
   readonly #renewals: Gather<Renewal, Admission | undefined>;
   readonly #newcomers: Gather<NewAdmission, Admission | undefined>;
   readonly #joins: Gather<NewAdmission, Admitting | undefined>;
@@ -33,7 +34,9 @@ export class GatheredAdmissions {
       (shown) => findJoinLookups(db, shown),
       { max: TOGETHER_MAX, statements: 1 },
     );
-    this.#states = new Gather<Entrant, EntryState>((entrants) => findStates(db, entrants), options);
+    const states = (entrants: readonly Entrant[]) => findStates(db, entrants);
+    this.#states = new Gather<Entrant, EntryState>(states, options);
+    this.#statesNeverPaid = new Gather<Entrant, EntryState>(states, { ...options, statements: 1 });
     this.#renewals = new Gather<Renewal, Admission | undefined>(
       (renewals) => renewFree(db, renewals),
       byParticipant,
@@ -53,8 +56,9 @@ export class GatheredAdmissions {
     return this.#lookups.ask(shown);
   }
 
-  findState(entrant: Entrant): Promise<EntryState> {
-    return this.#states.ask(entrant);
+  /** Tenants that never paid share no statement with others: anyone can sign up, and ban ranges that each look-up compares. */
+  findState(entrant: Entrant, hasPaid = true): Promise<EntryState> {
+    return (hasPaid ? this.#states : this.#statesNeverPaid).ask(entrant);
   }
 
   /** `undefined`: the participant is locked, or has left or changed, and `renewAlone()` tells which. */

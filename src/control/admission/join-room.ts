@@ -83,7 +83,8 @@ async function checkJoin(
   known: EntryState | undefined,
 ): Promise<Entry> {
   const { tenant } = device;
-  const state = known ?? (await deps.admissions.findState({ tenant, room, username, thumbprint, address }));
+  const entrant = { tenant, room, username, thumbprint, address };
+  const state = known ?? (await deps.admissions.findState(entrant, device.tenantStatus !== 'pending'));
   refuseBanned(state);
   refuseInactive(state);
   refuseWithoutCredit(state);

@@ -61,8 +61,8 @@ async function checkMint(
 ): Promise<Entry> {
   const { tenant, ceiling } = caller;
   const { room, username, thumbprint, role } = request;
-  const { address } = request;
-  const state = await deps.admissions.findState({ tenant, room, username, thumbprint, address });
+  const entrant = { tenant, room, username, thumbprint, address: request.address };
+  const state = await deps.admissions.findState(entrant, caller.tenantStatus !== 'pending');
   const { roomUid, policy } = state;
   if (roomUid === null || policy === null) throw notFound('room');
 

@@ -94,6 +94,28 @@ testOneServer('thirty-two share one statement each way', async () => {
   expect((await told()).sort()).toStrictEqual(names.map((name) => `participant_entered ${name}`).sort());
 });
 
+testOneServer('states of tenants that never paid share no statement with those of others', async () => {
+  const shared: string[][] = [];
+  const pool = {
+    query: async ({ values }: { readonly values: readonly [string] }) => {
+      const rows: { username: string }[] = JSON.parse(values[0]);
+      shared.push(rows.map(({ username }) => username));
+      return { rows };
+    },
+  };
+  const gathered = new GatheredAdmissions(pool as never);
+  const stateOf = (username: string) =>
+    gathered.findState(
+      { tenant, room: 'lobby', username, thumbprint: deviceOf(username), address: undefined },
+      username !== 'free',
+    );
+  await Promise.all(['free', 'paid', 'free', 'paid'].map(stateOf));
+  expect(shared).toEqual([
+    ['free', 'free'],
+    ['paid', 'paid'],
+  ]);
+});
+
 testStepForms(
   'users of one tenant share their reading and their renewal, and no statement with another tenant',
   async () => {
