@@ -1,7 +1,6 @@
 /** Assigns numbers to new events, so that they can be read. */
 import type { Pool } from '../base/db/pool.ts';
-import { inTransaction } from '../base/db/transaction.ts';
-import { codeOf } from '../base/lib/error-code.ts';
+import { inTransaction, isLockTimeout } from '../base/db/transaction.ts';
 import type { TenantId } from '../base/tenants/tenant.ts';
 import { appendNumberedEvents } from './append-events.sql.ts';
 import type { EventDeps } from './event-deps.ts';
@@ -11,7 +10,6 @@ const AT_ONCE = 4;
 const LOCK_MS_MAX = 100;
 /** Tenants in one transaction, which keeps their streams locked. */
 const TOGETHER_MAX = 100;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Number every event committed so far. Call this before reading. */
 export async function numberEvents(db: Pool, tenants: readonly TenantId[]): Promise<void> {
@@ -40,7 +38,7 @@ export async function numberEventsSoon(
   const lane = async () => {
     for (const tenant of left) {
       await numberAlone(db, tenant).catch((error) => {
-        if (codeOf(error) !== LOCK_NOT_AVAILABLE) onError(error, tenant);
+        if (!isLockTimeout(error)) onError(error, tenant);
       });
     }
   };

@@ -31,6 +31,8 @@ export interface DatabaseConfig
 }
 
 const SHARE_OF_ADMISSIONS = 0.2;
+/** A shared statement waits no longer for a lock that it cannot skip. Then each join or mint goes alone, and one that needs the lock waits elsewhere. */
+const LOCK_MS_OF_ADMISSIONS = 250;
 /** The part of the connections that background work has on a distributed database. Work that asks all servers waits for each, and calls of one tenant should not wait with it. */
 const SHARE_OF_BACKGROUND = 0.2;
 
@@ -88,7 +90,12 @@ function openPools({ databaseUrl, databaseDirectUrl: directUrl, connectionBudget
   const db = openPool(databaseUrl, { max: ofEach - ofAdmissions - ofBackground, directUrl });
   return {
     db,
-    admissionDb: openPool(databaseUrl, { max: ofAdmissions, plansByKey: true, directUrl }),
+    admissionDb: openPool(databaseUrl, {
+      max: ofAdmissions,
+      plansByKey: true,
+      lockMs: LOCK_MS_OF_ADMISSIONS,
+      directUrl,
+    }),
     backgroundDb: ofBackground === 0 ? db : openPool(databaseUrl, { max: ofBackground, directUrl }),
   };
 }

@@ -5,7 +5,7 @@
  * Under load, most of the cost of a small statement is its round trip and its commit. Nothing is cached: a
  * statement is sent after the last of its questions was asked.
  */
-import { isRefusal } from './transaction.ts';
+import { isLockTimeout, isRefusal } from './transaction.ts';
 
 export interface GatherOptions<In> {
   /** Questions in a statement; default: all that wait. */
@@ -87,8 +87,9 @@ export class Gather<In, Out> {
       const answers = await this.#answer(group.map(({ input }) => input));
       for (const [at, { resolve }] of group.entries()) resolve(answers[at]!);
     } catch (error) {
-      // Nothing was stored. One question may be at fault, so each is asked again alone.
-      if (group.length > 1 && isRefusal(error)) await Promise.all(group.map((item) => this.#run([item])));
+      // Nothing was stored. One question may be at fault, or need what is locked, so each is asked again alone.
+      if (group.length > 1 && (isRefusal(error) || isLockTimeout(error)))
+        await Promise.all(group.map((item) => this.#run([item])));
       else for (const { reject } of group) reject(error);
     } finally {
       release();

@@ -44,6 +44,8 @@ export interface PoolOptions {
   readonly applicationName?: string;
   /** For statements that find each row by its key. */
   readonly plansByKey?: boolean;
+  /** How long a statement waits for a lock, in ms. Default: that of `SESSION_LIMITS`. */
+  readonly lockMs?: number;
   /** Opens the same database without the pooler. Given if the pool's own address is that of a pooler in transaction mode. */
   readonly directUrl?: string | undefined;
 }
@@ -114,6 +116,7 @@ function sessionConfig(url: string, options: PoolOptions): pg.PoolConfig {
   return {
     ...clientConfig(url, options),
     ...SESSION_LIMITS,
+    ...(options.lockMs === undefined ? {} : { lock_timeout: options.lockMs }),
     options: settingsOf(options).join(' '),
   };
 }

@@ -10,6 +10,7 @@ import type { Pool, Tx } from './pool.ts';
 const ATTEMPTS = 4;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
+const LOCK_NOT_AVAILABLE = '55P03';
 const UNIQUE_VIOLATION = '23505';
 const READ_ONLY_SQL_TRANSACTION = '25006';
 
@@ -124,6 +125,11 @@ export async function inSnapshot<T>(pool: Pool, read: (tx: Tx) => Promise<T>): P
 /** Whether `error` is a violation of a unique constraint or index. */
 export function violatesUnique(error: unknown): boolean {
   return codeOf(error) === UNIQUE_VIOLATION;
+}
+
+/** Whether the statement waited for a lock for longer than its connection may. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { isDistributed } from '../../base/db/distribution.ts';
 import type { GatherOptions } from '../../base/db/gather.ts';
 import type { Pool, Tx } from '../../base/db/pool.ts';
-import { inTransaction, repeatOnConflict } from '../../base/db/transaction.ts';
+import { inTransaction, isLockTimeout, repeatOnConflict } from '../../base/db/transaction.ts';
 import {
   type Admission,
   type Admitting,
@@ -37,9 +37,10 @@ export function renewFree(
   db: Pool,
   renewals: readonly Renewal[],
 ): Promise<readonly (Admission | undefined)[]> {
-  return isDistributed()
+  const renewed = isDistributed()
     ? inTransaction(db, (tx) => renewFreeInSteps(tx, renewals))
     : repeatOnConflict(() => renewFreeAdmissions(db, renewals));
+  return renewed.catch((error) => leftOut(renewals, error));
 }
 
 /**
@@ -52,7 +53,8 @@ export async function enterFree(
   mayLower: boolean,
 ): Promise<readonly (Admitting | undefined)[]> {
   if (isDistributed()) return admissions.map(() => undefined);
-  return repeatOnConflict(() => upsertFreeAdmissions(db, admissions, mayLower));
+  const entered = repeatOnConflict(() => upsertFreeAdmissions(db, admissions, mayLower));
+  return entered.catch((error) => leftOut(admissions, error));
 }
 
 /** `undefined`: not new, or left out for the reasons of `enterFree()`, which tells which. */
@@ -61,7 +63,14 @@ export async function enterNew(
   admissions: readonly NewAdmission[],
 ): Promise<readonly (Admission | undefined)[]> {
   if (isDistributed()) return admissions.map(() => undefined);
-  return repeatOnConflict(() => insertNewcomers(db, admissions));
+  const entered = repeatOnConflict(() => insertNewcomers(db, admissions));
+  return entered.catch((error) => leftOut(admissions, error));
+}
+
+/** One that waited too long, for a lock that its statement cannot skip, is left out. Several are asked for again, each alone. */
+function leftOut(asked: readonly unknown[], error: unknown): undefined[] {
+  if (asked.length > 1 || !isLockTimeout(error)) throw error;
+  return [undefined];
 }
 
 /** Waits for locks. */

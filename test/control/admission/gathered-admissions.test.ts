@@ -204,6 +204,17 @@ testOneServer('a newcomer is shown with the device, in the event too', async () 
   expect(shape(fresh!)).toEqual(shape(old!));
 });
 
+testOneServer('a device that is locked delays no other for long', async () => {
+  await enterAll();
+  const holder = await openHolder(db());
+  const locked = "select from admissions where tenant_id = $1 and username = 'user-7' for update";
+  await holder.query(locked, [tenant]);
+  const renewed = await renewAll();
+  expect(renewed.map(Boolean)).toEqual(names.map((name) => name !== 'user-7'));
+  await holder.release();
+  expect(await renew(admissionOf('user-7'))).toBeDefined();
+});
+
 test('each gets the answer of its own row', async () => {
   const hosts = names.filter((_, at) => at % 2 === 0);
   await Promise.all(hosts.map((name) => enter(admissionOf(name, { role: 'host', rank: 80 }))));
