@@ -11,7 +11,7 @@ import { analyzeGrownTables } from '../base/db/grown-tables.sql.ts';
 import type { Pool } from '../base/db/pool.ts';
 import { repeat } from '../base/lib/repeat.ts';
 import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
-import { coverTokensOfNewBudgets } from '../control/budgets/cover-tokens.ts';
+import { coveringTokens } from '../control/budgets/cover-tokens.ts';
 import { givingBackExpired } from '../control/budgets/give-back.ts';
 import { credentialListener } from '../control/moderation/credential-listener.ts';
 import { reapplyNewBans } from '../control/moderation/reapply-new-bans.ts';
@@ -144,7 +144,7 @@ function jobsOf(
       everySeconds: 5,
       turn: givingBackExpired(deps, findAssignedUntil),
     },
-    { name: 'covering tokens by new budgets', everySeconds: 5, turn: () => coverTokensOfNewBudgets(deps) },
+    { name: 'covering tokens by new budgets', everySeconds: 5, turn: coveringTokens(deps) },
     { name: 'erasing people', everySeconds: 1, turn: (soon) => advanceErasures(deps, soon) },
     {
       name: 'sending mails',

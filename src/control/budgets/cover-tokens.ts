@@ -8,18 +8,19 @@ import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
-import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
+import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import type { RateCard } from '../../money/pricing/rate-card.ts';
 import type { RateCards } from '../../money/pricing/rate-cards.ts';
 import { ROLES } from '../../money/pricing/role.ts';
-import { type Budget, coversUsage } from './budget.ts';
+import type { Budget } from './budget.ts';
 import { listBudgets, listTenantsWithNewBudgets, lockBudgets, settleBudgets } from './budgets.sql.ts';
 import { amountOf, DEAR_CAPABILITY, GRACE_SECONDS, rateOf } from './hold.ts';
 import {
+  coverHolds,
   type HoldKey,
-  insertHolds,
-  listHolds,
-  listUnheldTokens,
+  insertUnheld,
   lockHoldsAmong,
   type RoleRate,
   type StoredHold,
@@ -29,64 +30,119 @@ import {
 
 /** How old a budget is when every admission that began before it has ended. */
 const NEW_SECONDS = 120;
-/** So that a tenant with many neither fills memory nor keeps the process from others. */
-const HOLDS_AT_ONCE = 500;
+/** Holds that a turn of a tenant covers with each budget, so that one with many tokens leaves turns to others. */
+const HOLDS_OF_TURN = 2_000;
+/** The call that makes a budget covers all. */
+const ALL = 2 ** 31 - 1;
+
+/** In the log. */
+const JOB = 'covering tokens by new budgets';
 
 export interface CoverDeps {
   readonly rates: RateCards;
 }
 
-/** One tenant that fails does not keep others from it. */
-export async function coverTokensOfNewBudgets(deps: Pick<BaseDeps, 'db' | 'log'> & CoverDeps): Promise<void> {
-  for (const tenant of await listTenantsWithNewBudgets(deps.db, NEW_SECONDS)) {
-    try {
-      await inTransaction(deps.db, (tx) => coverTokens(tx, deps, tenant));
-    } catch (err) {
-      deps.log.error({ err, tenant: renderTenantId(tenant) }, 'covering tokens by new budgets failed');
+type JobDeps = Pick<BaseDeps, 'db' | 'log'> & CoverDeps;
+
+/** A job that is run every few seconds. */
+export function coveringTokens(deps: JobDeps): () => Promise<void> {
+  const turns = new TenantTurns(deps.log, JOB);
+  return () => coverTokensOfNewBudgets(deps, turns);
+}
+
+/** Each tenant gets a turn, then again those that have more. One that fails does not keep others from it. */
+export async function coverTokensOfNewBudgets(
+  deps: JobDeps,
+  turns = new TenantTurns(deps.log, JOB),
+): Promise<void> {
+  const leftOut = new Set(turns.leftOut());
+  let waiting = await listTenantsWithNewBudgets(deps.db, NEW_SECONDS);
+  waiting = waiting.filter((tenant) => !leftOut.has(tenant));
+  while (waiting.length > 0) {
+    const again: TenantId[] = [];
+    for (const tenant of waiting) {
+      const turn = () => inTransaction(deps.db, (tx) => coverNext(tx, deps, tenant));
+      if ((await turns.take(tenant, turn)) === 'more') again.push(tenant);
     }
+    waiting = again;
   }
 }
 
-/** Every token that runs gets a hold, and every hold is part of all budgets that cover it. */
-export async function coverTokens(tx: Tx, { rates }: CoverDeps, tenant: TenantId): Promise<void> {
-  /** What is held more, by budget. */
+async function coverNext(tx: Tx, { rates }: CoverDeps, tenant: TenantId): Promise<'more' | 'all'> {
+  await lockTenant(tx, tenant);
   const added = new Map<string, bigint>();
-  await holdUnheld(tx, await rates.current(tx), tenant, added);
-  let page: readonly StoredHold[] = [];
-  do {
-    page = await listHolds(tx, tenant, page.at(-1), HOLDS_AT_ONCE);
-    await coverHolds(tx, tenant, page, added);
-  } while (page.length === HOLDS_AT_ONCE);
-  const budgets = await lockBudgets(tx, tenant, [...added.keys()]);
-  const held = budgets.map((budget) => ({ ...budget, held: budget.held + added.get(budget.uid)! }));
-  await settleBudgets(tx, tenant, held);
+  const unheld = await holdUnheld(tx, await rates.current(tx), tenant, added, HOLDS_OF_TURN);
+  const lacking = await coverSome(tx, tenant, await listBudgets(tx, tenant), added, HOLDS_OF_TURN);
+  return unheld >= HOLDS_OF_TURN || lacking === 'more' ? 'more' : 'all';
 }
 
-/** A hold of an earlier token leaves its budgets, and is covered anew with the others. */
+/**
+ * In the transaction that makes a budget, which has locked the tenant: every token that runs gets a hold, and every hold that the
+ * budget covers is part of it. Holds that are new are part of all budgets that cover them.
+ */
+export async function coverTokens(
+  tx: Tx,
+  { rates }: CoverDeps,
+  tenant: TenantId,
+  made: string,
+): Promise<void> {
+  const added = new Map<string, bigint>();
+  const unheld = await holdUnheld(tx, await rates.current(tx), tenant, added, ALL);
+  const budgets = await listBudgets(tx, tenant);
+  const due = unheld > 0 ? budgets : budgets.filter(({ uid }) => uid === made);
+  await coverSome(tx, tenant, budgets, added, ALL, due);
+}
+
+/**
+ * Up to `limit` holds that lack one of `due` become part of it. `added`: what else is held more, by budget. `budgets`: all of the
+ * tenant.
+ */
+async function coverSome(
+  tx: Tx,
+  tenant: TenantId,
+  budgets: readonly Budget[],
+  added: Map<string, bigint>,
+  limit: number,
+  due = budgets,
+): Promise<'more' | 'all'> {
+  const existing = budgets.map(({ uid }) => uid);
+  let most = 0;
+  for (const budget of due) {
+    const { holds, held } = await coverHolds(tx, tenant, budget, existing, limit);
+    add(added, budget.uid, held);
+    most = Math.max(most, holds);
+  }
+  const locked = await lockBudgets(tx, tenant, [...added.keys()]);
+  await settleBudgets(
+    tx,
+    tenant,
+    locked.map((budget) => ({ ...budget, held: budget.held + added.get(budget.uid)! })),
+  );
+  return most === limit ? 'more' : 'all';
+}
+
+/**
+ * Up to `limit` tokens get a hold, or more of the one that they have: that leaves its budgets, and is covered anew with the others. Returns
+ * how many they were.
+ */
 async function holdUnheld(
   tx: Tx,
   card: RateCard,
   tenant: TenantId,
   added: Map<string, bigint>,
-): Promise<void> {
+  limit: number,
+): Promise<number> {
   const oldest = (await findNow(tx)).getTime() / 1000 - GRACE_SECONDS;
-  const tokens = await listUnheldTokens(tx, tenant, ratesOf(card), oldest);
-  for (let at = 0; at < tokens.length; at += HOLDS_AT_ONCE) {
-    const part = new Map(tokens.slice(at, at + HOLDS_AT_ONCE).map((token) => [nameOf(token), token]));
-    const before = await lockHoldsAmong(tx, tenant, [...part.values()]);
-    for (const hold of before) for (const uid of hold.budgets) add(added, uid, -amountOf(hold));
-    await updateHolds(
-      tx,
-      tenant,
-      before.map((hold) => raised(hold, part.get(nameOf(hold))!)),
-    );
-    for (const hold of before) part.delete(nameOf(hold));
-    await insertHolds(
-      tx,
-      tenant,
-      [...part.values()].map((token) => ({ ...token, budgets: [] })),
-    );
-  }
+  const { inserted, lacking } = await insertUnheld(tx, tenant, ratesOf(card), oldest, limit);
+  const byName = new Map(lacking.map((token) => [nameOf(token), token]));
+  const before = await lockHoldsAmong(tx, tenant, lacking);
+  for (const hold of before) for (const uid of hold.budgets) add(added, uid, -amountOf(hold));
+  await updateHolds(
+    tx,
+    tenant,
+    before.map((hold) => raised(hold, byName.get(nameOf(hold))!)),
+  );
+  return inserted + before.length;
 }
 
 function ratesOf(card: RateCard): RoleRate[] {
@@ -115,29 +171,4 @@ function raised(hold: StoredHold, { rate, seconds, until }: UnheldToken): Stored
 
 function add(added: Map<string, bigint>, uid: string, amount: bigint): void {
   added.set(uid, (added.get(uid) ?? 0n) + amount);
-}
-
-/** Lock those that lack a budget, and note what each budget gets. They lose budgets that were deleted. */
-async function coverHolds(
-  tx: Tx,
-  tenant: TenantId,
-  page: readonly StoredHold[],
-  added: Map<string, bigint>,
-): Promise<void> {
-  const known = await listBudgets(tx, tenant);
-  const lacking = page.filter((hold) => known.some((budget) => lacks(hold, budget)));
-  if (lacking.length === 0) return;
-  const holds = await lockHoldsAmong(tx, tenant, lacking);
-  // Read after the lock: there are all budgets that a locked hold is part of.
-  const budgets = await listBudgets(tx, tenant);
-  const covered = holds.map((hold) => {
-    for (const { uid } of budgets.filter((each) => lacks(hold, each))) add(added, uid, amountOf(hold));
-    const own = budgets.filter((each) => hold.budgets.includes(each.uid) || coversUsage(each, hold));
-    return { ...hold, budgets: own.map(({ uid }) => uid) };
-  });
-  await updateHolds(tx, tenant, covered);
-}
-
-function lacks(hold: StoredHold, budget: Budget): boolean {
-  return !hold.budgets.includes(budget.uid) && coversUsage(budget, hold);
 }

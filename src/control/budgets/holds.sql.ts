@@ -1,9 +1,11 @@
 /** SQL of `budget_holds`. Holds are locked before budgets, in the order of their keys. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { countUpTo } from '../../base/tenants/places.sql.ts';
 import { onServers } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Role } from '../../money/pricing/role.ts';
+import type { Budget, BudgetScope } from './budget.ts';
 import { DEAR_CAPABILITY, type Hold } from './hold.ts';
 
 export interface HeldDevice {
@@ -73,29 +75,13 @@ export async function lockHoldsOf(
   return rows;
 }
 
-/** Up to `limit` holds after `after` (absent: from the first one), in the order of their keys. */
-export async function listHolds(
-  db: Db,
-  tenant: TenantId,
-  after: HoldKey | undefined,
-  limit: number,
-): Promise<StoredHold[]> {
-  const { room = '', username = '', device = '', keyId = '', customer } = after ?? {};
-  const { rows } = await db.query<StoredHold>({
-    name: 'list-holds',
-    text: `select ${COLUMNS} from budget_holds h
-            where h.tenant_id = $1 and (${BY_KEY}) > ($2, $3, $4, $5, $6) order by ${BY_KEY} limit $7`,
-    values: [tenant, room, username, device, keyId, customer ?? '', limit],
-  });
-  return rows;
-}
-
 /** Those of them that still exist. */
 export async function lockHoldsAmong(
   tx: Tx,
   tenant: TenantId,
   holds: readonly HoldKey[],
 ): Promise<StoredHold[]> {
+  if (holds.length === 0) return [];
   const { rows } = await tx.query<StoredHold>({
     name: 'lock-holds-among',
     text: `select ${COLUMNS} from budget_holds h join ${RECORDS} on ${SAME}
@@ -165,33 +151,56 @@ export interface RoleRate {
 export type UnheldToken = Omit<StoredHold, 'budgets'>;
 
 /**
- * Tokens that run and have no hold, or one that ends earlier or has a lower rate: they were admitted while their tenant had no
- * budgets. `oldest`: time before it counts no more, in seconds since 1970.
+ * `$2` to `$4`: roles, whether they are dear, and rates. `$5`: `DEAR_CAPABILITY`. The newest token of each device that runs and that no hold covers up to its end, at
+ * its rate.
  */
-export async function listUnheldTokens(
+const UNHELD = `(select distinct on (r.name, a.username, a.device) r.name as room, a.username, a.device, a.key_id, a.customer, c.rate,
+                        a.admitted_at, a.expires_at
+                   from admissions a
+                   join rooms r on r.tenant_id = $1 and r.uid = a.room_uid
+                   join unnest($2::text[], $3::boolean[], $4::bigint[]) as c (role, is_dear, rate)
+                     on c.role = a.role and c.is_dear = ($5 = any(a.capabilities))
+                  where a.tenant_id = $1 and a.expires_at > now()
+                  order by r.name, a.username, a.device, a.expires_at desc) as token
+          where not exists (select from budget_holds h
+                             where h.tenant_id = $1 and h.room = token.room and h.username = token.username
+                               and h.device = token.device and h.key_id = token.key_id
+                               and (token.customer is null or h.customer = token.customer)
+                               and h.until >= token.expires_at and h.rate >= token.rate)`;
+/** `$6`: time before it counts no more, in seconds since 1970. */
+const UNHELD_SECONDS = `ceil(extract(epoch from expires_at) - greatest(extract(epoch from admitted_at), $6))::integer`;
+
+/** Tokens that run and had no hold, or too little of one: they were admitted while their tenant had no budgets. */
+export interface Unheld {
+  /** How many had no hold. They have one without budgets now. */
+  readonly inserted: number;
+  /** Those whose hold ends earlier or has a lower rate. */
+  readonly lacking: readonly UnheldToken[];
+}
+
+/** Up to `limit` of them. */
+export async function insertUnheld(
   tx: Tx,
   tenant: TenantId,
   rates: readonly RoleRate[],
   oldest: number,
-): Promise<UnheldToken[]> {
-  const { rows } = await tx.query<UnheldToken>({
-    name: 'list-unheld-tokens',
-    text: `select room, username, device, key_id as "keyId", customer, rate, until,
-                  ceil(until - greatest(admitted, $6))::integer as seconds
-             from (select distinct on (r.name, a.username, a.device) r.name as room, a.username, a.device, a.key_id, a.customer,
-                          c.rate, extract(epoch from a.admitted_at)::double precision as admitted,
-                          extract(epoch from a.expires_at)::double precision as until, a.expires_at
-                     from admissions a
-                     join rooms r on r.tenant_id = $1 and r.uid = a.room_uid
-                     join unnest($2::text[], $3::boolean[], $4::bigint[]) as c (role, is_dear, rate)
-                       on c.role = a.role and c.is_dear = ($5 = any(a.capabilities))
-                    where a.tenant_id = $1 and a.expires_at > now()
-                    order by r.name, a.username, a.device, a.expires_at desc) as token
-            where not exists (select from budget_holds h
-                               where h.tenant_id = $1 and h.room = token.room and h.username = token.username
-                                 and h.device = token.device and h.key_id = token.key_id
-                                 and (token.customer is null or h.customer = token.customer)
-                                 and h.until >= token.expires_at and h.rate >= token.rate)`,
+  limit: number,
+): Promise<Unheld> {
+  const { rows } = await tx.query<UnheldToken & { inserted: number }>({
+    name: 'insert-unheld-tokens',
+    // The last part sees the holds that were there before.
+    text: `with token as materialized (
+             select room, username, device, key_id, coalesce(customer, '') as customer, rate, ${UNHELD_SECONDS} as seconds, expires_at
+               from ${UNHELD} limit $7
+           ), inserted as (
+             insert into budget_holds (tenant_id, room, username, device, key_id, customer, rate, seconds, until, budgets)
+             select $1, room, username, device, key_id, customer, rate, seconds, expires_at, '{}' from token
+             on conflict do nothing returning 1
+           )
+           select i.inserted, n.room, n.username, n.device, n.key_id as "keyId", nullif(n.customer, '') as customer, n.rate, n.seconds,
+                  extract(epoch from n.expires_at)::double precision as until
+             from (select count(*)::integer as inserted from inserted) i
+             left join token n on exists (select from budget_holds h where h.tenant_id = $1 and ${SAME})`,
     values: [
       tenant,
       rates.map(({ role }) => role),
@@ -199,9 +208,67 @@ export async function listUnheldTokens(
       rates.map(({ rate }) => rate),
       DEAR_CAPABILITY,
       oldest,
+      limit,
     ],
   });
-  return rows;
+  return { inserted: rows[0]!.inserted, lacking: rows.filter(({ room }) => room !== null) };
+}
+
+/** Holds that a budget covers from now on, and what they hold in micros. */
+export interface NewlyCovered {
+  readonly holds: number;
+  readonly held: bigint;
+}
+
+/**
+ * Add a budget to holds that it covers and that lack it, up to `limit`. They lose budgets that are not among `existing`. The tenant
+ * must be locked, so that its budgets stay the same meanwhile.
+ */
+export async function coverHolds(
+  tx: Tx,
+  tenant: TenantId,
+  { uid, keyId, room, customer }: Pick<Budget, 'uid' | keyof BudgetScope>,
+  existing: readonly string[],
+  limit: number,
+): Promise<NewlyCovered> {
+  const lacking = {
+    key: keyId !== null && (['h.key_id = ?', keyId] as const),
+    room: room !== null && (['h.room like ?', likeOf(room)] as const),
+    customer: customer !== null && (['h.customer = ?', customer] as const),
+  };
+  const toLock = filtered('lock-lacking-holds', [tenant, uid, limit], lacking);
+  const locked = await tx.query<{ holds: number; last: string[] }>({
+    name: toLock.name,
+    text: `select count(*) over ()::integer as holds, array[${BY_KEY}] as last
+             from (select ${BY_KEY} from budget_holds h
+                    where h.tenant_id = $1 and $2 <> all(h.budgets)${toLock.where} order by ${BY_KEY} limit $3 for no key update) h
+            order by ${BY_KEY.replaceAll(',', ' desc,')} desc limit 1`,
+    values: toLock.values,
+  });
+  const [found] = locked.rows;
+  if (!found) return { holds: 0, held: 0n };
+  const toCover = filtered('cover-holds', [tenant, uid, existing, ...found.last], lacking);
+  const { rows } = await tx.query<{ held: bigint }>({
+    name: toCover.name,
+    // Up to the last one that is locked, and not by a join: without statistics, its plan may read all holds for each.
+    text: `with covered as (
+             update budget_holds h
+                set budgets = array(select each from unnest(h.budgets) as each where each = any($3)) || $2::text
+              where h.tenant_id = $1 and $2 <> all(h.budgets) and (${BY_KEY}) <= ($4, $5, $6, $7, $8)${toCover.where}
+             returning ${AMOUNT} as amount
+           )
+           select coalesce(sum(amount), 0)::bigint as held from covered`,
+    values: toCover.values,
+  });
+  return { holds: found.holds, held: rows[0]!.held };
+}
+
+/** As `amountOf()` has it. */
+const AMOUNT = '(h.rate * h.seconds + 59999) / 60000';
+
+/** What `matchesRoom()` says of a pattern, for `like`. */
+function likeOf(pattern: string): string {
+  return pattern.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
 }
 
 const SAME = `h.room = n.room and h.username = n.username and h.device = n.device and h.key_id = n.key_id
@@ -209,6 +276,10 @@ const SAME = `h.room = n.room and h.username = n.username and h.device = n.devic
 
 const RECORDS = `json_to_recordset($2) as n (room text, username text, device text, key_id text, customer text, rate bigint,
   seconds integer, until double precision, budgets text[])`;
+
+function keyOf({ room, username, device, keyId, customer }: HoldKey): HoldKey {
+  return { room, username, device, keyId, customer };
+}
 
 /** Some statements need only the key. */
 function recordsOf(holds: readonly (HoldKey & Partial<StoredHold>)[]): string {
@@ -246,14 +317,19 @@ export async function updateHolds(tx: Tx, tenant: TenantId, holds: readonly Stor
 }
 
 /** The time that is left of locked holds. */
-export async function updateSeconds(tx: Tx, tenant: TenantId, holds: readonly StoredHold[]): Promise<void> {
+export async function updateSeconds(
+  tx: Tx,
+  tenant: TenantId,
+  holds: readonly (HoldKey & Pick<Hold, 'seconds'>)[],
+): Promise<void> {
   if (holds.length === 0) return;
   await tx.query({
     name: 'use-holds',
     text: `update budget_holds h set seconds = n.seconds
              from ${RECORDS}
             where h.tenant_id = $1 and ${SAME}`,
-    values: [tenant, recordsOf(holds)],
+    // Without their budgets, which are most of a hold.
+    values: [tenant, recordsOf(holds.map(({ seconds, ...hold }) => ({ ...keyOf(hold), seconds })))],
   });
 }
 
@@ -263,6 +339,6 @@ export async function deleteHolds(tx: Tx, tenant: TenantId, holds: readonly Hold
     name: 'delete-holds',
     text: `delete from budget_holds h using ${RECORDS}
             where h.tenant_id = $1 and ${SAME}`,
-    values: [tenant, recordsOf(holds)],
+    values: [tenant, recordsOf(holds.map(keyOf))],
   });
 }

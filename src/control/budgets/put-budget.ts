@@ -73,10 +73,11 @@ async function makeBudget(
   if (wanted.keyId !== null) await refuseForeignKey(tx, tenant, wanted.keyId);
   const now = await findNow(tx);
   const periodStart = wanted.period === 'total' ? now : startOfPeriod(wanted.period, now);
-  await insertBudget(tx, tenant, { ...wanted, uid: newId('bu'), periodStart });
+  const uid = newId('bu');
+  await insertBudget(tx, tenant, { ...wanted, uid, periodStart });
   await takePlace(tx, limitHolderOf(caller), BUDGETS_LIMIT, (most) => countBudgets(tx, tenant, most));
   await markBudgets(tx, tenant, true);
-  await coverTokens(tx, deps, tenant);
+  await coverTokens(tx, deps, tenant, uid);
   const made = (await findBudget(tx, tenant, wanted.id))!;
   await appendAudit(tx, tenant, caller.actor, {
     action: 'budget_made',

@@ -1,5 +1,6 @@
 /** Budgets that are made while sessions run. */
 import { expect, test } from 'vitest';
+import { matchesRoom } from '../../../src/access/rights/room-names.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { listTenantsWithNewBudgets } from '../../../src/control/budgets/budgets.sql.ts';
 import { coverTokensOfNewBudgets } from '../../../src/control/budgets/cover-tokens.ts';
@@ -92,7 +93,7 @@ test('a hold is part of no budgets that were deleted, however often budgets are 
     text: 'select budgets from budget_holds where tenant_id = $1',
     values: [tenant],
   });
-  expect(rows).toEqual([{ budgets: [again.uid, all.uid] }]);
+  expect(rows).toEqual([{ budgets: [all.uid, again.uid] }]);
   expect(again.held).toBe(all.held);
 });
 
@@ -120,4 +121,37 @@ test('holds of more than one page are covered, each once', async () => {
     { budgets: 0, count: 501 },
     { budgets: 1, count: 500 },
   ]);
+});
+
+test.each(['a_*', '*_b', 'a_b', '*', '*.*', 'A_b', '*a*b*'])(
+  'a budget of rooms %s covers the holds that it would cover at an admission',
+  async (room) => {
+    const stage = await newStage(app, controlOf);
+    const tenant = idOf(stage.tenant);
+    const rooms = ['a_b', 'axb', 'a_', 'x_b', 'a.b', 'A_b', 'ab'];
+    await app.service.deps.db.query({
+      text: `insert into budget_holds (tenant_id, room, username, device, key_id, rate, seconds, until, budgets)
+             select $1, room, 'ann', 'device', 'key', 60000, 1000, now() + interval '1 hour', '{}' from unnest($2::text[]) as room`,
+      values: [tenant, rooms],
+    });
+    const { held } = await put(app, stage.tenant, wanted({ max: 10_000n, room }));
+    expect(held).toBe(1_000n * BigInt(rooms.filter((name) => matchesRoom(room, name)).length));
+  },
+);
+
+test('a tenant with many tokens gets several turns, and the others theirs between', async () => {
+  const { db } = app.service.deps;
+  const stages = [await newStage(app, controlOf), await newStage(app, controlOf)];
+  const counts = [4_100, 1];
+  for (const [at, { tenant }] of stages.entries()) {
+    await put(app, tenant, wanted({ max: 0n, hard: false }));
+    await db.query({
+      text: `insert into budget_holds (tenant_id, room, username, device, key_id, rate, seconds, until, budgets)
+             select $1, 'lobby', 'user' || i, 'device', 'key', 60000, 1, now() + interval '1 hour', '{}' from generate_series(1, $2) as i`,
+      values: [idOf(tenant), counts[at]],
+    });
+  }
+  await coverTokensOfNewBudgets(app.service.deps);
+  for (const [at, { tenant }] of stages.entries())
+    expect(await read(app, tenant)).toMatchObject({ held: BigInt(counts[at]!) });
 });
