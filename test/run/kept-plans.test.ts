@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findSessions } from '../../src/control/sessions/sessions.sql.ts';
 import { useDatabase } from '../support/database.ts';
 import { collectKeptStatements, type KeptStatement } from '../support/kept-statements.ts';
 
@@ -205,4 +206,24 @@ test('a statement without an index is found', async ({ skip }) => {
   const reading = (where: string) => ({ name: 'read-rooms', text: `select from rooms where ${where}` });
   expect(await findWhole([reading('tenant_id = $1 and uid = $2')])).toEqual([]);
   expect(await findWhole([reading('policy = $1')])).toEqual(['read-rooms: rooms']);
+});
+
+const PAIRS = [
+  ['key', 'customer'],
+  ['room', 'key'],
+  ['room', 'customer'],
+] as const;
+
+test.for(PAIRS)('sessions by %s and %s are read by an index of both', async (pair, { skip }) => {
+  skip(await isTooOld(), 'the statistics of this PostgreSQL cannot be set');
+  await setRows(200_000);
+  const asked: string[] = [];
+  const db = { query: async ({ text }: { text: string }) => ({ rows: asked.push(text) && [] }) };
+  const filter = Object.fromEntries(pair.map((name) => [name, 'x']));
+  await findSessions(db as never, 1n as never, filter as never, { after: null, limit: 100 });
+  const filters = (plan: Plan): string[] => [
+    ...(plan.Filter ? [plan.Filter] : []),
+    ...(plan.Plans ?? []).flatMap(filters),
+  ];
+  expect(filters(await planOf({ text: asked[0]! } as KeptStatement))).toEqual([]);
 });
