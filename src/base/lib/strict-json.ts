@@ -10,6 +10,13 @@
 /** The caller sees `message`. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
+  /** The member that is wrong, if a single one is. */
+  readonly field: string | undefined;
+
+  constructor(message: string, field?: string) {
+    super(message);
+    this.field = field;
+  }
 }
 
 const DEPTH_MAX = 32;
@@ -95,6 +102,9 @@ function scanStructure(bytes: Uint8Array): Scan {
 /** 15 significant digits always fit a double. Longer numbers and exponents are checked one by one. */
 const DIGITS_SAFE = 15;
 
+/** How far back to look for the name of a member. */
+const NAME_BYTES = 100;
+
 /** Returns the end of the number. */
 function scanNumber(bytes: Uint8Array, start: number): number {
   let end = start + 1;
@@ -103,8 +113,7 @@ function scanNumber(bytes: Uint8Array, start: number): number {
     hasExponent ||= isExponent(bytes[end]!);
     end += 1;
   }
-  if (hasExponent || end - start > DIGITS_SAFE)
-    checkNumber(new TextDecoder().decode(bytes.subarray(start, end)));
+  if (hasExponent || end - start > DIGITS_SAFE) checkNumber(bytes, start, end);
   return end;
 }
 
@@ -117,7 +126,8 @@ function isExponent(byte: number): boolean {
   return (byte | 0x20) === 0x65;
 }
 
-function checkNumber(text: string): void {
+function checkNumber(bytes: Uint8Array, start: number, end: number): void {
+  const text = decoder.decode(bytes.subarray(start, end));
   const value = Number(text);
   const digits = text
     .replace(/[eE].*$/, '')
@@ -126,8 +136,16 @@ function checkNumber(text: string): void {
   const isExact = /^-?[0-9]+$/.test(text) ? Number.isSafeInteger(value) : digits.length <= DIGITS_SAFE;
   const isTooSmall = value === 0 && digits !== '';
   if (!isExact || isTooSmall || !Number.isFinite(value)) {
-    throw new JsonError(`the number ${text.slice(0, 40)} is out of range`);
+    const field = memberBefore(bytes, start);
+    const of = field === undefined ? '' : ` of ${field}`;
+    throw new JsonError(`the number ${text.slice(0, 40)}${of} is out of range`, field);
   }
+}
+
+/** The name of the member whose value begins at `start`; `undefined`: it is an item, or the name is not plain. */
+function memberBefore(bytes: Uint8Array, start: number): string | undefined {
+  const before = new TextDecoder('latin1').decode(bytes.subarray(Math.max(0, start - NAME_BYTES), start));
+  return /"(\w+)"\s*:\s*$/.exec(before)?.[1];
 }
 
 interface Walk {

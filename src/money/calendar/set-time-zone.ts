@@ -9,7 +9,7 @@ import { lockAccount } from '../accounts/accounts.sql.ts';
 import { hasUsage } from '../ledger/ledger.sql.ts';
 import { nextMonth } from '../month.ts';
 import { type CurrentZone, getTimeZone } from './get-time-zone.ts';
-import { parseTimeZone, UTC } from './time-zone.ts';
+import { findSpelling, parseTimeZone, UTC } from './time-zone.ts';
 import { findCalendar, insertTimeZone, isZoneName } from './time-zones.sql.ts';
 
 /** A change shortly before the end of a month is one in the next month: its commit may come later, and usage be added up before it. */
@@ -23,14 +23,14 @@ export async function setTimeZone(
   name: string,
 ): Promise<CurrentZone> {
   const wanted = parseTimeZone(name);
-  if (!wanted) throw unknownName();
+  if (!wanted) throw unknownName(name);
   // A charge locks it too, so the first one comes before the look at usage, or after the commit of the zone.
   await lockAccount(tx, tenant);
   const calendar = await findCalendar(tx, tenant);
   const before = calendar.newest?.zone ?? UTC;
   if (wanted !== before) {
     // Node.js ignores case.
-    if (!(await isZoneName(tx, wanted))) throw unknownName();
+    if (!(await isZoneName(tx, wanted))) throw unknownName(name);
     const now = await findNow(tx);
     const month = calendar.monthOf(new Date(now.getTime() + GRACE_MINUTES * 60_000));
     // Usage of this month is added up by the hour of the old zone, and none may be in two months.
@@ -47,6 +47,8 @@ export async function setTimeZone(
   return getTimeZone(tx, tenant);
 }
 
-function unknownName(): Failure {
-  return invalidField('time_zone', 'must be a name of the IANA time zone database, such as Europe/Berlin');
+function unknownName(name: string): Failure {
+  const spelling = findSpelling(name);
+  const example = spelling === undefined ? 'such as Europe/Berlin' : `which spells it ${spelling}`;
+  return invalidField('time_zone', `must be a name of the IANA time zone database, ${example}`);
 }

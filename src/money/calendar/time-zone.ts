@@ -25,6 +25,12 @@ export function parseTimeZone(text: string): TimeZone | undefined {
   }
 }
 
+/** The zone of this name in another case; `undefined`: there is none. */
+export function findSpelling(text: string): string | undefined {
+  const lower = text.toLowerCase();
+  return [UTC, ...Intl.supportedValuesOf('timeZone')].find((each) => each.toLowerCase() === lower);
+}
+
 /** At most one for each zone that there is: making one takes longer than a hundred answers. */
 const formats = new Map<TimeZone, Intl.DateTimeFormat>();
 

@@ -75,6 +75,7 @@ describe('refuses', () => {
     ['1e999', 'the number 1e999 is out of range'],
     ['-1e999', 'the number -1e999 is out of range'],
     ['1e-999', 'the number 1e-999 is out of range'],
+    ['{"a":[{"limit" : 9007199254740992}]}', 'the number 9007199254740992 of limit is out of range'],
     ['1e16', 'a number is out of range'],
     ['9007199254740993.0', 'the number 9007199254740993.0 is out of range'],
     ['9007199254740993e0', 'the number 9007199254740993e0 is out of range'],

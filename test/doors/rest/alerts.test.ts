@@ -119,7 +119,7 @@ describe('/v1/alerts', () => {
       [{ thresholds: [{}] }, 'thresholds/0/kind is required'],
       [{ thresholds: [{ ...balance(1), raised_at: null }] }, 'thresholds/0/raised_at is not a known field'],
       [{ thresholds: [balance(-1)] }, 'thresholds/0/below_micros must be >= 0'],
-      [{ thresholds: [balance(2 ** 53)] }, `the number ${2 ** 53} is out of range`],
+      [{ thresholds: [balance(2 ** 53)] }, `the number ${2 ** 53} of below_micros is out of range`],
       [{ thresholds: [balance(1), runway(0)] }, 'thresholds/1/below_hours must be >= 1'],
       [{ thresholds: [runway(8_761)] }, 'thresholds/0/below_hours must be <= 8760'],
       [{ thresholds: [{ kind: 'balance' }] }, 'thresholds/0/below_micros is required'],

@@ -71,7 +71,7 @@ describe('PUT /v1/budgets/{id}', () => {
 
   test.each([
     [{ ...body, limit_micros: -1 }, 'limit_micros must be >= 0'],
-    [{ ...body, limit_micros: 2 ** 53 }, 'out of range'],
+    [{ ...body, limit_micros: 2 ** 53 }, 'the number 9007199254740992 of limit_micros is out of range'],
     [{ ...body, period: 'week' }, 'period must be one of day, month, total'],
     [{ ...body, room: 'no spaces' }, 'room must match'],
     [{ ...body, key: 'x' }, 'key must match'],

@@ -119,8 +119,8 @@ describe('JSON', () => {
     ['{"name":"\\ud800"}', 'text may not hold half of a surrogate pair'],
     ['{"name":"\\udc00\\ud800"}', 'text may not hold half of a surrogate pair'],
     ['{"\\udfff":1}', 'text may not hold half of a surrogate pair'],
-    ['{"name":1e400}', 'the number 1e400 is out of range'],
-    ['{"name":9007199254740993}', 'the number 9007199254740993 is out of range'],
+    ['{"name":1e400}', 'the number 1e400 of name is out of range'],
+    ['{"name":9007199254740993}', 'the number 9007199254740993 of name is out of range'],
   ])('%j is refused', async (raw, what) => {
     expectError(await create(raw), 400, `${refused}${what}`);
   });

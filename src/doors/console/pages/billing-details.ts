@@ -113,7 +113,7 @@ ${field({
   name: 'time_zone',
   label: 'Time zone',
   value: typed ?? next?.zone ?? zone,
-  hint: 'Such as Europe/Berlin. Before your first usage, a change holds from this month on; later, from the next month on. Statements of months that are over never change.',
+  hint: 'A name of the IANA time zone database, such as Europe/Berlin: the list has them. Before your first usage, a change holds from this month on; later, from the next month on. Statements of months that are over never change.',
   faults,
   input: html`list="time-zones" maxlength="${TIME_ZONE_LENGTH_MAX}" autocomplete="off"${isFixed}`,
 })}
