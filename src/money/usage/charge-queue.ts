@@ -12,14 +12,14 @@
  * ones leave a transaction to each other, and so do the tenants of one server of several.
  *
  * A fault in one batch affects no other: if the database refuses a transaction, its batches are repeated
- * one by one. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
+ * one by one. So they are if it has to wait for a lock. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
  * separately, those of a few accounts at a time, so that locked accounts never hold all connections.
  *
  * A batch that is not committed within WAIT_MS_MAX fails, even if the database hangs. If its transaction
  * has not started it is dropped; the relay retries. What could not be charged in that time is refused at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRefusal } from '../../base/db/transaction.ts';
+import { isLockTimeout, isRefusal } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { BalanceOutOfRangeError } from '../ledger/balance-range.ts';
@@ -268,7 +268,7 @@ export class ChargeQueue {
     this.#countRunning(server, kind, 1);
     const records = group.reduce((sum, { batch }) => sum + batch.records.length, 0);
     const endAlone = records < this.#limits.records / 2 ? this.#beginAlone() : () => {};
-    const locked = await this.#charge(group, (batches) => this.#charging.free(batches));
+    const locked = await this.#charge(group, (batches) => this.#charging.free(batches), isLockTimeout);
     const byTenant = Map.groupBy(locked, (item) => item.batch.tenant);
     for (const [tenant, items] of byTenant) this.#retryOrWait(tenant, items);
     for (const { batch } of group) if (!byTenant.has(batch.tenant)) this.#busy.delete(batch.tenant);
@@ -326,10 +326,11 @@ export class ChargeQueue {
     this.#start();
   }
 
-  /** Charge and answer. Returns the batches without an outcome. */
+  /** Charge and answer. Returns the batches without an outcome: something of their tenant is locked. */
   async #charge(
     waiting: readonly Waiting[],
     charge: (batches: readonly Batch[]) => Promise<Outcomes>,
+    isLocked: (error: unknown) => boolean = () => false,
   ): Promise<Waiting[]> {
     const items = waiting.filter((item) => !item.hasTimedOut);
     if (items.length === 0) return [];
@@ -337,13 +338,18 @@ export class ChargeQueue {
       const outcomes = await charge(items.map((item) => item.batch));
       return items.filter((item) => !answer(item, outcomes));
     } catch (error) {
-      if (items.length === 1 || !mayConcernOneBatch(error)) {
+      if (items.length === 1 && isLocked(error)) return items;
+      if (items.length === 1 || !(isLocked(error) || mayConcernOneBatch(error))) {
         for (const { reject } of items) reject(error);
         return [];
       }
     }
     const left: Waiting[] = [];
-    for (const item of items) left.push(...(await this.#charge([item], charge)));
+    for (const item of items) {
+      // The batches of a tenant stay in order.
+      const isBehind = left.some(({ batch }) => batch.tenant === item.batch.tenant);
+      left.push(...(isBehind ? [item] : await this.#charge([item], charge, isLocked)));
+    }
     return left;
   }
 }

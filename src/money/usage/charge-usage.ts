@@ -7,7 +7,7 @@
  * had come alone, after those before it. The queue decides which batches go together.
  */
 import { isPassing } from '../../base/db/outage.ts';
-import { runTogether } from '../../base/db/pipeline.ts';
+import { runTogether, type Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
@@ -35,6 +35,7 @@ import {
   KnownIdError,
   recordConflicts,
   SEQSCAN_OFF,
+  SHARED_SETTINGS,
   type TenantIds,
 } from './usage.sql.ts';
 import type { UsageMetrics } from './usage-metrics.ts';
@@ -85,10 +86,13 @@ export async function chargeUsage(
   return outcome;
 }
 
-/** Charge batches, without an outcome for those whose accounts another transaction has locked. */
+/**
+ * Charge batches, without an outcome for those whose accounts another transaction has locked. Fails soon if it has to wait
+ * for another lock.
+ */
 export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): Promise<Outcomes> {
   const tenants = [...new Set(batches.map((batch) => batch.tenant))];
-  return charge(deps, batches, CURRENT_RULE, lockAndReadFree(tenants));
+  return charge(deps, batches, CURRENT_RULE, SHARED_SETTINGS, lockAndReadFree(tenants));
 }
 
 /** Charge batches of one tenant, waiting for the lock on its account. */
@@ -98,7 +102,7 @@ export function chargeTenant(
   batches: readonly Batch[],
   rule = CURRENT_RULE,
 ): Promise<Outcomes> {
-  return charge(deps, batches, rule, lockAndRead(tenant));
+  return charge(deps, batches, rule, SEQSCAN_OFF, lockAndRead(tenant));
 }
 
 /**
@@ -110,13 +114,14 @@ async function charge(
   deps: ChargeDeps,
   batches: readonly Batch[],
   rule: PricingRule,
+  settings: Statement,
   lock: ReturnType<typeof lockAndReadFree>,
 ): Promise<Outcomes> {
   const attempt = async (mustLookUp: boolean): Promise<Outcomes> => {
     const { bills, topUpRequested, told } = await inTransaction(deps.db, async (tx) => {
       const probed = mustLookUp ? [] : probe(batches);
       const locking = runTogether(tx, [
-        SEQSCAN_OFF,
+        settings,
         ...lock,
         ...(probed.length > 0 ? [findTenantsOfKnown(probed)] : []),
       ]);

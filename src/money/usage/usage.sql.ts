@@ -20,6 +20,12 @@ export const SEQSCAN_OFF: Statement = {
   text: `select set_config('enable_seqscan', 'off', true)`,
 };
 
+/** The same for a transaction of several tenants, which no lock of one of them may hold up. */
+export const SHARED_SETTINGS: Statement = {
+  name: 'shared-settings',
+  text: `select set_config('enable_seqscan', 'off', true), set_config('lock_timeout', '40', true)`,
+};
+
 /**
  * The tenants of those ids that were accepted before. `offset 0` forces one look-up per id. Where tables are
  * distributed, the ids are those of one tenant.

@@ -340,7 +340,6 @@ describe('when the database', () => {
     ['the connection is lost', new Error('Connection terminated unexpectedly')],
     ['the server shuts down', databaseError('57P01')],
     ['a statement takes too long', databaseError('57014')],
-    ['a lock is not available', databaseError('55P03')],
     ['there are too many connections', databaseError('53300')],
     ['the disk fails', databaseError('58030')],
     ['the connection breaks', databaseError('08006')],
@@ -352,6 +351,19 @@ describe('when the database', () => {
     const next = watch(queue.charge(batchOf(1)));
     await transactions[2]!.commit();
     expect(next.result).toBeDefined();
+  });
+
+  test('waits for a lock, its batches are repeated one by one, and the locked one waits separately', async () => {
+    const { transactions, batches, outcomes } = await openGroup();
+    const locked = databaseError('55P03');
+    await transactions[1]!.fail(locked);
+    await transactions[2]!.commit();
+    await transactions[3]!.fail(locked);
+    await transactions[4]!.commit();
+    expect(outcomes()).toStrictEqual([outcomeOf(batches[0]!), undefined, outcomeOf(batches[2]!)]);
+    expect(transactions[5]).toMatchObject({ kind: 'tenant', batches: [batches[1]] });
+    await transactions[5]!.fail(locked);
+    expect(outcomes()[1]).toBe(locked.message);
   });
 
   test('is lost while batches are repeated, the rest still get their turn', async () => {

@@ -206,7 +206,7 @@ describe('batches in one transaction', () => {
           return statements?.map(({ name }) => name) ?? given;
         });
       };
-      const locking = ['begin', 'seqscan-off', 'lock-free-accounts', 'read-accounts'];
+      const locking = ['begin', 'shared-settings', 'lock-free-accounts', 'read-accounts'];
       const storing = isDistributed()
         ? ['insert-posting', 'insert-usage-delta', 'move-account']
         : ['append-postings'];
