@@ -30,9 +30,9 @@ import {
 
 /** How old a budget is when every admission that began before it has ended. */
 const NEW_SECONDS = 120;
-/** Holds that a turn of a tenant covers with each budget, so that one with many tokens leaves turns to others. */
+/** Tokens that get a hold in one turn of a tenant, or holds that it covers with each budget, so that one with many tokens leaves turns to others. */
 const HOLDS_OF_TURN = 2_000;
-/** The call that makes a budget covers all. */
+/** No limit. */
 const ALL = 2 ** 31 - 1;
 
 /** In the log. */
@@ -72,7 +72,9 @@ async function coverNext(tx: Tx, { rates }: CoverDeps, tenant: TenantId): Promis
   await lockTenant(tx, tenant);
   const added = new Map<string, bigint>();
   const unheld = await holdUnheld(tx, await rates.current(tx), tenant, added, HOLDS_OF_TURN);
-  const lacking = await coverSome(tx, tenant, await listBudgets(tx, tenant), added, HOLDS_OF_TURN);
+  // Holds that have left their budgets must be part of them again when this transaction ends.
+  const limit = unheld > 0 ? ALL : HOLDS_OF_TURN;
+  const lacking = await coverSome(tx, tenant, await listBudgets(tx, tenant), added, limit);
   return unheld >= HOLDS_OF_TURN || lacking === 'more' ? 'more' : 'all';
 }
 

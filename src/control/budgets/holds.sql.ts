@@ -151,8 +151,8 @@ export interface RoleRate {
 export type UnheldToken = Omit<StoredHold, 'budgets'>;
 
 /**
- * `$2` to `$4`: roles, whether they are dear, and rates. `$5`: `DEAR_CAPABILITY`. The newest token of each device that runs and that no hold covers up to its end, at
- * its rate.
+ * The newest token of each device that runs, if no hold covers it up to its end at its rate. `$2` to `$4`: roles, whether they are dear,
+ * and rates. `$5`: `DEAR_CAPABILITY`.
  */
 const UNHELD = `(select distinct on (r.name, a.username, a.device) r.name as room, a.username, a.device, a.key_id, a.customer, c.rate,
                         a.admitted_at, a.expires_at

@@ -139,7 +139,7 @@ test.each(['a_*', '*_b', 'a_b', '*', '*.*', 'A_b', '*a*b*'])(
   },
 );
 
-test('a tenant with many tokens gets several turns, and the others theirs between', async () => {
+test('a tenant with more holds than a turn takes is covered, and the others, too', async () => {
   const { db } = app.service.deps;
   const stages = [await newStage(app, controlOf), await newStage(app, controlOf)];
   const counts = [4_100, 1];
