@@ -30,7 +30,10 @@ import {
 
 /** How old a budget is when every admission that began before it has ended. */
 const NEW_SECONDS = 120;
-/** Tokens that get a hold in one turn of a tenant, or holds that it covers with each budget, so that one with many tokens leaves turns to others. */
+/**
+ * Tokens that get a hold in one turn of a tenant, or holds that it covers with each budget, so that one with many tokens leaves
+ * turns to others.
+ */
 const HOLDS_OF_TURN = 2_000;
 /** No limit. */
 const ALL = 2 ** 31 - 1;

@@ -11,8 +11,8 @@
  * that never paid go after all others, because anyone can sign up a thousand of them. Large batches and small
  * ones leave a transaction to each other, and so do the tenants of one server of several.
  *
- * A fault in one batch affects no other: if the database refuses a transaction, its batches are repeated
- * one by one. So they are if it has to wait for a lock. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
+ * A fault in one batch affects no other: if the database refuses a transaction, or it has to wait for a lock, its batches
+ * are repeated one by one. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
  * separately, those of a few accounts at a time, so that locked accounts never hold all connections.
  *
  * A batch that is not committed within WAIT_MS_MAX fails, even if the database hangs. If its transaction
