@@ -212,9 +212,9 @@ describe('POST /v1/rates/simulate', () => {
     });
 
     test.each([
-      ['9007199254740992', 'the number 9007199254740992'],
-      ['-9007199254740993', 'the number -9007199254740993'],
-      ['1.0000000000000000001', 'the number 1.0000000000000000001'],
+      ['9007199254740992', 'the number 9007199254740992 of egress_bytes'],
+      ['-9007199254740993', 'the number -9007199254740993 of egress_bytes'],
+      ['1.0000000000000000001', 'the number 1.0000000000000000001 of egress_bytes'],
       ['1e300', 'a number'],
     ])('refuses %s bytes', async (bytes, what) => {
       const body = { participants: [participants({ egress_bytes: 7 })] };

@@ -10,6 +10,9 @@ use prost_types::{
 
 const PACKAGE: &str = "boxoffice.control.v1";
 
+/// Services that the SDK has over REST.
+const OVER_REST: [&str; 1] = ["BudgetService"];
+
 /// A message, by its name inside the package such as `Participant.Device`.
 pub struct Message<'a> {
     pub name: String,
@@ -69,7 +72,11 @@ impl<'a> Contract<'a> {
         for (at, desc) in (0..).zip(&file.enum_type) {
             self.add_enum("", desc, &[5, at], &docs);
         }
-        self.services.extend(&file.service);
+        self.services.extend(
+            file.service
+                .iter()
+                .filter(|service| !OVER_REST.contains(&service.name())),
+        );
     }
 
     fn add_message(

@@ -5,18 +5,6 @@
 use super::wire;
 use crate::control::{Keyed, Method, OfTenant, Resumable, WatchAnswer};
 
-pub(crate) const SET_BUDGET: Method<wire::SetBudgetRequest, wire::SetBudgetResponse> =
-    Method::new("/boxoffice.control.v1.BudgetService/SetBudget");
-
-pub(crate) const GET_BUDGET: Method<wire::GetBudgetRequest, wire::GetBudgetResponse> =
-    Method::new("/boxoffice.control.v1.BudgetService/GetBudget");
-
-pub(crate) const LIST_BUDGETS: Method<wire::ListBudgetsRequest, wire::ListBudgetsResponse> =
-    Method::new("/boxoffice.control.v1.BudgetService/ListBudgets");
-
-pub(crate) const DELETE_BUDGET: Method<wire::DeleteBudgetRequest, wire::DeleteBudgetResponse> =
-    Method::new("/boxoffice.control.v1.BudgetService/DeleteBudget");
-
 pub(crate) const KICK_PARTICIPANT: Method<
     wire::KickParticipantRequest,
     wire::KickParticipantResponse,
@@ -167,12 +155,6 @@ impl Keyed for wire::CreateWatchdogRequest {
     }
 }
 
-impl Keyed for wire::DeleteBudgetRequest {
-    fn set_idempotency_key(&mut self, idempotency_key: String) {
-        self.idempotency_key = idempotency_key;
-    }
-}
-
 impl Keyed for wire::DeleteWatchdogRequest {
     fn set_idempotency_key(&mut self, idempotency_key: String) {
         self.idempotency_key = idempotency_key;
@@ -227,12 +209,6 @@ impl Keyed for wire::RotateDeviceCredentialRequest {
     }
 }
 
-impl Keyed for wire::SetBudgetRequest {
-    fn set_idempotency_key(&mut self, idempotency_key: String) {
-        self.idempotency_key = idempotency_key;
-    }
-}
-
 impl Keyed for wire::UnbanSubjectRequest {
     fn set_idempotency_key(&mut self, idempotency_key: String) {
         self.idempotency_key = idempotency_key;
@@ -281,12 +257,6 @@ impl OfTenant for wire::CreateWatchdogRequest {
     }
 }
 
-impl OfTenant for wire::DeleteBudgetRequest {
-    fn set_tenant(&mut self, tenant: String) {
-        self.tenant = tenant;
-    }
-}
-
 impl OfTenant for wire::DeleteWatchdogRequest {
     fn set_tenant(&mut self, tenant: String) {
         self.tenant = tenant;
@@ -300,12 +270,6 @@ impl OfTenant for wire::EndRoomRequest {
 }
 
 impl OfTenant for wire::ForceMuteRequest {
-    fn set_tenant(&mut self, tenant: String) {
-        self.tenant = tenant;
-    }
-}
-
-impl OfTenant for wire::GetBudgetRequest {
     fn set_tenant(&mut self, tenant: String) {
         self.tenant = tenant;
     }
@@ -336,12 +300,6 @@ impl OfTenant for wire::KickParticipantRequest {
 }
 
 impl OfTenant for wire::ListBansRequest {
-    fn set_tenant(&mut self, tenant: String) {
-        self.tenant = tenant;
-    }
-}
-
-impl OfTenant for wire::ListBudgetsRequest {
     fn set_tenant(&mut self, tenant: String) {
         self.tenant = tenant;
     }
@@ -414,12 +372,6 @@ impl OfTenant for wire::RevokePublishRequest {
 }
 
 impl OfTenant for wire::RotateDeviceCredentialRequest {
-    fn set_tenant(&mut self, tenant: String) {
-        self.tenant = tenant;
-    }
-}
-
-impl OfTenant for wire::SetBudgetRequest {
     fn set_tenant(&mut self, tenant: String) {
         self.tenant = tenant;
     }
