@@ -94,14 +94,17 @@ export interface FailureOptions {
   readonly cause?: unknown;
 }
 
-/** The request is invalid; `what` names the field and what it accepts. */
-export function invalidRequest(what: string): Failure {
-  return new Failure('invalid_request', { message: `invalid request: ${what}` });
+/** The request is invalid; `what` names the field and what it accepts. `field`: its path, if a single one is wrong. */
+export function invalidRequest(what: string, field?: string): Failure {
+  return new Failure('invalid_request', {
+    message: `invalid request: ${what}`,
+    ...(field !== undefined && { field }),
+  });
 }
 
 /** One field is invalid; `accepts` follows its path in the message: `must be ...`, `is required`. */
 export function invalidField(field: string, accepts: string): Failure {
-  return new Failure('invalid_request', { message: `invalid request: ${field} ${accepts}`, field });
+  return invalidRequest(`${field} ${accepts}`, field);
 }
 
 /** The tenant has no such `resource`. */

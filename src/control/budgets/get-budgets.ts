@@ -2,6 +2,7 @@
 import { findNow } from '../../base/db/find-now.sql.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
+import { type Page, readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { atTime, type Budget } from './budget.ts';
 import { findBudget, listBudgetPage, listBudgets } from './budgets.sql.ts';
@@ -12,16 +13,15 @@ export async function getBudgets(db: Db, tenant: TenantId): Promise<Budget[]> {
   return (await listBudgets(db, tenant)).map((each) => atTime(each, now));
 }
 
-/** A page of them, after the id `after` (empty: from the first one). `end`: the last id, if there are more. */
+/** A page of them, after the id `after` (empty: from the first one). */
 export async function getBudgetPage(
   db: Db,
   tenant: TenantId,
   { after, size }: { readonly after: string; readonly size: number },
-): Promise<{ readonly budgets: readonly Budget[]; readonly end: string | undefined }> {
+): Promise<Page<Budget>> {
   const now = await findNow(db);
-  const found = await listBudgetPage(db, tenant, after, size + 1);
-  const budgets = found.slice(0, size).map((each) => atTime(each, now));
-  return { budgets, end: found.length > size ? budgets.at(-1)?.id : undefined };
+  const { items, end } = await readPage(size, (limit) => listBudgetPage(db, tenant, after, limit));
+  return { items: items.map((each) => atTime(each, now)), end };
 }
 
 /** Fails with `not_found`. */

@@ -15,7 +15,7 @@ export const GRACE_SECONDS = 900;
 export const HOLDS_OF_USER_MAX = 1_000;
 
 /** A rate is for a thousand participant-minutes. */
-const RATE_SECONDS = 60_000n;
+export const RATE_SECONDS = 60_000n;
 
 /** A charge may be so much more than its exact price. No time of a hold leaves for it. */
 const ROUNDING_MICROS = 1n;

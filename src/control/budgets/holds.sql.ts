@@ -6,7 +6,7 @@ import { onServers } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Role } from '../../money/pricing/role.ts';
 import type { Budget, BudgetScope } from './budget.ts';
-import { DEAR_CAPABILITY, type Hold } from './hold.ts';
+import { DEAR_CAPABILITY, type Hold, RATE_SECONDS } from './hold.ts';
 
 export interface HeldDevice {
   /** Names. */
@@ -264,7 +264,7 @@ export async function coverHolds(
 }
 
 /** As `amountOf()` has it. */
-const AMOUNT = '(h.rate * h.seconds + 59999) / 60000';
+const AMOUNT = `(h.rate * h.seconds + ${RATE_SECONDS - 1n}) / ${RATE_SECONDS}`;
 
 /** What `matchesRoom()` says of a pattern, for `like`. */
 function likeOf(pattern: string): string {

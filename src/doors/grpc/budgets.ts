@@ -49,10 +49,10 @@ export const budgetMethods = {
     method.listBudgets,
     async ({ deps, tenant }, { pageSize, pageToken }) => {
       const page = { size: parsePageSize(pageSize), after: parseLastId(pageToken) };
-      const { budgets, end } = await getBudgetPage(deps.db, tenant, page);
+      const { items, end } = await getBudgetPage(deps.db, tenant, page);
       return {
-        budgets: budgets.map(renderBudget),
-        nextPageToken: end === undefined ? '' : renderToken([end]),
+        budgets: items.map(renderBudget),
+        nextPageToken: end === undefined ? '' : renderToken([end.id]),
       };
     },
     OPEN_TENANTS,

@@ -19,13 +19,7 @@ export function asFailure(error: unknown, request: FastifyRequest, bodyMax: stri
 
 function asRefusal(error: unknown, bodyMax: string): Failure | undefined {
   if (error instanceof Failure) return error;
-  if (error instanceof JsonError) {
-    const { message, field } = error;
-    return new Failure('invalid_request', {
-      message: `invalid request: ${message}`,
-      ...(field !== undefined && { field }),
-    });
-  }
+  if (error instanceof JsonError) return invalidRequest(error.message, error.field);
   const { code, validation } = error as FastifyError;
   if (validation) return describeFault(validation[0]);
   switch (code) {
