@@ -6,7 +6,7 @@
  */
 import type { RateCard } from '../../money/pricing/rate-card.ts';
 import type { Role, Tier } from '../../money/pricing/role.ts';
-import { CLOCK_SLACK_SECONDS } from '../../money/usage/usage-record.ts';
+import { CLOCK_SLACK_SECONDS } from '../../money/records/usage-record.ts';
 
 /** How long after the use of a token relays may report it before the budget stops waiting for it. */
 export const GRACE_SECONDS = 900;

@@ -6,7 +6,7 @@
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { invalidField } from '../../base/failure.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
-import { ERASED } from '../../money/usage/usage-record.ts';
+import { ERASED } from '../../money/records/usage-record.ts';
 import type { Subject } from '../bans/ban.ts';
 
 export interface Person {

@@ -2,7 +2,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { waitForTurn } from '../../events/turns.sql.ts';
-import { ERASED } from '../../money/usage/usage-record.ts';
+import { ERASED } from '../../money/records/usage-record.ts';
 import { waitForAssigning } from './session-cursors.sql.ts';
 import { sessionListener } from './session-listener.ts';
 import { eraseInSums } from './session-sums.sql.ts';

@@ -2,7 +2,7 @@
 import { newId } from '../../base/lib/ids.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { Role } from '../../money/pricing/role.ts';
-import { ERASED } from '../../money/usage/usage-record.ts';
+import { ERASED } from '../../money/records/usage-record.ts';
 import type { LeaveReason, ParticipantDevice } from '../rooms/participant.ts';
 
 /** A participant as an event shows it. Times are texts, with the microseconds that a `Date` does not hold. */

@@ -3,7 +3,7 @@
  *
  * A record is charged after its interval has ended, so the interval began before the charge, by its seconds at least.
  */
-import { CLOCK_SLACK_SECONDS } from '../../money/usage/usage-record.ts';
+import { CLOCK_SLACK_SECONDS } from '../../money/records/usage-record.ts';
 
 const SLACK_MS = CLOCK_SLACK_SECONDS * 1_000;
 

@@ -3,8 +3,8 @@ import type { Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { endOf, monthOf, startOf } from '../../money/month.ts';
+import { ERASED } from '../../money/records/usage-record.ts';
 import { MEASURES } from '../../money/usage/fold-usage.sql.ts';
-import { ERASED } from '../../money/usage/usage-record.ts';
 import { measuresOf, type SumRow } from '../../money/usage/usage-summary.sql.ts';
 import type { Measures } from '../../money/usage/usage-summary.ts';
 import type {

@@ -4,7 +4,7 @@ import type { Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { TIERS } from '../../money/pricing/role.ts';
-import { ERASED } from '../../money/usage/usage-record.ts';
+import { ERASED } from '../../money/records/usage-record.ts';
 import type { NewSession, OpenSession, SeenParticipant, SessionChange } from './follow-sessions.ts';
 import {
   type ListedSession,

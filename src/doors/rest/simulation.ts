@@ -3,6 +3,7 @@ import { type Static, Type } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { ROUNDINGS } from '../../money/pricing/carry.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
+import { SECONDS_MAX } from '../../money/records/usage-record.ts';
 import {
   LINE_PARTICIPANTS_MAX,
   LINES_MAX,
@@ -10,7 +11,6 @@ import {
   type SimulatedParticipants,
 } from '../../money/simulation/room-price.ts';
 import { type SimulatedRoom, simulateRoom } from '../../money/simulation/simulate-room.ts';
-import { SECONDS_MAX } from '../../money/usage/usage-record.ts';
 import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
 import { AmountSchema, ExactSchema, renderExact, strictObject, words } from './schemas.ts';

@@ -10,8 +10,8 @@
 import { isUtf8 } from 'node:buffer';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
-import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX } from '../../money/usage/usage-record.ts';
-import { ID, PARTICIPANT, ROOM, UsageRecords } from '../../money/usage/usage-records.ts';
+import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX } from '../../money/records/usage-record.ts';
+import { ID, PARTICIPANT, ROOM, UsageRecords } from '../../money/records/usage-records.ts';
 
 /** The records of a plain body; `undefined` for any other body, valid or not. */
 export function readPlainUsage(bytes: Buffer, tenant: string): UsageRecords | undefined {

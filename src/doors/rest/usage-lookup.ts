@@ -1,8 +1,8 @@
 /** `POST /v1/usage/lookup`: which ids were charged, for relays that reconcile. */
 import { type Static, Type } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { RECORD_ID_MAX, RECORDS_MAX } from '../../money/records/usage-record.ts';
 import { type LookedUp, lookUpRecords } from '../../money/usage/lookup-records.ts';
-import { RECORD_ID_MAX, RECORDS_MAX } from '../../money/usage/usage-record.ts';
 import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
 import { AmountSchema, strictObject, time, words } from './schemas.ts';

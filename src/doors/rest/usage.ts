@@ -6,9 +6,14 @@ import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
+import {
+  RECORD_ID_MAX,
+  RECORDS_MAX,
+  SECONDS_MAX,
+  type UsageRecord,
+} from '../../money/records/usage-record.ts';
+import { UsageRecords } from '../../money/records/usage-records.ts';
 import { chargeUsage } from '../../money/usage/charge-usage.ts';
-import { RECORD_ID_MAX, RECORDS_MAX, SECONDS_MAX, type UsageRecord } from '../../money/usage/usage-record.ts';
-import { UsageRecords } from '../../money/usage/usage-records.ts';
 import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
 import { AmountSchema, strictObject, words } from './schemas.ts';

@@ -10,6 +10,7 @@ import { isCrossing } from '../accounts/alert-marks.ts';
 import { settleAlerts } from '../alerts/settle-alerts.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
+import { selectNamed } from '../records/find-records.sql.ts';
 import { checkBalance } from './balance-range.ts';
 import { creditChanged } from './credit-events.ts';
 import { insertPosting, type PostingRow } from './insert-posting.sql.ts';
@@ -212,8 +213,7 @@ const shortened = (column: string) =>
  * The newest entries, newest first.
  *
  * Reads the records of only as many postings as the list can show. The posting names the ids of its
- * newest records. `offset 0` forces one look-up per posting: with a join, PostgreSQL might read all
- * records of the tenant, and keep that plan as they grow.
+ * newest records.
  */
 export async function listRecentEntries(db: Db, tenant: TenantId): Promise<LedgerEntry[]> {
   const { rows } = await db.query<LedgerEntry>({
@@ -229,8 +229,7 @@ export async function listRecentEntries(db: Db, tenant: TenantId): Promise<Ledge
                   case when p.kind = 'usage' then ${shortened('r.room')} else p.reference end as reference,
                   case when p.kind = 'usage' then ${shortened('r.participant')} else p.detail end as detail
              from newest p
-             left join lateral (select * from usage_records
-                                 where tenant_id = $1 and id = any(p.newest_ids) offset 0) as r on true
+             left join lateral (${selectNamed('p.newest_ids')}) as r on true
             where p.entries_before < $2
             order by p.seq desc, r.line desc
             limit $2`,

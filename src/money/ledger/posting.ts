@@ -5,6 +5,7 @@
  * the tenant's ledger lists those records one by one, as entries of kind `usage`.
  * Source: specification 2.3.
  */
+import { NAMED_IDS_MAX } from '../records/charged-record.ts';
 
 export const ENTRY_KINDS = [
   'usage',
@@ -22,8 +23,8 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** The longest room or participant, in characters: the ledger repeats both. Older records may have longer ones. */
 export const RECORD_TEXT_MAX = 200;
-/** How many entries `GET /v1/billing` shows. */
-export const RECENT_ENTRIES_MAX = 50;
+/** How many entries `GET /v1/billing` shows: as many as postings name. */
+export const RECENT_ENTRIES_MAX = NAMED_IDS_MAX;
 
 /** `amount` is in micros, negative if credit was used up or taken back. */
 export interface LedgerEntry {

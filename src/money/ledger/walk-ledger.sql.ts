@@ -1,9 +1,8 @@
-/** SQL that reads a ledger backwards. Planned for the values of each call: how many records they mean decides. */
+/** SQL that finds postings, the newest first. Planned for the values of each call: how many records they mean decides. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { ROLE_CODES, roleOf, TIER_CODES, tierOf } from '../pricing/role-codes.ts';
-import type { LedgerFilter, LedgerPlace, LedgerPosting, LedgerRecord, PostingKind } from './ledger-line.ts';
-import { FOUND_BY, PAGE, selectRecordsOf } from './records-of-postings.sql.ts';
+import { FOUND_BY, PAGE } from '../records/records-of-postings.sql.ts';
+import type { LedgerPosting, PostingKind } from './ledger-line.ts';
 import type { SeqRange } from './room-ranges.sql.ts';
 
 /** The first and the last posting of a period; either end may be open. Empty if `last` is before `first`. */
@@ -75,64 +74,4 @@ export async function findPostings(
 export async function findPosting(db: Db, tenant: TenantId, seq: bigint): Promise<LedgerPosting | undefined> {
   const [posting] = await findPostings(db, tenant, OF_USAGE, [{ first: seq, last: seq }], 1);
   return posting;
-}
-
-interface Wanted {
-  readonly filter: LedgerFilter;
-  /** The first record comes after it. */
-  readonly place: LedgerPlace;
-  readonly limit: number;
-}
-
-interface RecordRow extends Omit<LedgerRecord, 'role' | 'tier'> {
-  readonly role: string;
-  readonly tier: string;
-}
-
-const RECORD = `posting_seq as seq, line, id, room, participant, role, tier, seconds, egress_bytes as "egressBytes",
-  ingress_bytes as "ingressBytes", amount, capped`;
-
-/** The records of these postings, newest first. */
-export async function findRecordsOf(
-  db: Db,
-  tenant: TenantId,
-  postings: readonly LedgerPosting[],
-  { filter, place, limit }: Wanted,
-): Promise<LedgerRecord[]> {
-  if (postings.every(({ records }) => records === null)) return [];
-  const values: unknown[] = [tenant, place.seq, place.line, limit];
-  const put = (value: unknown) => `$${values.push(value)}`;
-  const { room, participant, role, tier } = filter;
-  const where = [
-    '(posting_seq, line) < ($2, $3::integer)',
-    room !== undefined && `coalesce(room, '') = ${put(room)}`,
-    participant !== undefined && `coalesce(participant, '') = any(${put([participant].flat())})`,
-    role && `role = ${put(ROLE_CODES[role])}`,
-    tier && `tier = ${put(TIER_CODES[tier])}`,
-  ]
-    .filter(Boolean)
-    .join(' and ');
-  const { rows } = await db.query<RecordRow>({
-    text: `${selectRecordsOf(postings, { columns: RECORD, where, put })} order by seq desc, line desc limit $4`,
-    values,
-  });
-  return rows.map((row) => ({ ...row, role: roleOf(row.role), tier: tierOf(row.tier) }));
-}
-
-/** The names of participants that the records of these postings have in a room. */
-export async function findParticipantsOf(
-  db: Db,
-  tenant: TenantId,
-  postings: readonly LedgerPosting[],
-  room: string,
-): Promise<string[]> {
-  if (postings.every(({ records }) => records === null)) return [];
-  const values: unknown[] = [tenant, room];
-  const put = (value: unknown) => `$${values.push(value)}`;
-  const where = 'room = $2 and participant is not null';
-  const { rows } = await db.query<{ participant: string }>({
-    text: `select distinct participant from (${selectRecordsOf(postings, { columns: 'participant', where, put })}) as r`,
-    values,
-  });
-  return rows.map(({ participant }) => participant);
 }

@@ -6,9 +6,11 @@
  */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { LedgerFilter, LedgerLine, LedgerPlace, LedgerPosting, LedgerRecord } from './ledger-line.ts';
+import type { ChargedRecord } from '../records/charged-record.ts';
+import { findRecordsOf } from '../records/records-of-postings.sql.ts';
+import type { LedgerFilter, LedgerLine, LedgerPlace, LedgerPosting } from './ledger-line.ts';
 import { findRoomRanges, type RoomSearch, type SeqRange } from './room-ranges.sql.ts';
-import { findPostings, findRecordsOf } from './walk-ledger.sql.ts';
+import { findPostings } from './walk-ledger.sql.ts';
 
 export interface Stretch {
   readonly lines: readonly LedgerLine[];
@@ -81,7 +83,7 @@ function isOfRecords({ room, participant, role, tier }: LedgerFilter): boolean {
 
 function merge(
   postings: readonly LedgerPosting[],
-  records: readonly LedgerRecord[],
+  records: readonly ChargedRecord[],
   filter: LedgerFilter,
 ): LedgerLine[] {
   const bySeq = new Map(postings.map((posting) => [posting.seq, posting]));

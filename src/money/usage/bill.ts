@@ -8,10 +8,10 @@ import { admits, type TenantId } from '../../base/tenants/tenant.ts';
 import type { Account } from '../accounts/accounts.sql.ts';
 import { INITIAL_CARRY } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
-import type { ChargedRecords } from './copy-rows.ts';
-import { repeats, type StoredRecord, stored, withoutErased } from './usage.sql.ts';
-import type { UsageRecord } from './usage-record.ts';
-import type { UsageRecords } from './usage-records.ts';
+import type { ChargedRecords } from '../records/copy-rows.ts';
+import { repeats, type StoredRecord, stored, withoutErased } from '../records/stored-record.ts';
+import type { UsageRecord } from '../records/usage-record.ts';
+import type { UsageRecords } from '../records/usage-records.ts';
 
 /** The records of one request. */
 export interface Batch {

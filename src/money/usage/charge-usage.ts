@@ -18,28 +18,22 @@ import { type Account, lockAndRead, lockAndReadFree, lockedOf } from '../account
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
 import { appendBalanceEvents, insertPostings, moveAccounts } from '../ledger/ledger.sql.ts';
 import type { LedgerMetrics } from '../ledger/ledger-metrics.ts';
-import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
+import { NAMED_IDS_MAX } from '../records/charged-record.ts';
+import { copyRecords, KnownIdError } from '../records/copy-records.sql.ts';
+import { Buffers } from '../records/copy-rows.ts';
+import { findKnown, findTenantsOfKnown, type TenantIds } from '../records/known-records.sql.ts';
+import type { UsageRecords } from '../records/usage-records.ts';
 import { requestTopUpIfBelow } from '../top-ups/request-top-up.ts';
 import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known, type Outcomes } from './bill.ts';
 import { type ChargeQueue, RETRY_AFTER_SECONDS } from './charge-queue.ts';
-import { Buffers } from './copy-rows.ts';
+import { SEQSCAN_OFF, SHARED_SETTINGS } from './charge-settings.sql.ts';
+import { recordConflicts } from './conflicts.sql.ts';
 import { tellConflicts } from './tell-conflicts.ts';
 import type { UnpaidRecords } from './unpaid-records.ts';
-import {
-  copyRecords,
-  findKnown,
-  findTenantsOfKnown,
-  KnownIdError,
-  recordConflicts,
-  SEQSCAN_OFF,
-  SHARED_SETTINGS,
-  type TenantIds,
-} from './usage.sql.ts';
 import type { UsageMetrics } from './usage-metrics.ts';
-import type { UsageRecords } from './usage-records.ts';
 import { sumRecords } from './usage-sums.ts';
 
 const OUT_OF_RANGE = 'the batch cannot be charged until an operator has adjusted the balance: try again';
@@ -243,7 +237,7 @@ function postingOf(bill: Bill) {
 function newestIds({ charged }: Bill): string[] {
   const ids: string[] = [];
   for (const { records, lines } of charged.toReversed()) {
-    for (let row = records.length - 1; row >= 0 && ids.length < RECENT_ENTRIES_MAX; row -= 1) {
+    for (let row = records.length - 1; row >= 0 && ids.length < NAMED_IDS_MAX; row -= 1) {
       if (lines[row] !== -1) ids.push(records.id(row));
     }
   }

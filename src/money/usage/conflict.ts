@@ -1,5 +1,6 @@
 /** An id that was reported again with other values. Only the first report was charged. */
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { ChargedRecord } from '../records/charged-record.ts';
 
 /** What a relay reported: the fields of a usage record without the id. Absent ones are null. */
 export interface Report {
@@ -10,6 +11,19 @@ export interface Report {
   readonly seconds: number | null;
   readonly egress_bytes: number | null;
   readonly ingress_bytes: number | null;
+}
+
+/** A charged record as it was reported. */
+export function reportOf(record: ChargedRecord | undefined): Report {
+  return {
+    role: record?.role ?? null,
+    room: record?.room ?? null,
+    tier: record?.tier ?? null,
+    seconds: record?.seconds ?? null,
+    participant: record?.participant ?? null,
+    egress_bytes: record ? Number(record.egressBytes) : null,
+    ingress_bytes: record ? Number(record.ingressBytes) : null,
+  };
 }
 
 export interface Conflict {

@@ -1,31 +1,28 @@
 /** SQL of `usage_conflicts`: ids that relays reported again with other values. Only the first report was charged. */
 import { filtered } from '../../base/db/filtered.ts';
-import type { Db } from '../../base/db/pool.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { decode, ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
+import { type ErasedPart, type ErasedRow, outcome, partOf } from '../records/erase-in-records.sql.ts';
+import { ERASED, type UsageRecord } from '../records/usage-record.ts';
 import type { Conflict, ConflictLine, ConflictPlace } from './conflict.ts';
+
+export type StoredConflict = Omit<Conflict, 'accepted'> & { readonly place: ConflictPlace };
 
 /** The newest first, by their latest reports. */
 export async function findConflicts(
   db: Db,
   tenant: TenantId,
   { after, limit }: { readonly after?: ConflictPlace | undefined; readonly limit: number },
-): Promise<(Conflict & { readonly place: ConflictPlace })[]> {
+): Promise<StoredConflict[]> {
   const { name, where, values } = filtered('find-conflicts', [tenant, limit], {
-    after: after && ['(c.last_at, c.id) < (?, ?)', after.lastAt, after.id],
+    after: after && ['(last_at, id) < (?, ?)', after.lastAt, after.id],
   });
-  const { rows } = await db.query<Conflict & { place: ConflictPlace }>({
+  const { rows } = await db.query<StoredConflict>({
     name,
-    text: `select c.id, c.times, c.first_at as "firstAt", c.last_at as "lastAt", c.reported,
-            jsonb_build_object('lastAt', c.last_at::text, 'id', c.id) as place,
-            jsonb_build_object(
-              'room', r.room, 'participant', r.participant,
-              'role', ${decode('r.role', ROLE_CODES)}, 'tier', ${decode('r.tier', TIER_CODES)},
-              'seconds', r.seconds, 'egress_bytes', r.egress_bytes, 'ingress_bytes', r.ingress_bytes) as accepted
-       from usage_conflicts c
-       left join usage_records r on r.tenant_id = c.tenant_id and r.id = c.id
-      where c.tenant_id = $1 ${where}
-      order by c.last_at desc, c.id desc limit $2`,
+    text: `select id, times, first_at as "firstAt", last_at as "lastAt", reported,
+                  jsonb_build_object('lastAt', last_at::text, 'id', id) as place
+             from usage_conflicts where tenant_id = $1 ${where}
+            order by last_at desc, id desc limit $2`,
     values,
   });
   return rows;
@@ -40,4 +37,81 @@ export async function findConflictTenants(db: Db, limit: number): Promise<Confli
     values: [limit],
   });
   return rows;
+}
+
+/** Store reports that repeat an accepted id with different values: their count and the newest values. */
+export async function recordConflicts(
+  tx: Tx,
+  conflicts: readonly { readonly tenant: TenantId; readonly record: UsageRecord }[],
+): Promise<void> {
+  if (conflicts.length === 0) return;
+  const reported = new Map<string, { tenant: TenantId; id: string; times: number; values: string }>();
+  for (const { tenant, record } of conflicts) {
+    const key = `${tenant} ${record.id}`;
+    const times = (reported.get(key)?.times ?? 0) + 1;
+    reported.set(key, { tenant, id: record.id, times, values: renderReported(record) });
+  }
+  const rows = [...reported.values()];
+  await tx.query(
+    `insert into usage_conflicts (tenant_id, id, times, reported)
+     select * from unnest($1::bigint[], $2::text[], $3::integer[], $4::jsonb[])
+     on conflict (tenant_id, id) do update
+        set times = usage_conflicts.times + excluded.times, last_at = excluded.last_at, reported = excluded.reported`,
+    [
+      rows.map((row) => row.tenant),
+      rows.map((row) => row.id),
+      rows.map((row) => row.times),
+      rows.map((row) => row.values),
+    ],
+  );
+}
+
+/** The report as the relay sent it, without its id. */
+function renderReported({
+  role,
+  tier,
+  seconds,
+  egressBytes,
+  ingressBytes,
+  room,
+  participant,
+}: UsageRecord): string {
+  return JSON.stringify({
+    room,
+    participant,
+    role,
+    tier,
+    seconds,
+    egress_bytes: Number(egressBytes),
+    ingress_bytes: Number(ingressBytes),
+  });
+}
+
+const ERASED_AT_ONCE = 500;
+
+/**
+ * Erase these names from the tenant's next reports after id `after`. The account must be locked: a charge that read a record
+ * before its name was erased may be about to store the name here.
+ */
+export async function eraseInConflicts(
+  tx: Tx,
+  tenant: TenantId,
+  after: string,
+  names: readonly string[],
+): Promise<ErasedPart> {
+  const { rows } = await tx.query<ErasedRow>({
+    name: 'erase-in-conflicts',
+    text: `with part as materialized (
+             select id, reported ->> 'participant' as participant from usage_conflicts
+              where tenant_id = $1 and id > $2 order by id limit ${ERASED_AT_ONCE}
+           ), found as materialized (
+             select id, participant from part where participant = any($3)
+           ), erased as (
+             update usage_conflicts set reported = jsonb_set(reported, '{participant}', '"${ERASED}"')
+              where tenant_id = $1 and id = any(array(select id from found))
+           )
+           ${outcome(ERASED_AT_ONCE)}`,
+    values: [tenant, after, names],
+  });
+  return partOf(rows[0]!);
 }

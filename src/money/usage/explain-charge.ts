@@ -3,13 +3,15 @@ import type { Db } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findCarryBefore } from '../ledger/carry-before.sql.ts';
+import { type ChargeTerms, findChargeTerms } from '../ledger/charge-terms.sql.ts';
 import type { LedgerPosting } from '../ledger/ledger-line.ts';
-import { findPosting, findRecordsOf } from '../ledger/walk-ledger.sql.ts';
+import { findPosting } from '../ledger/walk-ledger.sql.ts';
 import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
 import { type Explanation, explainPrice } from '../pricing/explain-price.ts';
 import { findRule, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
-import { type ChargeTerms, findChargeTerms } from './charge-terms.sql.ts';
+import { findRecordsById } from '../records/find-records.sql.ts';
+import { findRecordsOf } from '../records/records-of-postings.sql.ts';
 import { type ListedRecord, recordOf } from './list-records.ts';
 
 export interface ExplainedCharge {
@@ -36,23 +38,22 @@ export async function explainCharge(
   tenant: TenantId,
   id: string,
 ): Promise<ExplainedCharge | undefined> {
-  const found = await findChargeTerms(db, tenant, id);
+  const [found] = await findRecordsById(db, tenant, [id]);
   if (!found) return undefined;
-  const posting = await findPosting(db, tenant, found.seq);
-  assert(posting, 'posting of a usage record');
+  const { seq, line } = found;
+  const posting = await findPosting(db, tenant, seq);
+  const charge = (await findChargeTerms(db, tenant, [seq])).get(seq);
+  assert(posting && charge, 'posting of a usage record');
   // Newest first: the record, and those before it.
-  const records = await findRecordsOf(db, tenant, [posting], {
-    filter: { kinds: [posting.kind], firstSeq: found.seq, lastSeq: found.seq },
-    place: { seq: found.seq, line: found.line + 1 },
-    limit: found.line + 1,
-  });
+  const place = { seq, line: line + 1 };
+  const records = await findRecordsOf(db, tenant, [posting], { filter: {}, place, limit: line + 1 });
   const [record, ...before] = records;
-  assert(record?.id === id && before.length === found.line, 'records of a posting');
-  const rule = findRule(found.ruleVersion);
+  assert(record?.id === id && before.length === line, 'records of a posting');
+  const rule = findRule(charge.ruleVersion);
   assert(rule, 'pricing rule of a posting');
-  const card = await rates.version(db, found.rateVersion);
-  const start = await findStart(db, tenant, found);
-  const explanations = ROUNDINGS[found.rounding]!.map((rounding) => {
+  const card = await rates.version(db, charge.rateVersion);
+  const start = await findStart(db, tenant, charge);
+  const explanations = ROUNDINGS[charge.rounding]!.map((rounding) => {
     const terms = { rates: card, rule, rounding };
     return explainPrice(record, terms, settleAll(before.toReversed(), terms, start));
   });

@@ -2,7 +2,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import { readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Conflict, ConflictLine, ConflictPlace } from './conflict.ts';
+import { findRecordsById } from '../records/find-records.sql.ts';
+import { type Conflict, type ConflictLine, type ConflictPlace, reportOf } from './conflict.ts';
 import { findConflicts, findConflictTenants } from './conflicts.sql.ts';
 
 export interface ConflictPage {
@@ -18,7 +19,14 @@ export async function listConflicts(
   { after, size }: { readonly after?: ConflictPlace | undefined; readonly size: number },
 ): Promise<ConflictPage> {
   const { items, end } = await readPage(size, (limit) => findConflicts(db, tenant, { after, limit }));
-  return { conflicts: items, place: end?.place };
+  const records = await findRecordsById(
+    db,
+    tenant,
+    items.map(({ id }) => id),
+  );
+  const byId = new Map(records.map((record) => [record.id, record]));
+  const conflicts = items.map((each) => ({ ...each, accepted: reportOf(byId.get(each.id)) }));
+  return { conflicts, place: end?.place };
 }
 
 /** Up to `limit` tenants, those with the newest conflicts first. */

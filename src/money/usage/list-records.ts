@@ -1,10 +1,12 @@
 /** The usage records of a tenant, as they were charged. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { LedgerFilter, LedgerLine, LedgerRecord } from '../ledger/ledger-line.ts';
-import { findParticipantsOf, findPostings, findRecordsOf, findSeqs } from '../ledger/walk-ledger.sql.ts';
+import type { LedgerFilter, LedgerLine } from '../ledger/ledger-line.ts';
+import { findPostings, findSeqs } from '../ledger/walk-ledger.sql.ts';
 import { beginningOf } from '../ledger/walk-ledger.ts';
 import type { Role, Tier } from '../pricing/role.ts';
+import type { ChargedRecord } from '../records/charged-record.ts';
+import { findParticipantsOf, findRecordsOf } from '../records/records-of-postings.sql.ts';
 
 export interface RecordQuery {
   readonly room: string | undefined;
@@ -15,7 +17,7 @@ export interface RecordQuery {
   readonly to: Date | undefined;
 }
 
-export interface ListedRecord extends LedgerRecord {
+export interface ListedRecord extends ChargedRecord {
   /** When it was charged. */
   readonly at: Date;
   /** The tenant was exempt: `amount` is what it would have cost. */

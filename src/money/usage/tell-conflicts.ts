@@ -9,9 +9,9 @@ import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
+import type { UsageRecord } from '../records/usage-record.ts';
 import { CONFLICT_IDS_MAX, conflictingDuplicates } from './conflict-events.ts';
 import { addConflicts, takeConflicts, takeWaitingConflicts } from './conflict-notices.sql.ts';
-import type { UsageRecord } from './usage-record.ts';
 
 /** A tenant is told at most once in so long, otherwise a broken relay would fill the log. */
 const HOURS_BETWEEN_CONFLICTS = 1;

@@ -2,9 +2,9 @@
 import type { UsageSum } from '../ledger/posting.ts';
 import { ROLES, TIERS } from '../pricing/role.ts';
 import { ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
-import type { ChargedRecords } from './copy-rows.ts';
+import type { ChargedRecords } from '../records/copy-rows.ts';
+import { ROOM, type UsageRecords } from '../records/usage-records.ts';
 import { Total } from './total.ts';
-import { ROOM, type UsageRecords } from './usage-records.ts';
 
 /** The new records of a posting; duplicates do not count. */
 export function sumRecords(charged: readonly ChargedRecords[]): UsageSum[] {

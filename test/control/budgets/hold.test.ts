@@ -8,7 +8,7 @@ import {
   mayLapse,
   payFromHolds,
 } from '../../../src/control/budgets/hold.ts';
-import { CLOCK_SLACK_SECONDS } from '../../../src/money/usage/usage-record.ts';
+import { CLOCK_SLACK_SECONDS } from '../../../src/money/records/usage-record.ts';
 
 const RATE = 300_000n;
 

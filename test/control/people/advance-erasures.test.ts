@@ -6,7 +6,7 @@ import { getErasure } from '../../../src/control/people/get-erasure.ts';
 import { requestErasure } from '../../../src/control/people/request-erasure.ts';
 import { appendEvents } from '../../../src/events/append-events.sql.ts';
 import { numberEvents } from '../../../src/events/number-events.ts';
-import { READ_IN_ORDER } from '../../../src/money/usage/erase-participants.sql.ts';
+import { READ_IN_ORDER } from '../../../src/money/records/erase-in-records.sql.ts';
 import { useDatabase } from '../../support/database.ts';
 import { eventsOf } from '../../support/events.ts';
 import { openHolder } from '../../support/holder.ts';

@@ -7,7 +7,7 @@ import { insertTimeZone } from '../../../src/money/calendar/time-zones.sql.ts';
 import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import type { Month } from '../../../src/money/month.ts';
-import { RECORDS_MAX } from '../../../src/money/usage/usage-record.ts';
+import { RECORDS_MAX } from '../../../src/money/records/usage-record.ts';
 import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { moveInTime } from '../../support/months.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';

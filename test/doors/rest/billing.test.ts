@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { chargeUsage } from '../../../src/money/usage/charge-usage.ts';
-import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, limitedCaller } from '../../support/tenants.ts';
 import { amount, expectError, expectOk, setStatus, TIMESTAMP } from './support.ts';

@@ -5,7 +5,7 @@ import { Turns } from '../../../src/base/lib/turns.ts';
 import { renderTenantId, type TenantId } from '../../../src/base/tenants/tenant.ts';
 import { readPlainUsage, readPlainUsageInSlices } from '../../../src/doors/rest/usage-body.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
-import type { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import type { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 
 const TENANT = 't_0123456789abcdef';

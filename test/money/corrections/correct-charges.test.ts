@@ -8,8 +8,8 @@ import { recomputePeriod } from '../../../src/money/corrections/recompute-period
 import { BUILT_IN_RATES, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import type { Usage } from '../../../src/money/pricing/usage-price.ts';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
-import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { findDifferences } from '../../../src/money/verification/find-differences.ts';
 import { withoutTriggers } from '../../support/append-only.ts';
 import { add, exactPrice, type Fraction, roundHalfUp, ZERO } from '../../support/check-ledger.ts';

@@ -4,9 +4,9 @@ import { INITIAL_CARRY, settlePrice } from '../../../src/money/pricing/carry.ts'
 import { CURRENT_RULE } from '../../../src/money/pricing/pricing-rule.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import { PRICE_DENOMINATOR, priceUsage } from '../../../src/money/pricing/usage-price.ts';
+import type { UsageRecord } from '../../../src/money/records/usage-record.ts';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { settleRecords } from '../../../src/money/usage/bill.ts';
-import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
-import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import { add, roundHalfUp, ZERO } from '../../support/check-ledger.ts';
 import { anyUsage, exactly, RATES, usage } from './support.ts';
 

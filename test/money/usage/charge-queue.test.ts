@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import type { Batch, ChargeOutcome, Outcomes } from '../../../src/money/usage/bill.ts';
 import {
   ChargeQueue,
@@ -10,7 +11,6 @@ import {
   lockedLimit,
   type QueueLimits,
 } from '../../../src/money/usage/charge-queue.ts';
-import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 
 /** A transaction that runs until the test ends it. */
 interface Transaction {

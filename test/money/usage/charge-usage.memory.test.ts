@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
-import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
-import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import type { UsageRecord } from '../../../src/money/records/usage-record.ts';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { useService } from '../../support/service.ts';
 
 const MIB = 2 ** 20;

@@ -3,8 +3,8 @@ import { parseTenantId, type TenantId } from '../../../src/base/tenants/tenant.t
 import type { Rounding } from '../../../src/money/pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../../../src/money/pricing/pricing-rule.ts';
 import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
-import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
 import {
   PARTS,
   RECOMPUTE_RULES,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
-import { RECORDS_MAX, type UsageRecord } from '../../../src/money/usage/usage-record.ts';
-import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import { RECORDS_MAX, type UsageRecord } from '../../../src/money/records/usage-record.ts';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { anyCharacter } from '../../support/characters.ts';
 
 function record(fields: Partial<UsageRecord> = {}): UsageRecord {

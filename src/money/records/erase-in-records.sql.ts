@@ -1,12 +1,11 @@
-/** SQL that erases names of participants from `usage_records` and `usage_conflicts`, part by part. */
+/** SQL that erases names of participants, part by part. */
 import type { Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { ERASED } from './usage-record.ts';
+import { ERASED } from '../records/usage-record.ts';
 
 /** A tenant may have ten million records. Charging waits for no part longer than for a small batch. */
 const RECORDS_AT_ONCE = 2_000;
-const CONFLICTS_AT_ONCE = 500;
 
 /**
  * For the rest of this transaction, rows are read in the order of their key. Plans are kept, and a plan from when
@@ -51,44 +50,19 @@ export async function eraseInRecords(
   return partOf(rows[0]!);
 }
 
-/**
- * The same for reports that repeated an id with other values. The account must be locked: a charge that read a record
- * before its name was erased may be about to store the name here.
- */
-export async function eraseInConflicts(
-  tx: Tx,
-  tenant: TenantId,
-  after: string,
-  names: readonly string[],
-): Promise<ErasedPart> {
-  const { rows } = await tx.query<ErasedRow>({
-    name: 'erase-in-conflicts',
-    text: `with part as materialized (
-             select id, reported ->> 'participant' as participant from usage_conflicts
-              where tenant_id = $1 and id > $2 order by id limit ${CONFLICTS_AT_ONCE}
-           ), found as materialized (
-             select id, participant from part where participant = any($3)
-           ), erased as (
-             update usage_conflicts set reported = jsonb_set(reported, '{participant}', '"${ERASED}"')
-              where tenant_id = $1 and id = any(array(select id from found))
-           )
-           ${outcome(CONFLICTS_AT_ONCE)}`,
-    values: [tenant, after, names],
-  });
-  return partOf(rows[0]!);
-}
-
-interface ErasedRow {
+/** As a statement that ends in `outcome()` returns it. */
+export interface ErasedRow {
   readonly last: string | null;
   readonly erased: Readonly<Record<string, number>> | null;
 }
 
-function outcome(limit: number): string {
+/** The end of a statement with rows that were looked at, `part`, at most `limit`, and those of them with a name, `found`. */
+export function outcome(limit: number): string {
   return `select (select case when count(*) = ${limit} then max(id) end from part) as last,
                   (select json_object_agg(participant, count)
                      from (select participant, count(*)::integer from found group by participant) each) as erased`;
 }
 
-function partOf({ last, erased }: ErasedRow): ErasedPart {
+export function partOf({ last, erased }: ErasedRow): ErasedPart {
   return { last: last ?? undefined, erased: new Map(Object.entries(erased ?? {})) };
 }

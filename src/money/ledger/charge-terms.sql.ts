@@ -1,28 +1,28 @@
-/** SQL that finds by what a usage record was charged. */
+/** SQL that finds when and by what usage was charged. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 
 export interface ChargeTerms {
   readonly seq: bigint;
-  readonly line: number;
   readonly kind: 'usage' | 'unbilled';
+  readonly at: Date;
   readonly rateVersion: number;
   readonly ruleVersion: number;
   /** One letter, as stored. */
   readonly rounding: string;
 }
 
+/** Those of postings of usage, by their numbers. */
 export async function findChargeTerms(
   db: Db,
   tenant: TenantId,
-  id: string,
-): Promise<ChargeTerms | undefined> {
+  seqs: readonly bigint[],
+): Promise<ReadonlyMap<bigint, ChargeTerms>> {
   const { rows } = await db.query<ChargeTerms>({
     name: 'find-charge-terms',
-    text: `select p.seq, r.line, p.kind, p.rate_version as "rateVersion", p.rule_version as "ruleVersion", p.rounding
-             from usage_records r join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
-            where r.tenant_id = $1 and r.id = $2`,
-    values: [tenant, id],
+    text: `select seq, kind, at, rate_version as "rateVersion", rule_version as "ruleVersion", rounding
+             from postings where tenant_id = $1 and seq = any($2)`,
+    values: [tenant, seqs],
   });
-  return rows[0];
+  return new Map(rows.map((row) => [row.seq, row]));
 }

@@ -1,6 +1,7 @@
 /** Reports of records whose participant was erased. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { eraseInConflicts, eraseInRecords } from '../../../src/money/usage/erase-participants.sql.ts';
+import { eraseInRecords } from '../../../src/money/records/erase-in-records.sql.ts';
+import { eraseInConflicts } from '../../../src/money/usage/conflicts.sql.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { openHolder } from '../../support/holder.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';

@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { runTogether } from '../../../src/base/db/pipeline.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
-import { Buffers, copyRows, type PostedRecords } from '../../../src/money/usage/copy-rows.ts';
-import { copyRecords, findKnown, repeats } from '../../../src/money/usage/usage.sql.ts';
-import type { UsageRecord } from '../../../src/money/usage/usage-record.ts';
-import { UsageRecords } from '../../../src/money/usage/usage-records.ts';
+import { copyRecords } from '../../../src/money/records/copy-records.sql.ts';
+import { Buffers, copyRows, type PostedRecords } from '../../../src/money/records/copy-rows.ts';
+import { findKnown } from '../../../src/money/records/known-records.sql.ts';
+import { repeats } from '../../../src/money/records/stored-record.ts';
+import type { UsageRecord } from '../../../src/money/records/usage-record.ts';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { anyCharacter } from '../../support/characters.ts';
 import { useDatabase } from '../../support/database.ts';
 

@@ -1,13 +1,13 @@
 /** SQL that finds the records of postings. Planned for the values of each call: how many records they mean decides. */
-import type { LedgerPosting } from './ledger-line.ts';
-import { RECENT_ENTRIES_MAX } from './posting.ts';
-
-/** What finds the records of a posting. */
-export type RecordsPlace = Pick<LedgerPosting, 'seq' | 'records' | 'insertedAt' | 'ids' | 'page'>;
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
+import { type ChargedRecord, NAMED_IDS_MAX, type RecordFilter, type RecordsPlace } from './charged-record.ts';
+import { RECORD, type RecordRow, recordOf } from './find-records.sql.ts';
 
 /** Columns of `postings`, for a subquery whose reader adds PAGE. */
 export const FOUND_BY = `records, inserted_at::text as "insertedAt", newest_ids[1] as newest,
-  case when records <= ${RECENT_ENTRIES_MAX} then newest_ids end as ids`;
+  case when records <= ${NAMED_IDS_MAX} then newest_ids end as ids`;
 
 /** For the tenant `$1`. */
 export const PAGE = `case when records is not null and ids is null then (
@@ -74,4 +74,56 @@ function findRuns(postings: readonly RecordsPlace[]): RecordsPlace[][] {
     else runs.push([posting]);
   }
   return runs;
+}
+
+interface Wanted {
+  readonly filter: RecordFilter;
+  /** The first record comes after it: it has a smaller `seq`, or the same and a smaller `line`. */
+  readonly place: Pick<ChargedRecord, 'seq' | 'line'>;
+  readonly limit: number;
+}
+
+/** The records of these postings, newest first. */
+export async function findRecordsOf(
+  db: Db,
+  tenant: TenantId,
+  postings: readonly RecordsPlace[],
+  { filter, place, limit }: Wanted,
+): Promise<ChargedRecord[]> {
+  if (postings.every(({ records }) => records === null)) return [];
+  const values: unknown[] = [tenant, place.seq, place.line, limit];
+  const put = (value: unknown) => `$${values.push(value)}`;
+  const { room, participant, role, tier } = filter;
+  const where = [
+    '(posting_seq, line) < ($2, $3::integer)',
+    room !== undefined && `coalesce(room, '') = ${put(room)}`,
+    participant !== undefined && `coalesce(participant, '') = any(${put([participant].flat())})`,
+    role && `role = ${put(ROLE_CODES[role])}`,
+    tier && `tier = ${put(TIER_CODES[tier])}`,
+  ]
+    .filter(Boolean)
+    .join(' and ');
+  const { rows } = await db.query<RecordRow>({
+    text: `${selectRecordsOf(postings, { columns: RECORD, where, put })} order by seq desc, line desc limit $4`,
+    values,
+  });
+  return rows.map(recordOf);
+}
+
+/** The names of participants that the records of these postings have in a room. */
+export async function findParticipantsOf(
+  db: Db,
+  tenant: TenantId,
+  postings: readonly RecordsPlace[],
+  room: string,
+): Promise<string[]> {
+  if (postings.every(({ records }) => records === null)) return [];
+  const values: unknown[] = [tenant, room];
+  const put = (value: unknown) => `$${values.push(value)}`;
+  const where = 'room = $2 and participant is not null';
+  const { rows } = await db.query<{ participant: string }>({
+    text: `select distinct participant from (${selectRecordsOf(postings, { columns: 'participant', where, put })}) as r`,
+    values,
+  });
+  return rows.map(({ participant }) => participant);
 }
