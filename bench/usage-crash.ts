@@ -1,6 +1,8 @@
 /** Kills a service while it charges, resends everything, and checks the result. */
-import type { Db } from '../src/base/db/pool.ts';
-import { compareBalances, compareChains, compareRecords } from '../src/money/verification/verify.sql.ts';
+import type { Db, Pool } from '../src/base/db/pool.ts';
+import { withSnapshot } from '../src/base/db/snapshot.ts';
+import { compareRecords } from '../src/money/verification/compare-records.ts';
+import { compareBalances, compareChains } from '../src/money/verification/verify.sql.ts';
 import type { Bench } from './benchmark.ts';
 import { type LoadResult, runLoad } from './load.ts';
 import { type BenchProcess, openProcess, type Stand } from './stand.ts';
@@ -131,11 +133,13 @@ async function check(
 }
 
 /** Throws unless the service's ledger is consistent, for all tenants. */
-export async function checkLedger(db: Db): Promise<void> {
-  for (const compare of [compareBalances, compareChains, compareRecords]) {
-    const [difference] = await compare(db);
-    if (!difference) continue;
-    const { tenant, what, expected, found } = difference;
-    throw new Error(`the ledger of tenant ${tenant}: ${what} is ${found} instead of ${expected}`);
-  }
+export async function checkLedger(db: Pool): Promise<void> {
+  const [difference] = await withSnapshot(db, async (snapshot) => [
+    ...(await compareBalances(snapshot)),
+    ...(await compareChains(snapshot)),
+    ...(await compareRecords(snapshot)).flat(),
+  ]);
+  if (!difference) return;
+  const { tenant, what, expected, found } = difference;
+  throw new Error(`the ledger of tenant ${tenant}: ${what} is ${found} instead of ${expected}`);
 }

@@ -5,6 +5,7 @@
  * was not charged would not have been charged.
  */
 import type { Db } from '../../base/db/pool.ts';
+import { assert } from '../../base/lib/assert.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { findCarryBefore } from '../ledger/carry-before.sql.ts';
 import { ROUNDING_CODES } from '../ledger/ledger.sql.ts';
@@ -12,7 +13,7 @@ import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
 import { findRule, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCard, UnversionedRateCard } from '../pricing/rate-card.ts';
 import { roleOf, tierOf } from '../pricing/role-codes.ts';
-import type { StoredUsage } from './usage-of-period.sql.ts';
+import type { PostedRecord, ReadRecord } from '../records/read-records.sql.ts';
 
 /** Micros: what the records cost, and what they would have cost. */
 export interface Comparison {
@@ -30,7 +31,7 @@ export interface ComparedTenant {
 
 /** The posting whose records are being priced. */
 interface Posting {
-  readonly kind: StoredUsage['kind'];
+  readonly kind: 'usage' | 'unbilled';
   readonly tenant: TenantId;
   readonly seq: bigint;
   readonly terms: Terms;
@@ -61,7 +62,7 @@ export class CardSimulation {
   }
 
   /** Fails on records that were charged by a pricing rule of a newer release. */
-  async add(records: readonly StoredUsage[]): Promise<void> {
+  async add(records: readonly ReadRecord[]): Promise<void> {
     for (const record of records) {
       const current = this.#posting;
       const isNext = current?.tenant !== record.tenant || current.seq !== record.seq;
@@ -69,7 +70,8 @@ export class CardSimulation {
     }
   }
 
-  async #begin(first: StoredUsage): Promise<Posting> {
+  async #begin(first: ReadRecord): Promise<Posting> {
+    assert(first.kind !== null, 'posting of a usage record');
     const { tenant, seq, kind } = first;
     const before = this.#posting;
     if (before?.tenant !== tenant) {
@@ -91,7 +93,7 @@ export class CardSimulation {
     return this.#posting;
   }
 
-  #termsOf({ tenant, seq, ruleVersion, rounding }: StoredUsage): Terms {
+  #termsOf({ tenant, seq, ruleVersion, rounding }: PostedRecord): Terms {
     const rule = findRule(ruleVersion);
     if (!rule) {
       throw new Error(
@@ -102,7 +104,7 @@ export class CardSimulation {
   }
 }
 
-function addRecord(posting: Posting, record: StoredUsage): void {
+function addRecord(posting: Posting, record: ReadRecord): void {
   const { rates, rule, rounding } = posting.terms;
   const usage = {
     role: roleOf(record.role),

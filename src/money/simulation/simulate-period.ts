@@ -5,8 +5,9 @@ import { Failure } from '../../base/failure.ts';
 import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { UnversionedRateCard } from '../pricing/rate-card.ts';
+import { readRecords } from '../records/read-records.sql.ts';
 import { CardSimulation, type ComparedTenant } from './simulate-card.ts';
-import { countRecords, type Period, readUsage } from './usage-of-period.sql.ts';
+import { countRecords, type Period } from './usage-of-period.sql.ts';
 
 export interface PeriodSimulation {
   readonly card: UnversionedRateCard;
@@ -37,7 +38,7 @@ export async function simulatePeriod(
     const simulation = new CardSimulation(snapshot, card, rounding);
     let done = 0;
     at?.(`sorting ${count} records`);
-    for await (const records of readUsage(snapshot, period)) {
+    for await (const records of readRecords(snapshot, period)) {
       await simulation.add(records);
       done += records.length;
       at?.(`pricing: ${done} of ${count} records`);

@@ -1,6 +1,7 @@
-/** SQL that recomputes all sums of usage from the records: by hour, and by room and hour, day, week or month. */
+/** SQL that recomputes all sums of usage: by hour, and by room and hour, day, week or month. */
 import type { Db } from '../../base/db/pool.ts';
-import { DIFFERENCES_MAX, type Difference } from './verify.sql.ts';
+import type { HourKey, HourSum, Slice } from './record-sums.ts';
+import { DIFFERENCES_MAX, type Difference, toJson } from './verify.sql.ts';
 
 /** A table of sums. Its columns `key` and `unit`, which is also the name of the time, make a row. */
 interface Table {
@@ -14,7 +15,7 @@ interface Table {
 }
 
 const UTC = `time at time zone 'UTC'`;
-const TABLES: readonly Table[] = [
+const HOURS: readonly Table[] = [
   {
     name: 'usage_hours',
     unit: 'hour',
@@ -27,6 +28,8 @@ const TABLES: readonly Table[] = [
     key: ['room', 'role', 'tier'],
     what: `format('sums of %s %s %s in room %L', to_char(${UTC}, 'YYYY-MM-DD HH24:00'), role, tier, room)`,
   },
+];
+const ROLLED_UP: readonly Table[] = [
   {
     name: 'usage_room_days',
     unit: 'day',
@@ -55,29 +58,55 @@ const TABLES: readonly Table[] = [
 const MEASURES = ['records', 'seconds', 'egress_bytes', 'ingress_bytes', 'amount', 'unbilled'];
 const listOf = (row: string) => MEASURES.map((each) => `${row}.${each}`).join(', ');
 const SUMMED = MEASURES.map((each) => `sum(${each}) as ${each}`).join(', ');
+const NAMES = MEASURES.join(', ');
 
-/**
- * The sums that each table keeps, together with the deltas that are not added to them yet, against the records.
- *
- * One statement reads the records once for all tables.
- */
-export async function compareSums(db: Db): Promise<Difference[]> {
+/** The sums by hour, together with the deltas that are not added to them yet, against what the records add up to. */
+export async function compareHours(
+  db: Db,
+  { sums, from, to }: Slice<HourSum, HourKey>,
+): Promise<Difference[]> {
+  const inSlice = (time: string) =>
+    `tenant_id between $3 and $5 and (tenant_id, ${time}) >= ($3, $4::timestamptz) and (tenant_id, ${time}) < ($5, $6::timestamptz)`;
+  const deltaHour = `date_trunc('hour', at, 'UTC')`;
   const { rows } = await db.query<Difference>(
-    `with charged as materialized (
-       select r.tenant_id, date_trunc('hour', p.at, 'UTC') as hour, left(coalesce(r.room, ''), 200) as room, r.role, r.tier,
-              count(*)::numeric as records, sum(r.seconds)::numeric as seconds, sum(r.egress_bytes) as egress_bytes,
-              sum(r.ingress_bytes) as ingress_bytes,
-              coalesce(sum(r.amount) filter (where p.kind = 'usage'), 0) as amount,
-              coalesce(sum(r.amount) filter (where p.kind = 'unbilled'), 0) as unbilled
-         from usage_records r join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
-        group by 1, 2, 3, 4, 5
+    `with summed as materialized (
+       select tenant as tenant_id, hour as time, room, role, tier, records, seconds, "egressBytes" as egress_bytes,
+              "ingressBytes" as ingress_bytes, amount, unbilled
+         from json_to_recordset($2) as s (tenant bigint, hour timestamptz, room text, role "char", tier "char",
+              records numeric, seconds numeric, "egressBytes" numeric, "ingressBytes" numeric, amount numeric, unbilled numeric)
      ), deltas as materialized (
-       select d.tenant_id, date_trunc('hour', d.at, 'UTC') as hour, s.*
+       select d.tenant_id, ${deltaHour} as time, s.*
          from usage_deltas d, json_array_elements(d.sums) as e (sum), lateral (
            select sum->>0 as room, (sum->>1)::"char" as role, (sum->>2)::"char" as tier,
                   ${MEASURES.map((each, at) => `(sum->>${at + 3})::numeric as ${each}`).join(', ')}) as s
-     )
-     ${TABLES.map(compareTable).join(' union all ')}
+        where ${inSlice(deltaHour)}
+     ), ${HOURS.map(
+       // The sums of an hour may be in rows of its quarters.
+       ({ name, key }) => `${name}_kept as materialized (
+       select tenant_id, date_trunc('hour', hour, 'UTC') as time, ${key.join(', ')}, ${NAMES} from ${name} where ${inSlice('hour')})`,
+     ).join(', ')}
+     ${HOURS.map((table) => {
+       const columns = ['tenant_id', 'time', ...table.key, ...MEASURES].join(', ');
+       const kept = `select * from ${table.name}_kept union all select ${columns} from deltas`;
+       return compareTable(table, kept, 'select * from summed');
+     }).join(' union all ')}
+     limit $1`,
+    [DIFFERENCES_MAX, toJson(sums), ...from, ...to],
+  );
+  return rows;
+}
+
+/** The sums by day, week and month against those by hour: they are added up when they are over. */
+export async function compareRolledUp(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `${ROLLED_UP.map((table) => {
+      const { name, unit, until, key } = table;
+      const values = [...key, NAMES].join(', ');
+      const start = `date_trunc('${unit}', hour, 'UTC')`;
+      const summed = `select tenant_id, ${start} as time, ${values} from usage_room_hours join usage_rollups using (tenant_id)
+                       where ${endOf(unit, start)} <= ${until}`;
+      return compareTable(table, `select tenant_id, ${unit} as time, ${values} from ${name}`, summed);
+    }).join(' union all ')}
      limit $1`,
     [DIFFERENCES_MAX],
   );
@@ -89,23 +118,12 @@ function endOf(unit: Table['unit'], start: string): string {
   return `(${start} at time zone 'UTC' + interval '1 ${unit}') at time zone 'UTC'`;
 }
 
-function compareTable({ name, unit, until, key, what }: Table): string {
+/** `kept` and `summed`: rows with the columns of the table, of which any number may have the same key. */
+function compareTable({ key, what }: Table, kept: string, summed: string): string {
   const columns = ['tenant_id', 'time', ...key].join(', ');
   const shown = (row: string) => `coalesce(nullif(concat_ws(', ', ${listOf(row)}), ''), 'none')`;
-  const values = [...key, ...MEASURES].join(', ');
-  const inUnit = `date_trunc('${unit}', hour, 'UTC')`;
-  // Days, weeks and months are added up when they are over.
-  const inTable =
-    until === undefined
-      ? ''
-      : `join usage_rollups using (tenant_id) where ${endOf(unit, inUnit)} <= ${until}`;
-  // The sums of an hour may be in rows of its quarters.
-  const kept = unit === 'hour' ? inUnit : unit;
-  const summed = (table: string) => `select tenant_id, ${inUnit} as time, ${values} from ${table} ${inTable}`;
+  const sums = (rows: string) => `(select ${columns}, ${SUMMED} from (${rows}) as each group by ${columns})`;
   return `(select tenant_id as tenant, ${what} as what, ${shown('c')} as expected, ${shown('k')} as found
-             from (select ${columns}, ${SUMMED} from (select tenant_id, ${kept} as time, ${values} from ${name} union all ${summed('deltas')}) as each
-                    group by ${columns}) as k
-             full join (select ${columns}, ${SUMMED} from (${summed('charged')}) as each group by ${columns}) as c
-                  using (${columns})
+             from ${sums(kept)} as k full join ${sums(summed)} as c using (${columns})
             where (${listOf('k')}) is distinct from (${listOf('c')}))`;
 }

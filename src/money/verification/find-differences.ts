@@ -4,8 +4,8 @@ import { withSnapshot } from '../../base/db/snapshot.ts';
 import type { Provider } from '../payments/provider.ts';
 import { compareAlerts } from './compare-alerts.sql.ts';
 import { compareGrantEnds } from './compare-grant-ends.ts';
-import { compareSums } from './compare-sums.sql.ts';
-import { Recomputation } from './recompute-charges.ts';
+import { compareRecords, note } from './compare-records.ts';
+import { compareRolledUp } from './compare-sums.sql.ts';
 import { FIRST_CARRY } from './recompute-rules.ts';
 import {
   compareBalances,
@@ -14,21 +14,18 @@ import {
   compareCorrections,
   compareGrants,
   comparePayments,
-  compareRecords,
   compareReversals,
   compareStatuses,
   DIFFERENCES_MAX,
   type Difference,
   type LedgerSize,
   measureLedger,
-  readCharges,
 } from './verify.sql.ts';
 
 /** The comparisons, most of them one statement each. */
 const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> = {
   balances: compareBalances,
   chains: compareChains,
-  records: compareRecords,
   payments: comparePayments,
   reversals: compareReversals,
   corrections: compareCorrections,
@@ -36,7 +33,7 @@ const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> =
   'ends of grants': compareGrantEnds,
   carries: (db) => compareCarries(db, FIRST_CARRY),
   statuses: compareStatuses,
-  'sums of usage': compareSums,
+  'sums of usage': compareRolledUp,
   alerts: compareAlerts,
 };
 
@@ -60,75 +57,52 @@ export interface Verification {
 
 /** Reads one state of the database throughout, which may take hours. The provider is asked after that. */
 export async function findDifferences(db: Pool, { provider, at, stopping }: Verification): Promise<Findings> {
-  const findings: Collected = { differences: [], more: false };
-  const size = await withSnapshot(
+  const { size, found } = await withSnapshot(
     db,
     async (snapshot) => {
       const measured = await measureLedger(snapshot);
-      await compareAll(snapshot, measured, findings, at);
-      return measured;
+      return { size: measured, found: await compareAll(snapshot, measured, at) };
     },
     stopping && { stopping },
   );
   if (provider) {
     at('asking the payment provider', size.records, size.records);
-    await compareAtProvider(db, provider, findings, stopping);
+    found.push(await compareAtProvider(db, provider, stopping));
   }
-  return { size, ...findings };
+  return {
+    size,
+    differences: found.flat(),
+    more: found.some(({ length }) => length === DIFFERENCES_MAX),
+  };
 }
 
-interface Collected {
-  readonly differences: Difference[];
-  more: boolean;
-}
-
-async function compareAll(snapshot: Db, size: LedgerSize, findings: Collected, at: AtStep): Promise<void> {
-  for (const [name, compare] of Object.entries(COMPARISONS)) {
-    at(`comparing ${name}`, 0n, size.records);
-    const differences = await compare(snapshot);
-    findings.differences.push(...differences);
-    if (differences.length === DIFFERENCES_MAX) findings.more = true;
-  }
-  await recomputeCharges(snapshot, size, findings, at);
-}
-
-async function recomputeCharges(
+/** The differences of each comparison. */
+async function compareAll(
   snapshot: Db,
   { records: total }: LedgerSize,
-  findings: Collected,
   at: AtStep,
-): Promise<void> {
-  const recomputation = new Recomputation(snapshot);
-  const note = limitedTo(DIFFERENCES_MAX, findings);
-  let done = 0n;
-  at(`sorting ${total} records`, done, total);
-  for await (const records of readCharges(snapshot)) {
-    for (const record of records) note(await recomputation.add(record));
-    done += BigInt(records.length);
-    at(`computing charges again: ${done} of ${total} records`, done, total);
+): Promise<(readonly Difference[])[]> {
+  const found: (readonly Difference[])[] = [];
+  for (const [name, compare] of Object.entries(COMPARISONS)) {
+    at(`comparing ${name}`, 0n, total);
+    found.push(await compare(snapshot));
   }
-  note(recomputation.finish());
+  at(`sorting ${total} records`, 0n, total);
+  const ofRecords = await compareRecords(snapshot, {
+    at: (done) => at(`computing charges again: ${done} of ${total} records`, done, total),
+  });
+  return [...found, ...ofRecords];
 }
 
 async function compareAtProvider(
   db: Pool,
   { stripe }: Provider,
-  findings: Collected,
   signal: AbortSignal | undefined,
-): Promise<void> {
-  const note = limitedTo(DIFFERENCES_MAX, findings);
+): Promise<Difference[]> {
+  const found: Difference[] = [];
   // Imports the client of the provider.
   const { compareWithProvider } = await import('./compare-provider.ts');
-  for await (const difference of compareWithProvider(db, stripe, signal && { signal })) note(difference);
-}
-
-/** Collects differences, up to a limit. */
-function limitedTo(max: number, findings: Collected): (difference: Difference | undefined) => void {
-  let noted = 0;
-  return (difference) => {
-    if (!difference) return;
-    noted += 1;
-    if (noted <= max) findings.differences.push(difference);
-    else findings.more = true;
-  };
+  for await (const difference of compareWithProvider(db, stripe, signal && { signal }))
+    note(found, [difference]);
+  return found;
 }

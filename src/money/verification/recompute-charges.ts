@@ -3,10 +3,11 @@
  * rounding that its posting names. `recompute-rules.ts` has the arithmetic.
  */
 import type { Db } from '../../base/db/pool.ts';
-import { RECENT_ENTRIES_MAX } from '../ledger/posting.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { parseRateCard, type RateCard } from '../pricing/rate-card.ts';
 import { findRateCard } from '../pricing/rate-cards.sql.ts';
+import { NAMED_IDS_MAX } from '../records/charged-record.ts';
+import type { ReadRecord } from '../records/read-records.sql.ts';
 import {
   HALF,
   PARTS,
@@ -15,7 +16,7 @@ import {
   type RecomputeRules,
   SHORTENED_BY,
 } from './recompute-rules.ts';
-import type { ChargedRecord, Difference } from './verify.sql.ts';
+import type { Difference } from './verify.sql.ts';
 
 /** By the letter in the posting. If the rounding is unknown, a posting passes if either one explains it. */
 const ROUNDINGS: Readonly<Record<string, readonly Rounding[]>> = {
@@ -35,7 +36,7 @@ interface Attempt {
 
 /** The posting being checked. */
 interface Posting {
-  readonly first: ChargedRecord;
+  readonly first: ReadRecord;
   readonly rates: RateCard | undefined;
   readonly rule: RecomputeRule | undefined;
   /** One for each rounding that may have been used. */
@@ -61,7 +62,7 @@ export class Recomputation {
     this.#rules = rules;
   }
 
-  async add(record: ChargedRecord): Promise<Difference | undefined> {
+  async add(record: ReadRecord): Promise<Difference | undefined> {
     const last = this.#posting?.first;
     if (this.#posting && last?.tenant === record.tenant && last.seq === record.seq) {
       addRecord(this.#posting, record);
@@ -85,7 +86,7 @@ export class Recomputation {
     return judge(posting);
   }
 
-  async #begin(first: ChargedRecord): Promise<Posting> {
+  async #begin(first: ReadRecord): Promise<Posting> {
     const { kind, rateVersion, ruleVersion, rounding } = first;
     const start = kind === 'unbilled' ? HALF : this.#carry;
     return {
@@ -113,13 +114,13 @@ export class Recomputation {
   }
 }
 
-function addRecord(posting: Posting, record: ChargedRecord): void {
+function addRecord(posting: Posting, record: ReadRecord): void {
   if (record.line !== posting.lines) {
     posting.wrong ??= differ(record, `line of record ${record.id}`, posting.lines, record.line);
   }
   posting.lines += 1;
   posting.newestIds.push(record.id);
-  if (posting.newestIds.length > RECENT_ENTRIES_MAX) posting.newestIds.shift();
+  if (posting.newestIds.length > NAMED_IDS_MAX) posting.newestIds.shift();
   posting.namedIds = record.newestIds;
   if (!posting.rates || !posting.rule) return;
 
@@ -136,7 +137,7 @@ function addRecord(posting: Posting, record: ChargedRecord): void {
 function judge(posting: Posting): Difference | undefined {
   const { first, rates, rule, attempts } = posting;
   const name = `posting ${first.seq}`;
-  // `compareRecords` reports records without a posting.
+  // `comparePostings` reports records without a posting.
   if (first.kind === null) return undefined;
   if (!rates) return differ(first, `rate card of ${name}`, `version ${first.rateVersion}`, 'none');
   if (!rule) return differ(first, `pricing rule of ${name}`, `version ${first.ruleVersion}`, 'none');
@@ -157,6 +158,6 @@ function carryOf({ total }: Attempt): bigint {
   return (total % PARTS) / SHORTENED_BY;
 }
 
-function differ({ tenant }: ChargedRecord, what: string, expected: unknown, found: unknown): Difference {
+function differ({ tenant }: ReadRecord, what: string, expected: unknown, found: unknown): Difference {
   return { tenant, what, expected: String(expected), found: String(found) };
 }

@@ -1,8 +1,8 @@
-/** SQL that recomputes all sums, from the records to the balances. It shares no code with charging. */
+/** SQL that recomputes all sums of the ledger, up to the balances. It shares no code with charging. */
 import type { Db } from '../../base/db/pool.ts';
-import { readByCursor } from '../../base/db/read-by-cursor.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { REFUND_TAKES } from '../reversals/reversal.ts';
+import type { PostingKey, PostingSum, Slice } from './record-sums.ts';
 
 export interface Difference {
   readonly tenant: TenantId;
@@ -12,7 +12,7 @@ export interface Difference {
   readonly found: string;
 }
 
-/** The most differences that one comparison returns. */
+/** The most differences that one comparison returns; so many mean that there may be more. */
 export const DIFFERENCES_MAX = 1_000;
 
 /** Accounts against the sum and the number of their postings. */
@@ -67,23 +67,33 @@ export async function compareChains(db: Db): Promise<Difference[]> {
   return rows;
 }
 
-/** Usage postings against their records. */
-export async function compareRecords(db: Db): Promise<Difference[]> {
+/** Usage postings against what their records add up to. */
+export async function comparePostings(
+  db: Db,
+  { sums, from, to }: Slice<PostingSum, PostingKey>,
+): Promise<Difference[]> {
   const { rows } = await db.query<Difference>(
-    `select coalesce(p.tenant_id, r.tenant_id) as tenant,
-            'records of posting ' || coalesce(p.seq, r.posting_seq) as what,
-            format('%s records, %s micros', coalesce(r.count, 0), coalesce(r.sum, 0)) as expected,
+    `with kept as materialized (
+       select tenant_id, seq, records, amount, kind from postings
+        where records is not null and (tenant_id, seq) >= ($3, $4) and (tenant_id, seq) < ($5, $6)
+     ), summed as (
+       select * from json_to_recordset($2) as s (tenant bigint, seq bigint, records bigint, amount numeric)
+     )
+     select coalesce(p.tenant_id, r.tenant) as tenant, 'records of posting ' || coalesce(p.seq, r.seq) as what,
+            format('%s records, %s micros', coalesce(r.records, 0), coalesce(r.amount, 0)) as expected,
             format('%s records, %s micros', coalesce(p.records, 0), coalesce(-p.amount, 0)) as found
-       from (select tenant_id, seq, records, amount, kind from postings where records is not null) as p
-       full join (select tenant_id, posting_seq, count(*), sum(amount) from usage_records
-                   group by tenant_id, posting_seq) as r
-              on r.tenant_id = p.tenant_id and r.posting_seq = p.seq
-      where p.records is distinct from r.count or (p.kind = 'usage' and -p.amount is distinct from r.sum)
+       from kept p full join summed r on r.tenant = p.tenant_id and r.seq = p.seq
+      where p.records is distinct from r.records or (p.kind = 'usage' and -p.amount is distinct from r.amount)
          or p.seq is null
       limit $1`,
-    [DIFFERENCES_MAX],
+    [DIFFERENCES_MAX, toJson(sums), ...from, ...to],
   );
   return rows;
+}
+
+/** Whole numbers of any size become texts. */
+export function toJson(rows: readonly object[]): string {
+  return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 }
 
 /** Payments against the credit that the ledger booked for them, less reversals. */
@@ -195,40 +205,4 @@ export async function measureLedger(db: Db): Promise<LedgerSize> {
             (select count(*) as postings, coalesce(sum(records), 0)::bigint as records from postings) as p`,
   );
   return rows[0]!;
-}
-
-/** A usage record with its posting. The posting's columns are null if it is missing. */
-export interface ChargedRecord {
-  readonly tenant: TenantId;
-  readonly seq: bigint;
-  readonly kind: 'usage' | 'unbilled' | null;
-  readonly rateVersion: number | null;
-  readonly ruleVersion: number | null;
-  /** One letter, as stored: c, r, or u for unknown. */
-  readonly rounding: string | null;
-  readonly carry: bigint | null;
-  readonly line: number;
-  readonly id: string;
-  /** One letter each, as stored. */
-  readonly role: string;
-  readonly tier: string;
-  readonly seconds: number;
-  readonly egressBytes: bigint;
-  readonly amount: bigint;
-  readonly capped: boolean;
-  /** On the last record of a posting: the ids that the posting names as its newest. */
-  readonly newestIds: readonly string[] | null;
-}
-
-/** Every usage record in the order of charging. Needs a transaction, with one such read at a time. */
-export function readCharges(db: Db): AsyncGenerator<readonly ChargedRecord[]> {
-  return readByCursor<ChargedRecord>(
-    db,
-    `select r.tenant_id as tenant, r.posting_seq as seq, p.kind, p.rate_version as "rateVersion",
-            p.rule_version as "ruleVersion", p.rounding, p.carry, r.line, r.id, r.role, r.tier, r.seconds,
-            r.egress_bytes as "egressBytes", r.amount, r.capped,
-            case when r.line = p.records - 1 then p.newest_ids end as "newestIds"
-       from usage_records r left join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
-      order by r.tenant_id, r.posting_seq, r.line, r.id`,
-  );
 }

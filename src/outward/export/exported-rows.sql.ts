@@ -6,7 +6,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import { readByCursor } from '../../base/db/read-by-cursor.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { decode, ROLE_CODES, TIER_CODES } from '../../money/pricing/role-codes.ts';
+import { decode } from '../../money/pricing/role-codes.ts';
+import { readRecordLines } from './record-lines.ts';
 
 interface Exported {
   /** In their order. */
@@ -16,7 +17,9 @@ interface Exported {
   /** Which rows are the tenant's, in SQL with `$1`. */
   readonly where?: string;
   /** The key that rows are ordered by, after the tenant. */
-  readonly order: string;
+  readonly order?: string;
+  /** What reads the lines instead, if rows are not the only place of what is stored. */
+  readonly lines?: (db: Db, tenant: TenantId) => AsyncGenerator<readonly string[]>;
 }
 
 const OF_PAYMENTS = 'payment_id in (select id from payments where tenant_id = $1)';
@@ -64,8 +67,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   usage_records: {
     columns: `id, posting_seq, line, room, participant, role, tier, seconds, egress_bytes, ingress_bytes, amount,
       capped`,
-    decoded: { role: decode('role', ROLE_CODES), tier: decode('tier', TIER_CODES) },
-    order: 'id',
+    lines: readRecordLines,
   },
   usage_conflicts: { columns: 'id, times, first_at, last_at, reported', order: 'id' },
   corrections: {
@@ -258,7 +260,11 @@ export const NOT_EXPORTED_COLUMNS: readonly string[] = [
 
 /** The rows of a table, each as a line of JSON. Needs a transaction, with one such read at a time. */
 export async function* readLines(db: Db, tenant: TenantId, table: string): AsyncGenerator<readonly string[]> {
-  const { columns, decoded = {}, where = 'tenant_id = $1', order } = EXPORTED[table]!;
+  const { columns, decoded = {}, where = 'tenant_id = $1', order, lines } = EXPORTED[table]!;
+  if (lines) {
+    yield* lines(db, tenant);
+    return;
+  }
   const selected = columns
     .split(/,\s*/)
     .map((name) => (decoded[name] ? `${decoded[name]} as "${name}"` : name));

@@ -6,9 +6,10 @@ import type { Rounding } from '../../../src/money/pricing/carry.ts';
 import { BUILT_IN_RATES, parseRateCard, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import type { Usage } from '../../../src/money/pricing/usage-price.ts';
+import { readRecords } from '../../../src/money/records/read-records.sql.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { addUp, CardSimulation, type ComparedTenant } from '../../../src/money/simulation/simulate-card.ts';
-import { countRecords, type Period, readUsage } from '../../../src/money/simulation/usage-of-period.sql.ts';
+import { countRecords, type Period } from '../../../src/money/simulation/usage-of-period.sql.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { withoutTriggers } from '../../support/append-only.ts';
 import { add, exactPrice, type Fraction, roundHalfUp, ZERO } from '../../support/check-ledger.ts';
@@ -61,7 +62,7 @@ async function simulate(
 ): Promise<readonly ComparedTenant[]> {
   return inSnapshot(db(), async (tx) => {
     const simulation = new CardSimulation(tx, parseRateCard(card), assumed);
-    for await (const records of readUsage(tx, { ...ALWAYS, ...period })) await simulation.add(records);
+    for await (const records of readRecords(tx, { ...ALWAYS, ...period })) await simulation.add(records);
     return simulation.tenants;
   });
 }
