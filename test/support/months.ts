@@ -48,7 +48,7 @@ export async function moveInTime(db: Pool, tenant: TenantId, times: readonly str
 }
 
 /** Leave the sums of usage to be folded again, by the times that postings have now. */
-async function resetSums(tx: Tx, tenant: TenantId): Promise<void> {
+export async function resetSums(tx: Tx, tenant: TenantId): Promise<void> {
   for (const table of [
     'usage_deltas',
     'usage_hours',

@@ -1,8 +1,9 @@
-/** What happened to credit in a period, from the postings alone. */
+/** What happened to credit in a month: from the postings and, for what was not charged, the sums of usage. */
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { endOf, type Month, startOf } from '../month.ts';
+import { DELTA_SUMS } from '../usage/fold-usage.sql.ts';
 
 /** Micros. Sums over tenants may be too large for 64 bits, so they come as text. */
 export interface RevenueRow {
@@ -33,7 +34,7 @@ const sum = (of: string, name: string) => `coalesce(sum(${of}), 0)::text as "${n
 /**
  * The balances at both ends are those of the newest postings before them, and the movements are the sums
  * between: two ways to the same number. The search for a posting runs backwards, so a report of a recent month
- * reads little more than the postings of this month.
+ * reads little more than the postings of this month. Months begin at whole hours, so the sums of hours are those of the month.
  */
 export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefined): Promise<RevenueRow> {
   const { name, where, values } = filtered('sum-revenue', [startOf(month), endOf(month)], {
@@ -46,7 +47,7 @@ export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefi
     name,
     text: `with tenants as (
              select a.tenant_id, coalesce(opening.balance, 0) as opening, coalesce(closing.balance, 0) as closing,
-                    moved.*, unbilled.sum as unbilled
+                    moved.*, coalesce(hours.sum, 0) + coalesce(deltas.sum, 0) as unbilled
                from accounts a
                left join lateral (${newestBefore('$1')}) as opening on true
                left join lateral (${newestBefore('$2')}) as closing on true
@@ -56,14 +57,16 @@ export async function sumRevenue(db: Db, month: Month, tenant: TenantId | undefi
                         ${kind('adjustments', 'adjustment')}, ${kind('corrections', 'correction')},
                         ${kind('grants', 'grant')}, ${kind('grants_ended', 'grant_expired', 'grant_voided')},
                         coalesce(sum(amount), 0) as total,
-                        array_agg(seq) filter (where kind = 'unbilled') as unbilled_seqs
+                        bool_or(kind = 'unbilled') as has_unbilled
                    from postings p
                   where p.tenant_id = a.tenant_id and p.seq > coalesce(opening.seq, 0)
                     and p.seq <= closing.seq) as moved
                left join lateral (
-                 select sum(amount) from usage_records r
-                  where r.tenant_id = a.tenant_id and r.posting_seq = any(moved.unbilled_seqs)) as unbilled
-                 on moved.unbilled_seqs is not null
+                 select sum(unbilled) from usage_hours h
+                  where h.tenant_id = a.tenant_id and h.hour >= $1 and h.hour < $2) as hours on moved.has_unbilled
+               left join lateral (
+                 select sum(s.unbilled) from usage_deltas d, ${DELTA_SUMS}
+                  where d.tenant_id = a.tenant_id and d.at >= $1 and d.at < $2) as deltas on moved.has_unbilled
               where true ${where})
            select clock_timestamp() as now,
                   ${sum('greatest(opening, 0)', 'openingUnused')}, ${sum('least(opening, 0)', 'openingOwed')},

@@ -1,10 +1,13 @@
 /** The revenue of a month, over months in which everything happens. */
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
 import { monthOf, parseMonth } from '../../../src/money/month.ts';
 import { type RevenueReport, reportRevenue } from '../../../src/money/reports/report-revenue.ts';
+import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { withoutTriggers } from '../../support/append-only.ts';
+import { moveInTime, resetSums } from '../../support/months.ts';
 import { type TestTenant, usageRecord } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { usePayments } from '../payments/support.ts';
@@ -25,7 +28,7 @@ async function centsOf(month: string, tenant?: TestTenant) {
 }
 
 interface Moved {
-  readonly tenant: bigint;
+  readonly tenant: TenantId;
   readonly seq: bigint;
   readonly ownAt: string;
   readonly toldAt: string;
@@ -39,6 +42,7 @@ async function giveTimes(which: 'toldAt' | 'ownAt'): Promise<void> {
     for (const { tenant, seq, [which]: at } of moved) {
       await tx.query('update postings set at = $3 where tenant_id = $1 and seq = $2', [tenant, seq, at]);
     }
+    for (const tenant of new Set(moved.map((each) => each.tenant))) await resetSums(tx, tenant);
   });
 }
 
@@ -222,4 +226,45 @@ test('what grants paid of usage, and what is left of them, stand apart', async (
   });
   const { closing } = await report(monthOf(new Date()), tenant);
   expect(closing.granted).toBe(4_000_000n);
+});
+
+test('what was not charged is what the records say, whether their sums are folded or not', async () => {
+  const tenant = await app.signUp();
+  await db().query('update tenants set exempt = true where id = $1', [idOf(tenant)]);
+  const use = async (seconds: number) => {
+    const records = [
+      usageRecord({ room: `room-${seconds}`, tier: '2k_plus', seconds, egress_bytes: 2 ** 52 }),
+    ];
+    await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records } });
+  };
+  for (const seconds of [1, 20, 300, 4_000]) await use(seconds);
+  const times = [
+    '2025-05-31T23:59:59.999999Z',
+    '2025-06-01T00:00:00Z',
+    '2025-06-30T23:59:59Z',
+    '2025-07-01T00:00:00Z',
+  ];
+  await moveInTime(db(), idOf(tenant), times);
+  const ofRecords = async () => {
+    const { rows } = await db().query<{ month: string; sum: bigint }>(
+      `select to_char(p.at at time zone 'UTC', 'YYYY-MM') as month, sum(r.amount)::bigint
+         from usage_records r join postings p on p.tenant_id = r.tenant_id and p.seq = r.posting_seq
+        where r.tenant_id = $1 group by 1 order by 1`,
+      [idOf(tenant)],
+    );
+    return rows;
+  };
+  const reported = (months: readonly string[]) =>
+    Promise.all(months.map(async (month) => ({ month, sum: (await report(month, tenant)).unbilled })));
+
+  const expected = await ofRecords();
+  const months = expected.map(({ month }) => month);
+  expect(months).toEqual(['2025-05', '2025-06', '2025-07']);
+  expect(await reported(months)).toEqual(expected);
+  await foldUsage({ db: db() });
+  expect(await reported(months)).toEqual(expected);
+  await use(50_000);
+  const now = monthOf(new Date());
+  expect(await reported([...months, now])).toEqual(await ofRecords());
+  expect((await report('2025-06')).unbilled).toBe(expected[1]!.sum);
 });
