@@ -43,9 +43,10 @@ export interface HourSum {
 export type PostingKey = readonly [tenant: TenantId, seq: bigint];
 export type HourKey = readonly [tenant: TenantId, hour: string];
 
+/** Those that are full. */
 export interface Slices {
-  readonly postings?: Slice<PostingSum, PostingKey>;
-  readonly hours?: Slice<HourSum, HourKey>;
+  readonly postings: Slice<PostingSum, PostingKey> | undefined;
+  readonly hours: Slice<HourSum, HourKey> | undefined;
 }
 
 const INT64_MIN = -(2n ** 63n) as TenantId;
@@ -94,14 +95,11 @@ export class RecordSums {
 
   #begin({ tenant, seq, at }: ReadRecord): Slices | undefined {
     const hour = at && hourOf(at);
-    const isFull = this.#postings.length >= this.#max;
-    const full = {
-      ...(isFull && { postings: this.#cutPostings([tenant, seq]) }),
-      ...(hour && this.#endsBefore([tenant, hour]) && { hours: this.#cutHours([tenant, hour]) }),
-    };
+    const postings = this.#postings.length >= this.#max ? this.#cutPostings([tenant, seq]) : undefined;
+    const hours = hour && this.#endsBefore([tenant, hour]) ? this.#cutHours([tenant, hour]) : undefined;
     this.#postings.push({ tenant, seq, records: 0, amount: 0n });
     this.#groups = hour ? this.#groupsOf(tenant, hour) : undefined;
-    return full;
+    return (postings || hours) && { postings, hours };
   }
 
   /** Whether a slice of hours is full, and this one comes after all of its own. Times go back only where tables were changed by hand. */
