@@ -58,6 +58,14 @@ describe('statements', () => {
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   });
 
+  test('ask for usage records in one folder alone, which knows all places where they are kept', () => {
+    const asking = files.filter((file) =>
+      /\b(from|join|into|update|copy) usage_records\b/.test(textOf(file)),
+    );
+    expect(asking.filter((file) => !file.startsWith('src/money/records/'))).toEqual([]);
+    expect(asking.length).toBeGreaterThan(3);
+  });
+
   test('compare no column with a parameter that may be absent', () => {
     // The plan that is kept for a name must serve both cases, so it uses no index: see `base/db/filtered.ts`.
     const optional = /\(\$\d+(?:::\w+(?:\[\])?)? is null or (?!at not between)/;
