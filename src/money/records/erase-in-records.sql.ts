@@ -2,7 +2,7 @@
 import type { Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { ERASED } from '../records/usage-record.ts';
+import { ERASED } from './usage-record.ts';
 
 /** A tenant may have ten million records. Charging waits for no part longer than for a small batch. */
 const RECORDS_AT_ONCE = 2_000;
