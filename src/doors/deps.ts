@@ -17,6 +17,7 @@ import type { Sightings } from '../control/rooms/sightings.ts';
 import type { StreamDeps } from '../control/streams/follow-events.ts';
 import type { EventWaker } from '../events/event-waker.ts';
 import type { PaymentsDeps } from '../money/payments/provider.ts';
+import type { ArchiveDeps } from '../money/records/chunks/archive-records.ts';
 import type { StatementDeps } from '../money/statements/build-statement.ts';
 import type { ChargeDeps } from '../money/usage/charge-usage.ts';
 import type { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
@@ -64,6 +65,7 @@ export interface Deps
     SignupDeps['config'] &
     JoinDeps['config'] &
     MailDeps['config'] &
+    ArchiveDeps['config'] &
     WebhookDeps['config'] & {
       /** How long browsers ask for TLS alone; 0: they are not told to. */
       readonly strictTransportSeconds: number;

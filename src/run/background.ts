@@ -38,6 +38,7 @@ import { measureParkedEvents } from '../money/parked/measure-parked-events.ts';
 import type { Provider } from '../money/payments/provider.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { EventSweeper } from '../money/provider-events/event-sweeper.ts';
+import { archivingRecords } from '../money/records/chunks/archive-records.ts';
 import { tellingStatements } from '../money/statements/tell-statements.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
 import { rollingUpUsage } from '../money/usage/roll-up-usage.ts';
@@ -127,6 +128,11 @@ function jobsOf(
     { name: 'adding up usage', everySeconds: 5, turn: () => foldUsage(deps) },
     { name: 'assigning usage to sessions', everySeconds: 1, turn: assigningUsage(deps, stopping) },
     { name: 'rolling up usage', everySeconds: 300, turn: rollingUpUsage(deps) },
+    {
+      name: 'archiving usage records',
+      everySeconds: deps.config.archiveAfterSeconds === 0 ? 1 : 60,
+      turn: archivingRecords(deps, stopping),
+    },
     { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'measuring sessions', everySeconds: 15, turn: () => measureSessions(deps) },

@@ -29,6 +29,7 @@ import {
   readHosts,
   readInteger,
   readNetworks,
+  readPeriod,
   readPort,
   readUrl,
 } from './read-values.ts';
@@ -93,6 +94,8 @@ export interface Config {
   /** The limit of all tenants together. */
   readonly checkoutsPerSecond: number;
   readonly billingRounding: Rounding;
+  /** How old usage records are when they move into the archive; `undefined`: none does. */
+  readonly archiveAfterSeconds: number | undefined;
   /** `undefined`: no mail is sent. */
   readonly mail: MailConfig | undefined;
   /** `undefined`: there is no log-in with an issuer. */
@@ -167,6 +170,7 @@ export function readConfig(env: Env): Config {
       1,
       1_000,
     ),
+    archiveAfterSeconds: readPeriod(env, 'ARCHIVE_AFTER', '1d'),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ROUNDINGS, 'carry'),
     mail: readMail(env),
     oidc: readOidc(env),

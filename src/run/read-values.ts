@@ -13,6 +13,18 @@ export function readInteger(env: Env, name: string, fallback: number, min: numbe
   return value;
 }
 
+const PERIOD = /^([0-9]{1,5})([hd])$/;
+const HOUR_SECONDS = 3_600;
+
+/** Seconds; `undefined` for `never`. */
+export function readPeriod(env: Env, name: string, fallback: string): number | undefined {
+  const text = env[name] || fallback;
+  if (text === 'never') return undefined;
+  const [, count, unit] = PERIOD.exec(text === '0' ? '0h' : text) ?? [];
+  if (count === undefined) throw wrong(name, 'hours or days such as 36h or 2d, 0, or never', text);
+  return Number(count) * HOUR_SECONDS * (unit === 'd' ? 24 : 1);
+}
+
 export function readHost(env: Env, name: string, fallback: string): string {
   const host = env[name] || fallback;
   if (isIP(host) === 0 && !/^[A-Za-z0-9.-]+$/.test(host))

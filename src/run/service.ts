@@ -75,6 +75,7 @@ export type ServiceConfig = Pick<
   | 'issuerDetails'
   | 'opsUrl'
   | 'opsHosts'
+  | 'archiveAfterSeconds'
   | 'strictTransportSeconds'
   | 'supportEmail'
   | 'stripeSecretKey'
@@ -378,6 +379,7 @@ export function makeDeps({
       joinCreatesRooms: config.joinCreatesRooms,
       confusableUsernames: config.confusableUsernames,
       webhookNetworks,
+      archiveAfterSeconds: config.archiveAfterSeconds,
       strictTransportSeconds: config.strictTransportSeconds,
       supportEmail: config.supportEmail,
       mailsShown: mailsShownOf(config),

@@ -20,6 +20,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     issuerDetails: NO_DETAILS,
     opsUrl: 'http://ops.test',
     opsHosts: [],
+    archiveAfterSeconds: 86_400,
     strictTransportSeconds: 31_536_000,
     supportEmail: 'help@service.test',
     stripeSecretKey: undefined,

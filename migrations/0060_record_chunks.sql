@@ -1,0 +1,65 @@
+-- The archive of usage records: the records of some postings of a tenant, one after the other, as compressed columns
+-- (src/money/records/chunks). A tenant's records up to its newest chunk are read from chunks, all later ones from rows.
+create table record_chunks (
+  tenant_id bigint not null references accounts,
+  number    integer not null check (number > 0),
+  first_seq bigint not null check (first_seq > 0),
+  last_seq  bigint not null check (last_seq >= first_seq),
+  records   integer not null check (records > 0),
+  numbers   bytea not null,
+  ids       bytea not null,
+  names     bytea not null,
+  -- Whether some of its records may still be rows as well.
+  has_rows  boolean not null default true,
+  primary key (tenant_id, number)
+);
+-- Compressed already.
+alter table record_chunks alter numbers set storage external, alter ids set storage external,
+  alter names set storage external;
+create unique index record_chunks_by_seq on record_chunks (tenant_id, last_seq);
+create index record_chunks_with_rows on record_chunks (tenant_id) where has_rows;
+
+-- A chunk may grow at its end, and lose names. It never loses records.
+create function refuse_smaller_chunk() returns trigger language plpgsql as $$
+begin
+  if (new.tenant_id, new.number, new.first_seq) <> (old.tenant_id, old.number, old.first_seq)
+     or new.last_seq < old.last_seq or new.records < old.records then
+    raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $$;
+create trigger never_smaller before update on record_chunks for each row execute function refuse_smaller_chunk();
+create trigger never_fewer before delete or truncate on record_chunks
+  for each statement execute function refuse_change();
+
+-- Rows of usage records may be deleted once a chunk has them.
+create function refuse_unarchived() returns trigger language plpgsql as $$
+begin
+  if exists (select from gone g where g.posting_seq > coalesce(
+               (select max(last_seq) from record_chunks c where c.tenant_id = g.tenant_id), 0)) then
+    raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
+  end if;
+  return null;
+end $$;
+drop trigger append_only on usage_records;
+create trigger append_only before truncate on usage_records
+  for each statement execute function refuse_change();
+create trigger only_archived after delete on usage_records referencing old table as gone
+  for each statement execute function refuse_unarchived();
+
+-- The role of the service has no right to delete usage records, except by this function. Returns how many it deleted.
+create function delete_archived_records(tenant bigint, archived text[]) returns bigint
+language plpgsql security definer set enable_seqscan = off as $$
+declare
+  deleted bigint;
+begin
+  delete from usage_records r
+   where r.tenant_id = tenant and r.id = any(archived)
+     and r.posting_seq <= (select max(c.last_seq) from record_chunks c where c.tenant_id = tenant);
+  get diagnostics deleted = row_count;
+  return deleted;
+end $$;
+do $$
+begin
+  execute format('alter function delete_archived_records set search_path = %I, pg_temp', current_schema());
+end $$;

@@ -1,0 +1,117 @@
+/**
+ * Moves usage records that are old enough into the archive, while the service charges.
+ *
+ * First a chunk has them, with their ids, in one transaction that locks the account: from then on every reader takes them from
+ * there. Their rows are deleted later, some at a time. A process that ends in between leaves rows that the next turn deletes.
+ */
+
+import type { Tx } from '../../../base/db/pool.ts';
+import { inTransaction } from '../../../base/db/transaction.ts';
+import type { BaseDeps } from '../../../base/deps.ts';
+import type { TenantId } from '../../../base/tenants/tenant.ts';
+import { TenantTurns } from '../../../base/tenants/tenant-turns.ts';
+import { lockAccount } from '../../accounts/accounts.sql.ts';
+import type { LedgerRecord } from '../../ledger/ledger-line.ts';
+import { findRecordsOf } from '../../ledger/walk-ledger.sql.ts';
+import { type ChunkPosting, packChunk } from './chunk.ts';
+import {
+  deleteRows,
+  findChunkWithRows,
+  findNewestChunk,
+  lockArchive,
+  noteWithoutRows,
+  type PlacedChunk,
+  putChunk,
+  readCards,
+} from './chunks.sql.ts';
+import { type ArchivablePosting, findArchivable, findTenantsToArchive } from './records-to-archive.sql.ts';
+
+/** Larger chunks are hardly smaller for each record, and take longer to read. A posting is never divided. */
+export const CHUNK_RECORDS = 10_000;
+const ROWS_AT_ONCE = 1_000;
+const TENANTS_AT_ONCE = 100;
+
+/** A tenant's records wait for so much longer than they must, so that a few at a time are not packed again and again. */
+const WAIT_FACTOR = 1.25;
+
+/** In the log. */
+const JOB = 'archiving usage records';
+
+export interface ArchiveDeps extends Pick<BaseDeps, 'db' | 'log'> {
+  readonly config: { readonly archiveAfterSeconds: number | undefined };
+}
+
+/** A job that is run every minute. Ends early when `stopping` is aborted. */
+export function archivingRecords(deps: ArchiveDeps, stopping: AbortSignal): () => Promise<void> {
+  const turns = new TenantTurns(deps.log, JOB);
+  return () => archiveRecords(deps, stopping, turns);
+}
+
+export async function archiveRecords(
+  deps: ArchiveDeps,
+  stopping?: AbortSignal,
+  turns = new TenantTurns(deps.log, JOB),
+): Promise<void> {
+  const { archiveAfterSeconds: seconds } = deps.config;
+  if (seconds === undefined) return;
+  let tenants: readonly TenantId[];
+  do {
+    tenants = await findTenantsToArchive(deps.db, seconds * WAIT_FACTOR, TENANTS_AT_ONCE, turns.leftOut());
+    for (const tenant of tenants) {
+      if (stopping?.aborted) return;
+      await turns.take(tenant, () => archiveTenant(deps, tenant, seconds));
+    }
+  } while (tenants.length > 0);
+}
+
+/** One chunk, and the rows of one: then it is the next tenant's turn. */
+async function archiveTenant({ db }: ArchiveDeps, tenant: TenantId, seconds: number): Promise<void> {
+  await inTransaction(db, (tx) => archiveNext(tx, tenant, seconds));
+  const chunk = await findChunkWithRows(db, tenant);
+  if (!chunk) return;
+  const ids = await chunk.chunk.ids();
+  for (let at = 0; at < ids.length; at += ROWS_AT_ONCE) {
+    await deleteRows(db, tenant, ids.slice(at, at + ROWS_AT_ONCE));
+  }
+  await noteWithoutRows(db, tenant, chunk);
+}
+
+/** Packs the next records. The account is locked only while the chunk is written. */
+async function archiveNext(tx: Tx, tenant: TenantId, seconds: number): Promise<void> {
+  await lockArchive(tx, tenant);
+  const postings = await findArchivable(tx, tenant, seconds, CHUNK_RECORDS);
+  const [first, last] = [postings[0], postings.at(-1)];
+  if (!first || !last) return;
+  const records = await readRows(tx, tenant, postings);
+  const newest = await findNewestChunk(tx, tenant);
+  const isGrown = newest !== undefined && newest.records + records.length <= CHUNK_RECORDS;
+  const before = isGrown ? await readWhole(newest) : { postings: [], records: [] };
+  const all = [...before.records, ...records];
+  const columns = await packChunk([...before.postings, ...postings], all, await readCards(tx));
+  await lockAccount(tx, tenant);
+  await putChunk(tx, tenant, {
+    number: (newest?.number ?? 0) + (isGrown ? 0 : 1),
+    firstSeq: isGrown ? newest.firstSeq : first.seq,
+    lastSeq: last.seq,
+    records: all.length,
+    ...columns,
+  });
+}
+
+/** In their order. */
+async function readRows(
+  tx: Tx,
+  tenant: TenantId,
+  postings: readonly ArchivablePosting[],
+): Promise<LedgerRecord[]> {
+  const filter = { kinds: [], firstSeq: postings[0]!.seq, lastSeq: postings.at(-1)!.seq };
+  const limit = postings.reduce((sum, each) => sum + each.records, 1);
+  const place = { seq: filter.lastSeq + 1n, line: 0 };
+  return (await findRecordsOf(tx, tenant, postings, { filter, place, limit })).reverse();
+}
+
+async function readWhole({
+  chunk,
+}: PlacedChunk): Promise<{ postings: readonly ChunkPosting[]; records: readonly LedgerRecord[] }> {
+  return { postings: await chunk.postings(), records: await chunk.records() };
+}

@@ -1,0 +1,227 @@
+/**
+ * A chunk: the archived records of some postings of a tenant, one after the other, as three compressed columns.
+ *
+ * Columns are apart, because a search reads the ids alone, and an erasure rewrites the names alone. An amount is stored as the
+ * difference to what its rate card lets expect, which is nearly always 0 or 1.
+ */
+import { promisify } from 'node:util';
+import { crc32, deflateRaw, inflateRaw } from 'node:zlib';
+import { assert } from '../../../base/lib/assert.ts';
+import type { LedgerRecord } from '../../ledger/ledger-line.ts';
+import type { RateCard } from '../../pricing/rate-card.ts';
+import { ROLES, type Role, TIERS, type Tier } from '../../pricing/role.ts';
+import { ByteReader, ByteWriter } from '../bytes.ts';
+import { packIds, unpackIds } from './id-column.ts';
+import { NameColumn } from './name-column.ts';
+
+/** A posting whose records a chunk has, with the rate card that they were charged by. */
+export interface ChunkPosting {
+  readonly seq: bigint;
+  readonly records: number;
+  readonly rateVersion: number;
+}
+
+/** Rate cards by version. A chunk needs those of its postings. */
+export type Cards = ReadonlyMap<number, RateCard>;
+
+/** The columns as they are stored, each with a checksum. */
+export interface Columns {
+  readonly numbers: Buffer;
+  readonly ids: Buffer;
+  readonly names: Buffer;
+}
+
+export class DamagedColumnError extends Error {
+  override readonly name = 'DamagedColumnError';
+}
+
+/** Packs the records of these postings, in their order and complete. Others run between its columns. */
+export async function packChunk(
+  postings: readonly ChunkPosting[],
+  records: readonly LedgerRecord[],
+  cards: Cards,
+): Promise<Columns> {
+  return {
+    numbers: await compress(packNumbers(postings, records, cards)),
+    ids: await compress(packIds(records.map(({ id }) => id))),
+    names: await packNames(NameColumn.of(records)),
+  };
+}
+
+export function packNames(names: NameColumn): Promise<Buffer> {
+  return compress(names.pack());
+}
+
+function packNumbers(
+  postings: readonly ChunkPosting[],
+  records: readonly LedgerRecord[],
+  cards: Cards,
+): Buffer {
+  const [heads, codes, seconds, egress, ingress, amounts] = Array.from({ length: 6 }, () => new ByteWriter());
+  let seq = 0n;
+  let row = 0;
+  for (const posting of postings) {
+    heads!.number(Number(posting.seq - seq));
+    heads!.number(posting.records);
+    heads!.number(posting.rateVersion);
+    seq = posting.seq;
+    const card = cardOf(posting, cards);
+    for (let line = 0; line < posting.records; line += 1, row += 1) {
+      const record = records[row];
+      assert(record?.seq === seq && record.line === line, 'each record of a posting, in order');
+      const [code, sent] = [codeOf(record), safe(record.egressBytes)];
+      codes!.number(code);
+      seconds!.number(record.seconds);
+      egress!.number(sent);
+      ingress!.number(safe(record.ingressBytes));
+      amounts!.signed(safe(record.amount) - expectAmount(card, code, record.seconds, sent));
+    }
+  }
+  assert(row === records.length, 'records of these postings alone');
+  const packed = new ByteWriter();
+  for (const part of [heads!, codes!, seconds!, egress!, ingress!, amounts!]) packed.part(part);
+  return packed.written();
+}
+
+function safe(value: bigint): number {
+  const number = Number(value);
+  assert(Number.isSafeInteger(number), 'a number that a chunk can hold');
+  return number;
+}
+
+function codeOf({ role, tier, capped }: Pick<LedgerRecord, 'role' | 'tier' | 'capped'>): number {
+  return (ROLES.indexOf(role) * TIERS.length + TIERS.indexOf(tier)) * 2 + Number(capped);
+}
+
+function cardOf({ rateVersion }: ChunkPosting, cards: Cards): Expected {
+  const card = cards.get(rateVersion);
+  assert(card, 'the rate card of a posting');
+  return expectedOf(card);
+}
+
+/** Micros a byte and a second, by code. Inexact, but the same numbers each time. */
+interface Expected {
+  readonly fee: number;
+  readonly ceilings: readonly number[];
+}
+
+function expectedOf(card: RateCard): Expected {
+  const ceilings = ROLES.flatMap((role) =>
+    TIERS.map((tier) => Number(card.ceilingPer1000Minutes[role][tier]) / 60_000),
+  );
+  return { fee: Number(card.platformFeePerGib) / 2 ** 30, ceilings };
+}
+
+/** About what a record costs, in whole micros. */
+function expectAmount({ fee, ceilings }: Expected, code: number, seconds: number, egress: number): number {
+  return Math.floor(Math.min(fee * egress, ceilings[code >> 1]! * seconds));
+}
+
+/** A stored chunk, whose columns are read when they are asked for. */
+export class Chunk {
+  /** In errors. */
+  readonly #name: string;
+  readonly #columns: Columns;
+  readonly #cards: Cards;
+
+  constructor(name: string, columns: Columns, cards: Cards) {
+    this.#name = name;
+    this.#columns = columns;
+    this.#cards = cards;
+  }
+
+  async ids(): Promise<string[]> {
+    return unpackIds(await this.#column('ids'));
+  }
+
+  async names(): Promise<NameColumn> {
+    return NameColumn.unpack(await this.#column('names'));
+  }
+
+  async postings(): Promise<ChunkPosting[]> {
+    return readPostings(await this.#parts());
+  }
+
+  /** The records that are wanted, by row or posting, in their order. `known`: what `ids()` gave. */
+  async records(
+    isWanted: (row: number, seq: bigint) => boolean = () => true,
+    known?: readonly string[],
+  ): Promise<LedgerRecord[]> {
+    const ids = known ?? (await this.ids());
+    const names = await this.names();
+    const parts = await this.#parts();
+    const postings = readPostings(parts);
+    const [codes, seconds, egress, ingress, amounts] = Array.from({ length: 5 }, () => parts.part());
+    const records: LedgerRecord[] = [];
+    let row = 0;
+    for (const posting of postings) {
+      const card = cardOf(posting, this.#cards);
+      for (let line = 0; line < posting.records; line += 1, row += 1) {
+        const code = codes!.number();
+        const own = seconds!.number();
+        const sent = egress!.number();
+        const received = ingress!.number();
+        const more = amounts!.signed();
+        if (!isWanted(row, posting.seq)) continue;
+        records.push({
+          seq: posting.seq,
+          line,
+          id: ids[row]!,
+          ...names.at(row),
+          ...wordsOf(code),
+          seconds: own,
+          egressBytes: BigInt(sent),
+          ingressBytes: BigInt(received),
+          amount: BigInt(expectAmount(card, code, own, sent) + more),
+          capped: code % 2 === 1,
+        });
+      }
+    }
+    return records;
+  }
+
+  async #parts(): Promise<ByteReader> {
+    return new ByteReader(await this.#column('numbers'));
+  }
+
+  async #column(column: keyof Columns): Promise<Buffer> {
+    const bytes = await decompress(this.#columns[column]);
+    if (!bytes) throw new DamagedColumnError(`${this.#name}: the bytes of its ${column} are damaged`);
+    return bytes;
+  }
+}
+
+function readPostings(parts: ByteReader): ChunkPosting[] {
+  const heads = parts.part();
+  const postings: ChunkPosting[] = [];
+  let seq = 0n;
+  while (!heads.isAtEnd) {
+    seq += BigInt(heads.number());
+    postings.push({ seq, records: heads.number(), rateVersion: heads.number() });
+  }
+  return postings;
+}
+
+function wordsOf(code: number): { readonly role: Role; readonly tier: Tier } {
+  const pair = code >> 1;
+  return { role: ROLES[Math.floor(pair / TIERS.length)]!, tier: TIERS[pair % TIERS.length]! };
+}
+
+const CHECKSUM_BYTES = 4;
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+
+/** The checksum of what follows, and the compressed bytes. */
+async function compress(bytes: Buffer): Promise<Buffer> {
+  const compressed = await deflate(bytes);
+  const checksum = Buffer.allocUnsafe(CHECKSUM_BYTES);
+  checksum.writeUInt32BE(crc32(compressed));
+  return Buffer.concat([checksum, compressed]);
+}
+
+/** `undefined`: the checksum is that of other bytes. */
+async function decompress(stored: Buffer): Promise<Buffer | undefined> {
+  const compressed = stored.subarray(CHECKSUM_BYTES);
+  if (stored.length < CHECKSUM_BYTES || stored.readUInt32BE() !== crc32(compressed)) return undefined;
+  return inflate(compressed);
+}

@@ -1,0 +1,145 @@
+/** SQL of `record_chunks`: the archive of usage records. */
+import type { Db, Tx } from '../../../base/db/pool.ts';
+import { renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
+import { parseRateCard, type RateCard, type RateCardRow } from '../../pricing/rate-card.ts';
+import { type Cards, Chunk, type Columns } from './chunk.ts';
+
+/** The last posting of the tenant `tenant` whose records are in chunks, as SQL; 0: none are. */
+export const archivedSeq = (tenant: string) =>
+  `coalesce((select max(last_seq) from record_chunks where tenant_id = ${tenant}), 0)`;
+
+/** A chunk and its place. Its columns are read when they are asked for. */
+export interface PlacedChunk {
+  readonly number: number;
+  readonly firstSeq: bigint;
+  readonly lastSeq: bigint;
+  readonly records: number;
+  readonly chunk: Chunk;
+}
+
+interface ChunkRow extends Omit<PlacedChunk, 'chunk'>, Columns {}
+
+const COLUMNS = 'number, first_seq as "firstSeq", last_seq as "lastSeq", records, numbers, ids, names';
+
+/** The first of the rows, if there is one. */
+async function placed(
+  db: Db,
+  tenant: TenantId,
+  [row]: readonly ChunkRow[],
+): Promise<PlacedChunk | undefined> {
+  if (!row) return undefined;
+  const { numbers, ids, names, ...place } = row;
+  const name = `chunk ${place.number} of the usage records of ${renderTenantId(tenant)}`;
+  return { ...place, chunk: new Chunk(name, { numbers, ids, names }, await readCards(db)) };
+}
+
+/** All rate cards. There are few, and a version never changes. */
+export async function readCards(db: Db): Promise<Cards> {
+  const { rows } = await db.query<Pick<RateCardRow, 'version' | 'card'>>({
+    name: 'read-rate-cards',
+    text: 'select version, card from rate_cards',
+  });
+  return new Map(
+    rows.map(({ version, card }): [number, RateCard] => [version, { version, ...parseRateCard(card) }]),
+  );
+}
+
+/** The newest chunk of the tenant. */
+export async function findNewestChunk(db: Db, tenant: TenantId): Promise<PlacedChunk | undefined> {
+  const { rows } = await db.query<ChunkRow>({
+    name: 'find-newest-chunk',
+    text: `select ${COLUMNS} from record_chunks where tenant_id = $1 order by last_seq desc limit 1`,
+    values: [tenant],
+  });
+  return placed(db, tenant, rows);
+}
+
+export async function findChunk(db: Db, tenant: TenantId, number: number): Promise<PlacedChunk | undefined> {
+  const { rows } = await db.query<ChunkRow>({
+    name: 'find-chunk',
+    text: `select ${COLUMNS} from record_chunks where tenant_id = $1 and number = $2`,
+    values: [tenant, number],
+  });
+  return placed(db, tenant, rows);
+}
+
+/** The first chunk that has a posting from `seq` on. */
+export async function findChunkFrom(db: Db, tenant: TenantId, seq: bigint): Promise<PlacedChunk | undefined> {
+  const { rows } = await db.query<ChunkRow>({
+    name: 'find-chunk-from',
+    text: `select ${COLUMNS} from record_chunks where tenant_id = $1 and last_seq >= $2
+            order by last_seq limit 1`,
+    values: [tenant, seq],
+  });
+  return placed(db, tenant, rows);
+}
+
+/** Some chunk of the tenant that may have rows. */
+export async function findChunkWithRows(db: Db, tenant: TenantId): Promise<PlacedChunk | undefined> {
+  const { rows } = await db.query<ChunkRow>({
+    name: 'find-chunk-with-rows',
+    text: `select ${COLUMNS} from record_chunks where tenant_id = $1 and has_rows order by number limit 1`,
+    values: [tenant],
+  });
+  return placed(db, tenant, rows);
+}
+
+export type NewChunk = Omit<ChunkRow, 'firstSeq'> & { readonly firstSeq: bigint };
+
+/** Insert a chunk, or replace the newest one, which has grown. */
+export async function putChunk(tx: Tx, tenant: TenantId, chunk: NewChunk): Promise<void> {
+  const { number, firstSeq, lastSeq, records, numbers, ids, names } = chunk;
+  await tx.query({
+    name: 'put-chunk',
+    text: `insert into record_chunks (tenant_id, number, first_seq, last_seq, records, numbers, ids, names)
+           values ($1, $2, $3, $4, $5, $6, $7, $8)
+           on conflict (tenant_id, number) do update
+              set last_seq = excluded.last_seq, records = excluded.records, numbers = excluded.numbers,
+                  ids = excluded.ids, names = excluded.names, has_rows = true`,
+    values: [tenant, number, firstSeq, lastSeq, records, numbers, ids, names],
+  });
+}
+
+/** Names that were erased. */
+export async function replaceNames(tx: Tx, tenant: TenantId, number: number, names: Buffer): Promise<void> {
+  await tx.query({
+    name: 'replace-names-of-chunk',
+    text: 'update record_chunks set names = $3 where tenant_id = $1 and number = $2',
+    values: [tenant, number, names],
+  });
+}
+
+/** Deletes rows that chunks have. Returns how many there were. */
+export async function deleteRows(db: Db, tenant: TenantId, ids: readonly string[]): Promise<bigint> {
+  const { rows } = await db.query<{ deleted: bigint }>({
+    name: 'delete-archived-rows',
+    text: 'select delete_archived_records($1, $2) as deleted',
+    values: [tenant, ids],
+  });
+  return rows[0]!.deleted;
+}
+
+/** Unless the chunk has grown since it was read. */
+export async function noteWithoutRows(
+  db: Db,
+  tenant: TenantId,
+  { number, lastSeq }: PlacedChunk,
+): Promise<void> {
+  await db.query({
+    name: 'note-without-rows',
+    text: `update record_chunks set has_rows = false where tenant_id = $1 and number = $2 and last_seq = $3`,
+    values: [tenant, number, lastSeq],
+  });
+}
+
+/** Sets these locks apart from others. */
+const ARCHIVE = 0x41524348;
+
+/** Keeps erasures and other moves of the tenant from its records until the transaction ends. */
+export async function lockArchive(tx: Tx, tenant: TenantId): Promise<void> {
+  await tx.query({
+    name: 'lock-archive',
+    text: 'select pg_advisory_xact_lock($1, hashint8($2))',
+    values: [ARCHIVE, tenant],
+  });
+}

@@ -1,0 +1,64 @@
+/** SQL that finds what is old enough for the archive. */
+import type { Db, Tx } from '../../../base/db/pool.ts';
+import { onServers } from '../../../base/tenants/shares.ts';
+import type { TenantId } from '../../../base/tenants/tenant.ts';
+import type { LedgerPosting } from '../../ledger/ledger-line.ts';
+import { FOUND_BY, PAGE } from '../../ledger/records-of-postings.sql.ts';
+import type { ChunkPosting } from './chunk.ts';
+import { archivedSeq } from './chunks.sql.ts';
+
+export type ArchivablePosting = LedgerPosting & ChunkPosting;
+
+const POSTINGS_AT_ONCE = 1_000;
+
+const OF_USAGE = `kind in ('usage', 'unbilled')`;
+
+const olderThan = (parameter: string) => `clock_timestamp() - make_interval(secs => ${parameter})`;
+
+/**
+ * Tenants that have records older than `seconds` as rows, or rows that chunks have as well. Without those of `leftOut`.
+ *
+ * Times of postings never go back, so the first one after the newest chunk is the oldest.
+ */
+export async function findTenantsToArchive(
+  db: Db,
+  seconds: number,
+  limit: number,
+  leftOut: readonly TenantId[],
+): Promise<readonly TenantId[]> {
+  const rows = await onServers<{ tenant: TenantId }>(db, {
+    name: 'find-tenants-to-archive',
+    text: (tenants) => `select a.tenant_id as tenant from accounts a
+      where a.tenant_id <> all($3::bigint[]) ${tenants.and('a.tenant_id', 4)}
+        and ((select at from postings p
+               where p.tenant_id = a.tenant_id and p.seq > ${archivedSeq('a.tenant_id')} and ${OF_USAGE}
+               order by p.seq limit 1) < ${olderThan('$1')}
+             or exists (select from record_chunks c where c.tenant_id = a.tenant_id and c.has_rows))
+      limit $2`,
+    values: [seconds, limit, leftOut],
+  });
+  return rows.map(({ tenant }) => tenant);
+}
+
+/** The next postings of usage that are older than `seconds`, oldest first: up to so many that they have `most` records, and at least one. */
+export async function findArchivable(
+  tx: Tx,
+  tenant: TenantId,
+  seconds: number,
+  most: number,
+): Promise<ArchivablePosting[]> {
+  const { rows } = await tx.query<ArchivablePosting>({
+    name: 'find-archivable',
+    text: `select seq, kind, at, amount, balance, null as reference, null as detail, null as "paymentId",
+                  records, "rateVersion", "insertedAt", ids, ${PAGE}
+             from (select seq, kind, at, amount, balance, rate_version as "rateVersion", ${FOUND_BY},
+                          sum(records) over (order by seq) as reached
+                     from (select * from postings
+                            where tenant_id = $1 and seq > ${archivedSeq('$1')} and ${OF_USAGE}
+                              and at < ${olderThan('$2')}
+                            order by seq limit ${POSTINGS_AT_ONCE}) as oldest) as counted
+            where reached <= $3 or reached = records order by seq`,
+    values: [tenant, seconds, most],
+  });
+  return rows;
+}

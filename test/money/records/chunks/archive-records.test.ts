@@ -1,0 +1,148 @@
+/** Records move into the archive as they were, each once, and their rows go. */
+import { expect, test } from 'vitest';
+import type { Pool } from '../../../../src/base/db/pool.ts';
+import type { LedgerRecord } from '../../../../src/money/ledger/ledger-line.ts';
+import { archiveRecords } from '../../../../src/money/records/chunks/archive-records.ts';
+import { findInPostings } from '../../../../src/money/records/chunks/read-chunks.ts';
+import { manyRecords, report, setExempt } from '../../../doors/rest/ledger-routes.ts';
+import { expectAppendOnly } from '../../../support/append-only.ts';
+import { type TestTenant, useService } from '../../../support/service.ts';
+import { idOf } from '../../../support/tenants.ts';
+
+const app = useService();
+const db = () => app.service.deps.db;
+
+const archive = (archiveAfterSeconds: number | undefined = 0) =>
+  archiveRecords({ db: db(), log: app.service.deps.log, config: { archiveAfterSeconds } });
+
+interface ChunkState {
+  readonly number: number;
+  readonly records: number;
+  readonly hasRows: boolean;
+}
+
+async function chunksOf(tenant: TestTenant): Promise<ChunkState[]> {
+  const { rows } = await db().query<ChunkState>(
+    'select number, records, has_rows as "hasRows" from record_chunks where tenant_id = $1 order by number',
+    [idOf(tenant)],
+  );
+  return rows;
+}
+
+async function idsOfRows(tenant: TestTenant): Promise<string[]> {
+  const { rows } = await db().query<{ id: string }>('select id from usage_records where tenant_id = $1', [
+    idOf(tenant),
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+/** All archived records, oldest first. */
+async function archived(tenant: TestTenant): Promise<LedgerRecord[]> {
+  const { rows } = await db().query<{ seq: bigint }>('select seq from postings where tenant_id = $1', [
+    idOf(tenant),
+  ]);
+  const seqs = rows.map(({ seq }) => seq);
+  return (await findInPostings(db(), idOf(tenant), seqs, () => true, 1e9)).reverse();
+}
+
+async function rowsOf(tenant: TestTenant): Promise<LedgerRecord[]> {
+  const { rows } = await db().query<LedgerRecord>(
+    `select posting_seq as seq, line, id, room, participant,
+            case role when 'h' then 'host' when 'a' then 'audience' else 'broadcast_audience' end as role,
+            case tier when 'a' then 'audio' when 'h' then 'hd' when 'f' then 'full_hd' when '2' then '2k' else '2k_plus' end
+              as tier, seconds, egress_bytes as "egressBytes", ingress_bytes as "ingressBytes", amount, capped
+       from usage_records where tenant_id = $1 order by posting_seq, line`,
+    [idOf(tenant)],
+  );
+  return rows;
+}
+
+test('charged and unbilled records of any posting move, and their rows go', async () => {
+  const tenant = await app.paidTenant();
+  for (const count of [3, 400, 60, 1]) await report(app, tenant, manyRecords(count));
+  await setExempt(app, tenant, true);
+  await report(app, tenant, manyRecords(70));
+  const before = await rowsOf(tenant);
+  await archive();
+  expect(await archived(tenant)).toEqual(before);
+  expect(await idsOfRows(tenant)).toEqual([]);
+  expect(await chunksOf(tenant)).toEqual([{ number: 1, records: 534, hasRows: false }]);
+});
+
+test('a small chunk grows, and a full one is left as it is', async () => {
+  const tenant = await app.paidTenant();
+  const before: LedgerRecord[] = [];
+  for (const count of [10, 5_000, 4_000, 5_000, 20]) {
+    await report(app, tenant, manyRecords(count));
+    before.push(...(await rowsOf(tenant)));
+    await archive();
+  }
+  expect(await archived(tenant)).toEqual(before);
+  expect((await chunksOf(tenant)).map(({ records }) => records)).toEqual([9_010, 5_020]);
+});
+
+test('nothing moves before its time, or without a setting', async () => {
+  const tenant = await app.paidTenant();
+  await report(app, tenant, manyRecords(5));
+  await archive(3_600);
+  await archiveRecords({ db: db(), log: app.service.deps.log, config: { archiveAfterSeconds: undefined } });
+  expect(await chunksOf(tenant)).toEqual([]);
+});
+
+test('two processes that archive at once move each record once', async () => {
+  const tenants = await Promise.all([app.paidTenant(), app.paidTenant(), app.paidTenant()]);
+  for (const tenant of tenants) for (const count of [300, 300]) await report(app, tenant, manyRecords(count));
+  const before = await Promise.all(tenants.map(rowsOf));
+  await Promise.all([archive(), archive(), archive()]);
+  await archive();
+  expect(await Promise.all(tenants.map(archived))).toEqual(before);
+  expect((await Promise.all(tenants.map(idsOfRows))).flat()).toEqual([]);
+});
+
+test('rows that a killed process left are deleted by the next turn', async () => {
+  const tenant = await app.paidTenant();
+  await report(app, tenant, manyRecords(30));
+  const before = await rowsOf(tenant);
+  const { log } = app.service.deps;
+  await archiveRecords({ db: failingTo('delete-archived-rows'), log, config: { archiveAfterSeconds: 0 } });
+  expect(await chunksOf(tenant)).toEqual([{ number: 1, records: 30, hasRows: true }]);
+  expect(await idsOfRows(tenant)).toHaveLength(30);
+  await archive();
+  expect(await chunksOf(tenant)).toEqual([{ number: 1, records: 30, hasRows: false }]);
+  expect(await idsOfRows(tenant)).toEqual([]);
+  expect(await archived(tenant)).toEqual(before);
+});
+
+/** The database without one of its statements. */
+function failingTo(statement: string): Pool {
+  const failing: Pool = Object.create(db());
+  failing.query = ((query: { readonly name?: string }, ...rest: []) =>
+    query.name === statement
+      ? Promise.reject(new Error('the process ends'))
+      : db().query(query as never, ...rest)) as Pool['query'];
+  return failing;
+}
+
+test('neither a chunk nor a row that no chunk has can be deleted', async () => {
+  const tenant = await app.paidTenant();
+  await report(app, tenant, manyRecords(2));
+  await archive();
+  await report(app, tenant, manyRecords(2));
+  const own = `where tenant_id = ${idOf(tenant)}`;
+  for (const change of [
+    `delete from usage_records ${own}`,
+    'truncate usage_records',
+    `update usage_records set amount = amount + 1 ${own}`,
+  ]) {
+    await expectAppendOnly(app.database, 'usage_records', change);
+  }
+  for (const change of [
+    `delete from record_chunks ${own}`,
+    'truncate record_chunks',
+    `update record_chunks set records = 1 ${own}`,
+    `update record_chunks set last_seq = 1 ${own}`,
+    `update record_chunks set first_seq = 1 ${own}`,
+  ]) {
+    await expectAppendOnly(app.database, 'record_chunks', change);
+  }
+});
