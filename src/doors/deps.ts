@@ -17,7 +17,7 @@ import type { Sightings } from '../control/rooms/sightings.ts';
 import type { StreamDeps } from '../control/streams/follow-events.ts';
 import type { EventWaker } from '../events/event-waker.ts';
 import type { PaymentsDeps } from '../money/payments/provider.ts';
-import type { ArchiveDeps } from '../money/records/chunks/archive-records.ts';
+import type { ArchiveDeps } from '../money/records/archive-records.ts';
 import type { StatementDeps } from '../money/statements/build-statement.ts';
 import type { ChargeDeps } from '../money/usage/charge-usage.ts';
 import type { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';

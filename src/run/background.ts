@@ -38,7 +38,7 @@ import { measureParkedEvents } from '../money/parked/measure-parked-events.ts';
 import type { Provider } from '../money/payments/provider.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { EventSweeper } from '../money/provider-events/event-sweeper.ts';
-import { archivingRecords } from '../money/records/chunks/archive-records.ts';
+import { archivingRecords } from '../money/records/archive-records.ts';
 import { tellingStatements } from '../money/statements/tell-statements.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
 import { rollingUpUsage } from '../money/usage/roll-up-usage.ts';

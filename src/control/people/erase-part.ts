@@ -5,6 +5,8 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockStream } from '../../events/append-events.sql.ts';
 import { type Rewriting, rewriteEvents, rewriteUnnumberedEvents } from '../../events/rewrite-events.sql.ts';
 import { lockAccount } from '../../money/accounts/accounts.sql.ts';
+import { lockArchive } from '../../money/records/chunks/chunks.sql.ts';
+import { eraseInNextChunk } from '../../money/records/chunks/erase-in-chunks.ts';
 import { eraseInRecords, READ_IN_ORDER } from '../../money/records/erase-in-records.sql.ts';
 import { eraseInConflicts } from '../../money/usage/conflicts.sql.ts';
 import { rewriteBans } from '../bans/bans.sql.ts';
@@ -68,9 +70,16 @@ const STEPS: Readonly<Record<ErasureStep, StepWork>> = {
     return last?.toString();
   },
   usage_records: async (tx, { tenant, position }, people) => {
+    // No chunk is made meanwhile of records that still have the name.
+    await lockArchive(tx, tenant);
     const { last, erased } = await eraseInRecords(tx, tenant, position, namesOf(people));
     for (const [name, count] of erased) bearerOf(name, people).records += count;
     return last;
+  },
+  record_chunks: async (tx, { tenant, position }, people) => {
+    const { last, erased } = await eraseInNextChunk(tx, tenant, Number(position), namesOf(people));
+    for (const [name, count] of erased) bearerOf(name, people).records += count;
+    return last?.toString();
   },
   usage_conflicts: async (tx, { tenant, position }, people) => {
     await lockAccount(tx, tenant);

@@ -11,6 +11,8 @@ export const ERASURE_STEPS = [
   'moderation_events',
   'events',
   'usage_records',
+  // After the rows, from which they are made.
+  'record_chunks',
   'usage_conflicts',
   'sessions',
 ] as const;

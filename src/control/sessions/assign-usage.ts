@@ -13,7 +13,7 @@ import type { BaseDeps } from '../../base/deps.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
 import { waitingSince } from '../../events/turns.sql.ts';
-import { sumByParticipant } from '../../money/records/sum-by-participant.sql.ts';
+import { sumByParticipant } from '../../money/records/sum-by-participant.ts';
 import { SEQSCAN_OFF } from '../../money/usage/charge-settings.sql.ts';
 import { type NextPosting, nextPostings, POSTINGS_AT_ONCE } from '../../money/usage/posted-usage.sql.ts';
 import { selectBudgets } from '../budgets/budgets.sql.ts';

@@ -1,7 +1,7 @@
 /** Finds a session, or a room, for each sum of usage by participant. */
 import { prepareUsername } from '../../access/usernames/username.ts';
 import { TIERS } from '../../money/pricing/role.ts';
-import type { ParticipantSum } from '../../money/records/sum-by-participant.sql.ts';
+import type { ParticipantSum } from '../../money/records/participant-sum.ts';
 import type { NextPosting } from '../../money/usage/posted-usage.sql.ts';
 import type { Charge } from '../budgets/spend-from-budgets.ts';
 import { keyOf } from './follow-sessions.ts';

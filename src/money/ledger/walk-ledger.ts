@@ -7,7 +7,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ChargedRecord } from '../records/charged-record.ts';
-import { findRecordsOf } from '../records/records-of-postings.sql.ts';
+import { findRecordsOf } from '../records/records-of-postings.ts';
 import type { LedgerFilter, LedgerLine, LedgerPlace, LedgerPosting } from './ledger-line.ts';
 import { findRoomRanges, type RoomSearch, type SeqRange } from './room-ranges.sql.ts';
 import { findPostings } from './walk-ledger.sql.ts';

@@ -3,6 +3,7 @@ import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
 import { type ChargedRecord, NAMED_IDS_MAX, type RecordFilter, type RecordsPlace } from './charged-record.ts';
+import { archivedSeq } from './chunks/chunks.sql.ts';
 import { RECORD, type RecordRow, recordOf } from './find-records.sql.ts';
 
 /** Columns of `postings`, for a subquery whose reader adds PAGE. */
@@ -76,21 +77,26 @@ function findRuns(postings: readonly RecordsPlace[]): RecordsPlace[][] {
   return runs;
 }
 
-interface Wanted {
+export interface Wanted {
   readonly filter: RecordFilter;
   /** The first record comes after it: it has a smaller `seq`, or the same and a smaller `line`. */
   readonly place: Pick<ChargedRecord, 'seq' | 'line'>;
   readonly limit: number;
 }
 
-/** The records of these postings, newest first. */
-export async function findRecordsOf(
+/** What is found as rows, and up to which posting there are chunks. */
+export interface Rows<Row> {
+  readonly rows: readonly Row[];
+  readonly archivedSeq: bigint;
+}
+
+/** Those of the rows that are wanted, newest first. */
+export async function findRowsOf(
   db: Db,
   tenant: TenantId,
   postings: readonly RecordsPlace[],
   { filter, place, limit }: Wanted,
-): Promise<ChargedRecord[]> {
-  if (postings.every(({ records }) => records === null)) return [];
+): Promise<Rows<ChargedRecord>> {
   const values: unknown[] = [tenant, place.seq, place.line, limit];
   const put = (value: unknown) => `$${values.push(value)}`;
   const { room, participant, role, tier } = filter;
@@ -103,27 +109,46 @@ export async function findRecordsOf(
   ]
     .filter(Boolean)
     .join(' and ');
-  const { rows } = await db.query<RecordRow>({
-    text: `${selectRecordsOf(postings, { columns: RECORD, where, put })} order by seq desc, line desc limit $4`,
+  const found = await findRows<RecordRow>(
+    db,
+    `${selectRecordsOf(postings, { columns: RECORD, where, put })} order by seq desc, line desc limit $4`,
     values,
-  });
-  return rows.map(recordOf);
+  );
+  return { ...found, rows: found.rows.map(recordOf) };
 }
 
-/** The names of participants that the records of these postings have in a room. */
-export async function findParticipantsOf(
+/** The names of participants that the rows of these postings have in a room. */
+export async function findParticipantsInRows(
   db: Db,
   tenant: TenantId,
   postings: readonly RecordsPlace[],
   room: string,
-): Promise<string[]> {
-  if (postings.every(({ records }) => records === null)) return [];
+): Promise<Rows<string>> {
   const values: unknown[] = [tenant, room];
   const put = (value: unknown) => `$${values.push(value)}`;
   const where = 'room = $2 and participant is not null';
-  const { rows } = await db.query<{ participant: string }>({
-    text: `select distinct participant from (${selectRecordsOf(postings, { columns: 'participant', where, put })}) as r`,
+  const { rows, archivedSeq } = await findRows<{ participant: string; seq: bigint }>(
+    db,
+    `select participant, max(seq) as seq
+       from (${selectRecordsOf(postings, { columns: 'participant, posting_seq as seq', where, put })}) as r group by participant`,
+    values,
+  );
+  return { rows: rows.map(({ participant }) => participant), archivedSeq };
+}
+
+/**
+ * The rows and the end of the archive, by one statement, so that they fit together. Rows that chunks have as well are left out.
+ * `select` has a column `seq`.
+ */
+async function findRows<Row extends { readonly seq: bigint }>(
+  db: Db,
+  select: string,
+  values: unknown[],
+): Promise<Rows<Row>> {
+  const { rows } = await db.query<Row & { archivedSeq: bigint }>({
+    text: `select ${archivedSeq('$1')} as "archivedSeq", r.* from (select) as one left join (${select}) as r on true`,
     values,
   });
-  return rows.map(({ participant }) => participant);
+  const { archivedSeq: archived } = rows[0]!;
+  return { rows: rows.filter(({ seq }) => seq !== null && seq > archived), archivedSeq: archived };
 }

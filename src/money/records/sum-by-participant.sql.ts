@@ -1,28 +1,12 @@
-/** SQL that adds up the records of postings by participant. */
+/** SQL that adds up the rows of postings by participant. */
 import { isDistributed } from '../../base/db/distribution.ts';
 import { runTogether, type Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Tier } from '../pricing/role.ts';
 import { tierOf } from '../pricing/role-codes.ts';
 import type { RecordsPlace } from './charged-record.ts';
+import type { ParticipantSum } from './participant-sum.ts';
 import { selectRecordsOf } from './records-of-postings.sql.ts';
-
-/** What the records of one posting, room, participant and tier add up to. */
-export interface ParticipantSum {
-  readonly seq: bigint;
-  readonly room: string | null;
-  readonly participant: string | null;
-  readonly tier: Tier;
-  readonly records: bigint;
-  readonly seconds: bigint;
-  /** The seconds of the longest record. */
-  readonly longest: number;
-  readonly egressBytes: bigint;
-  readonly ingressBytes: bigint;
-  /** In micros; of an unbilled posting, what it would have cost. */
-  readonly amount: bigint;
-}
 
 type SumRow = Omit<ParticipantSum, 'tier' | 'egressBytes' | 'ingressBytes' | 'amount'> &
   Record<'tier' | 'egressBytes' | 'ingressBytes' | 'amount', string>;
@@ -47,27 +31,38 @@ const sorting = (isAllowed: 'on' | 'off'): Statement => ({
  */
 const RECORDS_A_PAGE = [40, 5];
 
-/** Sums of the records of these postings, those of the first posting first. */
-export async function sumByParticipant(
-  tx: Tx,
-  tenant: TenantId,
-  postings: readonly RecordsPlace[],
-): Promise<ParticipantSum[]> {
+export interface RowSums {
+  readonly sums: readonly ParticipantSum[];
+  /** Postings whose records are not all there as rows. */
+  readonly left: readonly RecordsPlace[];
+}
+
+/** Sums of the records of these postings of usage, in no order. */
+export async function sumRows(tx: Tx, tenant: TenantId, postings: readonly RecordsPlace[]): Promise<RowSums> {
   const sums: ParticipantSum[] = [];
-  let left = postings.filter(({ records }) => records !== null);
+  let left = postings;
   for (const recordsAPage of isDistributed() ? [] : RECORDS_A_PAGE) {
     const large = left.filter(({ page }) => page !== null);
     if (large.length === 0) break;
-    const near = Map.groupBy(await sumNear(tx, tenant, large, recordsAPage), ({ seq }) => seq);
-    left = left.filter(({ seq, records }) => {
-      const own = near.get(seq) ?? [];
-      const isWhole = own.reduce((sum, each) => sum + Number(each.records), 0) === records;
-      if (isWhole) sums.push(...own);
-      return !isWhole;
-    });
+    left = takeWhole(await sumNear(tx, tenant, large, recordsAPage), left, sums);
   }
-  if (left.length > 0) sums.push(...(await sumFound(tx, tenant, left)));
-  return sums.sort((one, other) => Number(one.seq - other.seq));
+  if (left.length > 0) left = takeWhole(await sumFound(tx, tenant, left), left, sums);
+  return { sums, left };
+}
+
+/** Moves what is found of whole postings to `sums`. Returns the other postings. */
+function takeWhole(
+  found: readonly ParticipantSum[],
+  postings: readonly RecordsPlace[],
+  sums: ParticipantSum[],
+): RecordsPlace[] {
+  const bySeq = Map.groupBy(found, ({ seq }) => seq);
+  return postings.filter(({ seq, records }) => {
+    const own = bySeq.get(seq) ?? [];
+    const isWhole = own.reduce((sum, each) => sum + Number(each.records), 0) === records;
+    if (isWhole) sums.push(...own);
+    return !isWhole;
+  });
 }
 
 /**

@@ -11,7 +11,7 @@ import { type Explanation, explainPrice } from '../pricing/explain-price.ts';
 import { findRule, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
 import { findRecordsById } from '../records/find-records.sql.ts';
-import { findRecordsOf } from '../records/records-of-postings.sql.ts';
+import { findRecordsOf } from '../records/records-of-postings.ts';
 import { type ListedRecord, recordOf } from './list-records.ts';
 
 export interface ExplainedCharge {

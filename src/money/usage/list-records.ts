@@ -6,7 +6,7 @@ import { findPostings, findSeqs } from '../ledger/walk-ledger.sql.ts';
 import { beginningOf } from '../ledger/walk-ledger.ts';
 import type { Role, Tier } from '../pricing/role.ts';
 import type { ChargedRecord } from '../records/charged-record.ts';
-import { findParticipantsOf, findRecordsOf } from '../records/records-of-postings.sql.ts';
+import { findParticipantsOf, findRecordsOf } from '../records/records-of-postings.ts';
 
 export interface RecordQuery {
   readonly room: string | undefined;

@@ -4,7 +4,7 @@ import { runTogether } from '../../../src/base/db/pipeline.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { tierOf } from '../../../src/money/pricing/role-codes.ts';
 import { eraseInRecords } from '../../../src/money/records/erase-in-records.sql.ts';
-import { sumByParticipant } from '../../../src/money/records/sum-by-participant.sql.ts';
+import { sumByParticipant } from '../../../src/money/records/sum-by-participant.ts';
 import { nextPostings } from '../../../src/money/usage/posted-usage.sql.ts';
 import { manyRecords, report } from '../../doors/rest/ledger-routes.ts';
 import { type TestTenant, useService } from '../../support/service.ts';

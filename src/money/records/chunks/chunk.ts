@@ -7,10 +7,10 @@
 import { promisify } from 'node:util';
 import { crc32, deflateRaw, inflateRaw } from 'node:zlib';
 import { assert } from '../../../base/lib/assert.ts';
-import type { LedgerRecord } from '../../ledger/ledger-line.ts';
 import type { RateCard } from '../../pricing/rate-card.ts';
 import { ROLES, type Role, TIERS, type Tier } from '../../pricing/role.ts';
 import { ByteReader, ByteWriter } from '../bytes.ts';
+import type { ChargedRecord } from '../charged-record.ts';
 import { packIds, unpackIds } from './id-column.ts';
 import { NameColumn } from './name-column.ts';
 
@@ -38,7 +38,7 @@ export class DamagedColumnError extends Error {
 /** Packs the records of these postings, in their order and complete. Others run between its columns. */
 export async function packChunk(
   postings: readonly ChunkPosting[],
-  records: readonly LedgerRecord[],
+  records: readonly ChargedRecord[],
   cards: Cards,
 ): Promise<Columns> {
   return {
@@ -54,7 +54,7 @@ export function packNames(names: NameColumn): Promise<Buffer> {
 
 function packNumbers(
   postings: readonly ChunkPosting[],
-  records: readonly LedgerRecord[],
+  records: readonly ChargedRecord[],
   cards: Cards,
 ): Buffer {
   const [heads, codes, seconds, egress, ingress, amounts] = Array.from({ length: 6 }, () => new ByteWriter());
@@ -89,7 +89,7 @@ function safe(value: bigint): number {
   return number;
 }
 
-function codeOf({ role, tier, capped }: Pick<LedgerRecord, 'role' | 'tier' | 'capped'>): number {
+function codeOf({ role, tier, capped }: Pick<ChargedRecord, 'role' | 'tier' | 'capped'>): number {
   return (ROLES.indexOf(role) * TIERS.length + TIERS.indexOf(tier)) * 2 + Number(capped);
 }
 
@@ -146,13 +146,13 @@ export class Chunk {
   async records(
     isWanted: (row: number, seq: bigint) => boolean = () => true,
     known?: readonly string[],
-  ): Promise<LedgerRecord[]> {
+  ): Promise<ChargedRecord[]> {
     const ids = known ?? (await this.ids());
     const names = await this.names();
     const parts = await this.#parts();
     const postings = readPostings(parts);
     const [codes, seconds, egress, ingress, amounts] = Array.from({ length: 5 }, () => parts.part());
-    const records: LedgerRecord[] = [];
+    const records: ChargedRecord[] = [];
     let row = 0;
     for (const posting of postings) {
       const card = cardOf(posting, this.#cards);

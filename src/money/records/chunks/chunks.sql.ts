@@ -63,6 +63,20 @@ export async function findChunk(db: Db, tenant: TenantId, number: number): Promi
   return placed(db, tenant, rows);
 }
 
+/** The first chunk with a number above `after`. */
+export async function findChunkAfter(
+  db: Db,
+  tenant: TenantId,
+  after: number,
+): Promise<PlacedChunk | undefined> {
+  const { rows } = await db.query<ChunkRow>({
+    name: 'find-chunk-after',
+    text: `select ${COLUMNS} from record_chunks where tenant_id = $1 and number > $2 order by number limit 1`,
+    values: [tenant, after],
+  });
+  return placed(db, tenant, rows);
+}
+
 /** The first chunk that has a posting from `seq` on. */
 export async function findChunkFrom(db: Db, tenant: TenantId, seq: bigint): Promise<PlacedChunk | undefined> {
   const { rows } = await db.query<ChunkRow>({

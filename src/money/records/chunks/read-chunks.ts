@@ -1,18 +1,18 @@
 /** Reads archived records. A chunk is unpacked as a whole, one at a time. */
 import type { Db } from '../../../base/db/pool.ts';
 import type { TenantId } from '../../../base/tenants/tenant.ts';
-import type { LedgerRecord } from '../../ledger/ledger-line.ts';
+import type { ChargedRecord } from '../charged-record.ts';
 import { findChunk, findChunkFrom } from './chunks.sql.ts';
 
-/** The archived records of these postings that are wanted, newest first, at most `limit`. */
+/** The archived records of these postings that are wanted, newest first. At most `limit`; without one, all. */
 export async function findInPostings(
   db: Db,
   tenant: TenantId,
   seqs: readonly bigint[],
-  isWanted: (record: LedgerRecord) => boolean,
-  limit: number,
-): Promise<LedgerRecord[]> {
-  const found: LedgerRecord[] = [];
+  isWanted: (record: ChargedRecord) => boolean = () => true,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<ChargedRecord[]> {
+  const found: ChargedRecord[] = [];
   let left = seqs.toSorted((one, other) => Number(other - one));
   while (left.length > 0 && found.length < limit) {
     const newest = left[0]!;
@@ -32,12 +32,12 @@ export async function findInChunks(
   db: Db,
   tenant: TenantId,
   chunks: ReadonlyMap<string, readonly number[]>,
-): Promise<LedgerRecord[]> {
+): Promise<ChargedRecord[]> {
   const byChunk = new Map<number, Set<string>>();
   for (const [id, numbers] of chunks) {
     for (const number of numbers) byChunk.set(number, (byChunk.get(number) ?? new Set()).add(id));
   }
-  const found: LedgerRecord[] = [];
+  const found: ChargedRecord[] = [];
   for (const [number, wanted] of byChunk) {
     const placed = await findChunk(db, tenant, number);
     if (!placed) continue;

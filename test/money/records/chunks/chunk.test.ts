@@ -1,8 +1,8 @@
 /** A chunk gives back each record as it was, and says when its bytes are damaged. */
 import { expect, test } from 'vitest';
-import type { LedgerRecord } from '../../../../src/money/ledger/ledger-line.ts';
 import { BUILT_IN_RATES, parseRateCard } from '../../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../../src/money/pricing/role.ts';
+import type { ChargedRecord } from '../../../../src/money/records/charged-record.ts';
 import {
   Chunk,
   type ChunkPosting,
@@ -17,12 +17,12 @@ const CARDS = new Map([1, 3].map((version) => [version, { version, ...parseRateC
 const LARGEST = 2 ** 53 - 1;
 
 /** Postings of odd sizes, with amounts that fit their prices, and some that do not. */
-function makeRecords(count: number): { postings: ChunkPosting[]; records: LedgerRecord[] } {
+function makeRecords(count: number): { postings: ChunkPosting[]; records: ChargedRecord[] } {
   const random = seeded(count);
   const upTo = (most: number) => Math.floor(random() * (most + 1));
   const pick = <T>(from: readonly T[]) => from[upTo(from.length - 1)]!;
   const postings: ChunkPosting[] = [];
-  const records: LedgerRecord[] = [];
+  const records: ChargedRecord[] = [];
   let seq = 2n ** 40n;
   while (records.length < count) {
     const posting = { seq, records: 1 + upTo(60), rateVersion: pick([1, 3]) };

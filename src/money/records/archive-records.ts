@@ -5,15 +5,14 @@
  * there. Their rows are deleted later, some at a time. A process that ends in between leaves rows that the next turn deletes.
  */
 
-import type { Tx } from '../../../base/db/pool.ts';
-import { inTransaction } from '../../../base/db/transaction.ts';
-import type { BaseDeps } from '../../../base/deps.ts';
-import type { TenantId } from '../../../base/tenants/tenant.ts';
-import { TenantTurns } from '../../../base/tenants/tenant-turns.ts';
-import { lockAccount } from '../../accounts/accounts.sql.ts';
-import type { LedgerRecord } from '../../ledger/ledger-line.ts';
-import { findRecordsOf } from '../../ledger/walk-ledger.sql.ts';
-import { type ChunkPosting, packChunk } from './chunk.ts';
+import type { Tx } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
+import type { BaseDeps } from '../../base/deps.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
+import { lockAccount } from '../accounts/accounts.sql.ts';
+import type { ChargedRecord } from './charged-record.ts';
+import { type ChunkPosting, packChunk } from './chunks/chunk.ts';
 import {
   deleteRows,
   findChunkWithRows,
@@ -23,7 +22,8 @@ import {
   type PlacedChunk,
   putChunk,
   readCards,
-} from './chunks.sql.ts';
+} from './chunks/chunks.sql.ts';
+import { findRowsOf } from './records-of-postings.sql.ts';
 import { type ArchivablePosting, findArchivable, findTenantsToArchive } from './records-to-archive.sql.ts';
 
 /** Larger chunks are hardly smaller for each record, and take longer to read. A posting is never divided. */
@@ -103,15 +103,15 @@ async function readRows(
   tx: Tx,
   tenant: TenantId,
   postings: readonly ArchivablePosting[],
-): Promise<LedgerRecord[]> {
-  const filter = { kinds: [], firstSeq: postings[0]!.seq, lastSeq: postings.at(-1)!.seq };
+): Promise<ChargedRecord[]> {
   const limit = postings.reduce((sum, each) => sum + each.records, 1);
-  const place = { seq: filter.lastSeq + 1n, line: 0 };
-  return (await findRecordsOf(tx, tenant, postings, { filter, place, limit })).reverse();
+  const place = { seq: postings.at(-1)!.seq + 1n, line: 0 };
+  const { rows } = await findRowsOf(tx, tenant, postings, { filter: {}, place, limit });
+  return rows.toReversed();
 }
 
 async function readWhole({
   chunk,
-}: PlacedChunk): Promise<{ postings: readonly ChunkPosting[]; records: readonly LedgerRecord[] }> {
+}: PlacedChunk): Promise<{ postings: readonly ChunkPosting[]; records: readonly ChargedRecord[] }> {
   return { postings: await chunk.postings(), records: await chunk.records() };
 }

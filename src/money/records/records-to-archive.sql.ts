@@ -1,13 +1,13 @@
 /** SQL that finds what is old enough for the archive. */
-import type { Db, Tx } from '../../../base/db/pool.ts';
-import { onServers } from '../../../base/tenants/shares.ts';
-import type { TenantId } from '../../../base/tenants/tenant.ts';
-import type { LedgerPosting } from '../../ledger/ledger-line.ts';
-import { FOUND_BY, PAGE } from '../../ledger/records-of-postings.sql.ts';
-import type { ChunkPosting } from './chunk.ts';
-import { archivedSeq } from './chunks.sql.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
+import { onServers } from '../../base/tenants/shares.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { RecordsPlace } from './charged-record.ts';
+import type { ChunkPosting } from './chunks/chunk.ts';
+import { archivedSeq } from './chunks/chunks.sql.ts';
+import { FOUND_BY, PAGE } from './records-of-postings.sql.ts';
 
-export type ArchivablePosting = LedgerPosting & ChunkPosting;
+export type ArchivablePosting = RecordsPlace & ChunkPosting;
 
 const POSTINGS_AT_ONCE = 1_000;
 

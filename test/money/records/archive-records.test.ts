@@ -1,13 +1,13 @@
 /** Records move into the archive as they were, each once, and their rows go. */
 import { expect, test } from 'vitest';
-import type { Pool } from '../../../../src/base/db/pool.ts';
-import type { LedgerRecord } from '../../../../src/money/ledger/ledger-line.ts';
-import { archiveRecords } from '../../../../src/money/records/chunks/archive-records.ts';
-import { findInPostings } from '../../../../src/money/records/chunks/read-chunks.ts';
-import { manyRecords, report, setExempt } from '../../../doors/rest/ledger-routes.ts';
-import { expectAppendOnly } from '../../../support/append-only.ts';
-import { type TestTenant, useService } from '../../../support/service.ts';
-import { idOf } from '../../../support/tenants.ts';
+import type { Pool } from '../../../src/base/db/pool.ts';
+import { archiveRecords } from '../../../src/money/records/archive-records.ts';
+import type { ChargedRecord } from '../../../src/money/records/charged-record.ts';
+import { findInPostings } from '../../../src/money/records/chunks/read-chunks.ts';
+import { manyRecords, report, setExempt } from '../../doors/rest/ledger-routes.ts';
+import { expectAppendOnly } from '../../support/append-only.ts';
+import { type TestTenant, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 
 const app = useService();
 const db = () => app.service.deps.db;
@@ -37,7 +37,7 @@ async function idsOfRows(tenant: TestTenant): Promise<string[]> {
 }
 
 /** All archived records, oldest first. */
-async function archived(tenant: TestTenant): Promise<LedgerRecord[]> {
+async function archived(tenant: TestTenant): Promise<ChargedRecord[]> {
   const { rows } = await db().query<{ seq: bigint }>('select seq from postings where tenant_id = $1', [
     idOf(tenant),
   ]);
@@ -45,8 +45,8 @@ async function archived(tenant: TestTenant): Promise<LedgerRecord[]> {
   return (await findInPostings(db(), idOf(tenant), seqs, () => true, 1e9)).reverse();
 }
 
-async function rowsOf(tenant: TestTenant): Promise<LedgerRecord[]> {
-  const { rows } = await db().query<LedgerRecord>(
+async function rowsOf(tenant: TestTenant): Promise<ChargedRecord[]> {
+  const { rows } = await db().query<ChargedRecord>(
     `select posting_seq as seq, line, id, room, participant,
             case role when 'h' then 'host' when 'a' then 'audience' else 'broadcast_audience' end as role,
             case tier when 'a' then 'audio' when 'h' then 'hd' when 'f' then 'full_hd' when '2' then '2k' else '2k_plus' end
@@ -71,7 +71,7 @@ test('charged and unbilled records of any posting move, and their rows go', asyn
 
 test('a small chunk grows, and a full one is left as it is', async () => {
   const tenant = await app.paidTenant();
-  const before: LedgerRecord[] = [];
+  const before: ChargedRecord[] = [];
   for (const count of [10, 5_000, 4_000, 5_000, 20]) {
     await report(app, tenant, manyRecords(count));
     before.push(...(await rowsOf(tenant)));
