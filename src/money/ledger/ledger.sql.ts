@@ -10,6 +10,7 @@ import { isCrossing } from '../accounts/alert-marks.ts';
 import { settleAlerts } from '../alerts/settle-alerts.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
+import { archivedSeq } from '../records/chunks/chunks.sql.ts';
 import { selectNamed } from '../records/find-records.sql.ts';
 import { checkBalance } from './balance-range.ts';
 import { creditChanged } from './credit-events.ts';
@@ -209,15 +210,20 @@ const shortened = (column: string) =>
   `case when char_length(left(${column}, ${RECORD_TEXT_MAX + 1})) > ${RECORD_TEXT_MAX}
         then left(${column}, ${RECORD_TEXT_MAX - 1}) || '…' else ${column} end`;
 
+export interface RecentEntry extends LedgerEntry {
+  /** Its record is in the archive, and so not shown here. */
+  readonly isArchived: boolean;
+}
+
 /**
  * The newest entries, newest first.
  *
  * Reads the records of only as many postings as the list can show. The posting names the ids of its
  * newest records.
  */
-export async function listRecentEntries(db: Db, tenant: TenantId): Promise<LedgerEntry[]> {
-  const { rows } = await db.query<LedgerEntry>({
-    name: 'list-recent-entries',
+export async function findRecentEntries(db: Db, tenant: TenantId): Promise<RecentEntry[]> {
+  const { rows } = await db.query<RecentEntry>({
+    name: 'find-recent-entries',
     text: `with newest as (
              select *, sum(coalesce(cardinality(newest_ids), 1)) over (order by seq desc)
                        - coalesce(cardinality(newest_ids), 1) as entries_before
@@ -227,7 +233,8 @@ export async function listRecentEntries(db: Db, tenant: TenantId): Promise<Ledge
                   coalesce(-r.amount, p.amount) as amount,
                   coalesce(r.capped, false) as capped,
                   case when p.kind = 'usage' then ${shortened('r.room')} else p.reference end as reference,
-                  case when p.kind = 'usage' then ${shortened('r.participant')} else p.detail end as detail
+                  case when p.kind = 'usage' then ${shortened('r.participant')} else p.detail end as detail,
+                  p.kind = 'usage' and p.seq <= ${archivedSeq('$1')} as "isArchived"
              from newest p
              left join lateral (${selectNamed('p.newest_ids')}) as r on true
             where p.entries_before < $2

@@ -5,7 +5,7 @@ import { assert } from '../../base/lib/assert.ts';
 import { admits, type Tenant, type TenantId } from '../../base/tenants/tenant.ts';
 import { findTenant } from '../../base/tenants/tenants.sql.ts';
 import { findBalance } from '../accounts/accounts.sql.ts';
-import { listRecentEntries } from '../ledger/ledger.sql.ts';
+import { listRecentEntries } from '../ledger/list-recent-entries.ts';
 import type { LedgerEntry } from '../ledger/posting.ts';
 import type { PaymentSettings } from './payment-settings.ts';
 import { findPaymentSettings } from './payments.sql.ts';

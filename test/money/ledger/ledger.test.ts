@@ -9,7 +9,8 @@ import {
   lockAccount,
   lockFreeAccounts,
 } from '../../../src/money/accounts/accounts.sql.ts';
-import { appendPosting, appendPostings, listRecentEntries } from '../../../src/money/ledger/ledger.sql.ts';
+import { appendPosting, appendPostings } from '../../../src/money/ledger/ledger.sql.ts';
+import { listRecentEntries } from '../../../src/money/ledger/list-recent-entries.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import { expectAppendOnly } from '../../support/append-only.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
