@@ -1,7 +1,7 @@
 /** Recompute every charge of a database, as `verify` does. */
 import type { Pool } from '../../src/base/db/pool.ts';
 import { inTransaction } from '../../src/base/db/transaction.ts';
-import { readRecords } from '../../src/money/records/read-records.sql.ts';
+import { readRecords } from '../../src/money/records/read-records.ts';
 import { Recomputation } from '../../src/money/verification/recompute-charges.ts';
 import type { RecomputeRules } from '../../src/money/verification/recompute-rules.ts';
 import type { Difference } from '../../src/money/verification/verify.sql.ts';

@@ -13,7 +13,7 @@ import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
 import { findRule, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCard, UnversionedRateCard } from '../pricing/rate-card.ts';
 import { roleOf, tierOf } from '../pricing/role-codes.ts';
-import type { PostedRecord, ReadRecord } from '../records/read-records.sql.ts';
+import type { PostedRecord, ReadRecord } from '../records/read-record.ts';
 
 /** Micros: what the records cost, and what they would have cost. */
 export interface Comparison {

@@ -5,7 +5,7 @@ import { Failure } from '../../base/failure.ts';
 import { getTenant } from '../../base/tenants/get-tenant.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { UnversionedRateCard } from '../pricing/rate-card.ts';
-import { readRecords } from '../records/read-records.sql.ts';
+import { readRecords } from '../records/read-records.ts';
 import { CardSimulation, type ComparedTenant } from './simulate-card.ts';
 import { countRecords, type Period } from './usage-of-period.sql.ts';
 

@@ -1,6 +1,6 @@
 /** Reads every usage record once, and compares all that follows from records: charges, postings, and sums by hour. */
 import type { Db } from '../../base/db/pool.ts';
-import { readRecords } from '../records/read-records.sql.ts';
+import { type OnDamage, readRecords } from '../records/read-records.ts';
 import { compareHours } from './compare-sums.sql.ts';
 import { Recomputation } from './recompute-charges.ts';
 import { RecordSums, type Slices } from './record-sums.ts';
@@ -21,7 +21,9 @@ export async function compareRecords(
     if (hours) note(ofHours, await compareHours(db, hours));
   };
   let done = 0n;
-  for await (const records of readRecords(db)) {
+  const onDamage: OnDamage = (tenant, { message }) =>
+    note(ofCharges, [{ tenant, what: 'archived records', expected: 'readable', found: message }]);
+  for await (const records of readRecords(db, {}, onDamage)) {
     for (const record of records) {
       const wrong = await recomputation.add(record);
       if (wrong) note(ofCharges, [wrong]);

@@ -7,7 +7,7 @@ import type { Rounding } from '../pricing/carry.ts';
 import { parseRateCard, type RateCard } from '../pricing/rate-card.ts';
 import { findRateCard } from '../pricing/rate-cards.sql.ts';
 import { NAMED_IDS_MAX } from '../records/charged-record.ts';
-import type { ReadRecord } from '../records/read-records.sql.ts';
+import type { ReadRecord } from '../records/read-record.ts';
 import {
   HALF,
   PARTS,

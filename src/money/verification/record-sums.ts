@@ -6,7 +6,7 @@
  * without records are in one of them as well.
  */
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { ReadRecord } from '../records/read-records.sql.ts';
+import type { ReadRecord } from '../records/read-record.ts';
 
 /** Everything from one key of a table up to another, without the other. */
 export interface Slice<Sum, Key> {

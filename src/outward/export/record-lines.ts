@@ -2,7 +2,8 @@
 import type { Db } from '../../base/db/pool.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { roleOf, tierOf } from '../../money/pricing/role-codes.ts';
-import { type ReadRecord, readRecords } from '../../money/records/read-records.sql.ts';
+import type { ReadRecord } from '../../money/records/read-record.ts';
+import { readRecords } from '../../money/records/read-records.ts';
 
 /** Each as PostgreSQL would write the row. Needs a transaction, with one such read at a time. */
 export async function* readRecordLines(db: Db, tenant: TenantId): AsyncGenerator<readonly string[]> {

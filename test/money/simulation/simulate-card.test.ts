@@ -6,7 +6,7 @@ import type { Rounding } from '../../../src/money/pricing/carry.ts';
 import { BUILT_IN_RATES, parseRateCard, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
 import { loadRates } from '../../../src/money/pricing/rate-cards.ts';
 import type { Usage } from '../../../src/money/pricing/usage-price.ts';
-import { readRecords } from '../../../src/money/records/read-records.sql.ts';
+import { readRecords } from '../../../src/money/records/read-records.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { addUp, CardSimulation, type ComparedTenant } from '../../../src/money/simulation/simulate-card.ts';
 import { countRecords, type Period } from '../../../src/money/simulation/usage-of-period.sql.ts';

@@ -17,12 +17,13 @@ export interface PlacedChunk {
   readonly chunk: Chunk;
 }
 
-interface ChunkRow extends Omit<PlacedChunk, 'chunk'>, Columns {}
+export interface ChunkRow extends Omit<PlacedChunk, 'chunk'>, Columns {}
 
-const COLUMNS = 'number, first_seq as "firstSeq", last_seq as "lastSeq", records, numbers, ids, names';
+/** As `ChunkRow` has them. */
+export const COLUMNS = 'number, first_seq as "firstSeq", last_seq as "lastSeq", records, numbers, ids, names';
 
 /** The first of the rows, if there is one. */
-async function placed(
+export async function placed(
   db: Db,
   tenant: TenantId,
   [row]: readonly ChunkRow[],
