@@ -12,7 +12,7 @@ const ONE_SERVER: TestProjectConfiguration = {
   test: {
     name: 'one server',
     include: ['test/**/*.test.ts', 'relay/test/**/*.test.ts'],
-    provide: { stepForms: false },
+    provide: { stepForms: false, archives: false },
   },
 };
 
@@ -35,14 +35,29 @@ const STEP_FORMS: TestProjectConfiguration = {
     ],
     // Citus plans for itself.
     exclude: ['test/control/rooms/kept-plans.test.ts', 'test/control/admission/entry-state.test.ts'],
-    provide: { stepForms: true },
+    provide: { stepForms: true, archives: false },
+  },
+};
+
+/** What reads usage records, while each record moves into the archive as soon as it is charged. */
+const ARCHIVED: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    name: 'archived',
+    include: [
+      ...['money/ledger', 'money/records', 'money/usage', 'money/verification', 'money/simulation', 'money/statements']
+        .concat('money/reports', 'money/corrections', 'money/payments', 'control/people', 'control/sessions')
+        .concat('outward/export', 'doors/rest', 'doors/console')
+        .map((each) => `test/${each}/**/*.test.ts`),
+    ],
+    provide: { stepForms: false, archives: true },
   },
 };
 
 export default defineConfig({
   test: {
     // A cluster has them anyway.
-    projects: process.env.CITUS_URL === undefined ? [ONE_SERVER, STEP_FORMS] : [ONE_SERVER],
+    projects: process.env.CITUS_URL === undefined ? [ONE_SERVER, STEP_FORMS, ARCHIVED] : [ONE_SERVER],
     exclude: [
       ...configDefaults.exclude,
       ...(CHROMIUM_PATH ? [] : ['test/browser/**', 'test/relay/**', 'relay/**']),

@@ -96,6 +96,8 @@ export interface Config {
   readonly billingRounding: Rounding;
   /** How old usage records are when they move into the archive; `undefined`: none does. */
   readonly archiveAfterSeconds: number | undefined;
+  /** Memory of each process for filters of archived ids. */
+  readonly archiveFilterMb: number;
   /** `undefined`: no mail is sent. */
   readonly mail: MailConfig | undefined;
   /** `undefined`: there is no log-in with an issuer. */
@@ -171,6 +173,7 @@ export function readConfig(env: Env): Config {
       1_000,
     ),
     archiveAfterSeconds: readPeriod(env, 'ARCHIVE_AFTER', '1d'),
+    archiveFilterMb: readInteger(env, 'ARCHIVE_FILTER_MB', 64, 0, 100_000),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ROUNDINGS, 'carry'),
     mail: readMail(env),
     oidc: readOidc(env),

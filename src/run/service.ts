@@ -47,6 +47,7 @@ import {
   RateCards,
   readRatesFile,
 } from '../money/pricing/rate-cards.ts';
+import { KnownFilters } from '../money/records/known-ids/known-filters.ts';
 import {
   ChargeQueue,
   DISTRIBUTED_LIMITS,
@@ -76,6 +77,7 @@ export type ServiceConfig = Pick<
   | 'opsUrl'
   | 'opsHosts'
   | 'archiveAfterSeconds'
+  | 'archiveFilterMb'
   | 'strictTransportSeconds'
   | 'supportEmail'
   | 'stripeSecretKey'
@@ -328,6 +330,7 @@ export function makeDeps({
       },
     ),
     unpaidRecords: new UnpaidRecords(db),
+    knownFilters: new KnownFilters({ bytesMax: config.archiveFilterMb * 2 ** 20 }),
     keyLookups,
     failedKeys: new FailedKeys(db),
     lastUses: new LastUses(backgroundDb),

@@ -21,6 +21,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     opsUrl: 'http://ops.test',
     opsHosts: [],
     archiveAfterSeconds: 86_400,
+    archiveFilterMb: 64,
     strictTransportSeconds: 31_536_000,
     supportEmail: 'help@service.test',
     stripeSecretKey: undefined,

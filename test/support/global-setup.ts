@@ -29,6 +29,8 @@ declare module 'vitest' {
     citusServers: string[];
     /** The tests run the statements for a distributed database, on one server. Provided by `vitest.config.ts`. */
     stepForms: boolean;
+    /** Each usage record moves into the archive as soon as it is charged. */
+    archives: boolean;
     /** A folder that is removed after the run, with every PostgreSQL server that runs in it. */
     scratch: string;
   }

@@ -1,11 +1,12 @@
 /** A whole service for a test file: its own database, real listeners, and the sandbox as the payment provider. */
 import type { Logger } from 'pino';
 import Stripe from 'stripe';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import { makeLog } from '../../src/base/telemetry/log.ts';
 import { parseTenantId } from '../../src/base/tenants/tenant.ts';
 import { STRIPE_API_VERSION } from '../../src/money/payments/provider.ts';
+import { archiveRecords } from '../../src/money/records/archive-records.ts';
 import {
   type Service,
   type ServiceConfig,
@@ -154,8 +155,13 @@ export function useService(
     await mailbox?.close();
   });
 
-  const request: TestService['request'] = (method, path, options = {}) =>
-    ask(`http://127.0.0.1:${service.port}${path}`, method, options);
+  const request: TestService['request'] = async (method, path, options = {}) => {
+    const answer = await ask(`http://127.0.0.1:${service.port}${path}`, method, options);
+    if (path === '/v1/usage' && method === 'POST' && inject('archives')) {
+      await archiveRecords({ ...service.deps, config: { archiveAfterSeconds: 0 } });
+    }
+    return answer;
+  };
 
   let signups = 0;
   const signUp: TestService['signUp'] = async ({ name = 'Ada Video', email = 'ada@example.com' } = {}) => {

@@ -1,4 +1,5 @@
 /** SQL of `postings`, which move the balances of `accounts`. */
+
 import { isDistributed } from '../../base/db/distribution.ts';
 import { runTogether, type Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
@@ -7,10 +8,10 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
 import type { Account } from '../accounts/accounts.sql.ts';
 import { isCrossing } from '../accounts/alert-marks.ts';
+import { archivedSeq } from '../accounts/archived-seq.ts';
 import { settleAlerts } from '../alerts/settle-alerts.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import type { Terms } from '../pricing/pricing-rule.ts';
-import { archivedSeq } from '../records/chunks/chunks.sql.ts';
 import { selectNamed } from '../records/find-records.sql.ts';
 import { checkBalance } from './balance-range.ts';
 import { creditChanged } from './credit-events.ts';

@@ -23,6 +23,10 @@ import {
   putChunk,
   readCards,
 } from './chunks/chunks.sql.ts';
+import { hashText } from './known-ids/id-hash.ts';
+import { insertRun } from './known-ids/insert-run.ts';
+import type { KnownFilters } from './known-ids/known-filters.ts';
+import { mergeRuns } from './known-ids/merge-runs.ts';
 import { findRowsOf } from './records-of-postings.sql.ts';
 import { type ArchivablePosting, findArchivable, findTenantsToArchive } from './records-to-archive.sql.ts';
 
@@ -38,6 +42,7 @@ const WAIT_FACTOR = 1.25;
 const JOB = 'archiving usage records';
 
 export interface ArchiveDeps extends Pick<BaseDeps, 'db' | 'log'> {
+  readonly knownFilters: KnownFilters;
   readonly config: { readonly archiveAfterSeconds: number | undefined };
 }
 
@@ -65,8 +70,16 @@ export async function archiveRecords(
 }
 
 /** One chunk, and the rows of one: then it is the next tenant's turn. */
-async function archiveTenant({ db }: ArchiveDeps, tenant: TenantId, seconds: number): Promise<void> {
-  await inTransaction(db, (tx) => archiveNext(tx, tenant, seconds));
+async function archiveTenant(
+  { db, knownFilters }: ArchiveDeps,
+  tenant: TenantId,
+  seconds: number,
+): Promise<void> {
+  const moved = await inTransaction(db, (tx) => archiveNext(tx, tenant, seconds));
+  if (moved) {
+    knownFilters.add(tenant, moved.hashes, moved.fromSeq, moved.lastSeq);
+    if (moved.mustMerge) await mergeRuns(db, tenant);
+  }
   const chunk = await findChunkWithRows(db, tenant);
   if (!chunk) return;
   const ids = await chunk.chunk.ids();
@@ -76,12 +89,23 @@ async function archiveTenant({ db }: ArchiveDeps, tenant: TenantId, seconds: num
   await noteWithoutRows(db, tenant, chunk);
 }
 
+/** What is in the archive now and was not before. */
+interface Moved {
+  /** Of the ids. */
+  readonly hashes: Float64Array;
+  /** The last archived posting before, and now. */
+  readonly fromSeq: bigint;
+  readonly lastSeq: bigint;
+  /** Runs of known ids are due to be merged. */
+  readonly mustMerge: boolean;
+}
+
 /** Packs the next records. The account is locked only while the chunk is written. */
-async function archiveNext(tx: Tx, tenant: TenantId, seconds: number): Promise<void> {
+async function archiveNext(tx: Tx, tenant: TenantId, seconds: number): Promise<Moved | undefined> {
   await lockArchive(tx, tenant);
   const postings = await findArchivable(tx, tenant, seconds, CHUNK_RECORDS);
   const [first, last] = [postings[0], postings.at(-1)];
-  if (!first || !last) return;
+  if (!first || !last) return undefined;
   const records = await readRows(tx, tenant, postings);
   const newest = await findNewestChunk(tx, tenant);
   const isGrown = newest !== undefined && newest.records + records.length <= CHUNK_RECORDS;
@@ -89,13 +113,17 @@ async function archiveNext(tx: Tx, tenant: TenantId, seconds: number): Promise<v
   const all = [...before.records, ...records];
   const columns = await packChunk([...before.postings, ...postings], all, await readCards(tx));
   await lockAccount(tx, tenant);
+  const number = (newest?.number ?? 0) + (isGrown ? 0 : 1);
   await putChunk(tx, tenant, {
-    number: (newest?.number ?? 0) + (isGrown ? 0 : 1),
+    number,
     firstSeq: isGrown ? newest.firstSeq : first.seq,
     lastSeq: last.seq,
     records: all.length,
     ...columns,
   });
+  const hashes = Float64Array.from(records, ({ id }) => hashText(id));
+  const mustMerge = await insertRun(tx, tenant, { hashes, chunk: number, lastSeq: last.seq });
+  return { hashes, fromSeq: newest?.lastSeq ?? 0n, lastSeq: last.seq, mustMerge };
 }
 
 /** In their order. */

@@ -18,15 +18,14 @@ export function recordOf(row: RecordRow): ChargedRecord {
   return { ...row, role: roleOf(row.role), tier: tierOf(row.tier) };
 }
 
-/** In no order. Ids that were never accepted are left out. */
-export async function findRecordsById(
+/** In no order. Ids without a row are left out. */
+export async function findRowsById(
   db: Db,
   tenant: TenantId,
   ids: readonly string[],
 ): Promise<ChargedRecord[]> {
-  if (ids.length === 0) return [];
   const { rows } = await db.query<RecordRow>({
-    name: 'find-records-by-id',
+    name: 'find-rows-by-id',
     text: `select ${RECORD} from usage_records where tenant_id = $1 and id = any($2)`,
     values: [tenant, ids],
   });

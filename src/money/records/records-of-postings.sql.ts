@@ -1,9 +1,10 @@
 /** SQL that finds the records of postings. Planned for the values of each call: how many records they mean decides. */
+
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { archivedSeq } from '../accounts/archived-seq.ts';
 import { ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
 import { type ChargedRecord, NAMED_IDS_MAX, type RecordFilter, type RecordsPlace } from './charged-record.ts';
-import { archivedSeq } from './chunks/chunks.sql.ts';
 import { RECORD, type RecordRow, recordOf } from './find-records.sql.ts';
 
 /** Columns of `postings`, for a subquery whose reader adds PAGE. */

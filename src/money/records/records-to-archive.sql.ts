@@ -1,10 +1,11 @@
 /** SQL that finds what is old enough for the archive. */
+
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { onServers } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { archivedSeq } from '../accounts/archived-seq.ts';
 import type { RecordsPlace } from './charged-record.ts';
 import type { ChunkPosting } from './chunks/chunk.ts';
-import { archivedSeq } from './chunks/chunks.sql.ts';
 import { FOUND_BY, PAGE } from './records-of-postings.sql.ts';
 
 export type ArchivablePosting = RecordsPlace & ChunkPosting;

@@ -21,9 +21,11 @@ import type { LedgerMetrics } from '../ledger/ledger-metrics.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
+import { findArchivedRepeats, findArchiveSuspects } from '../records/archived-repeats.ts';
 import { NAMED_IDS_MAX } from '../records/charged-record.ts';
 import { copyRecords, KnownIdError } from '../records/copy-records.sql.ts';
 import { Buffers } from '../records/copy-rows.ts';
+import type { KnownIdDeps } from '../records/known-ids/find-suspects.ts';
 import { findKnown, findTenantsOfKnown, type TenantIds } from '../records/known-records.sql.ts';
 import type { UsageRecords } from '../records/usage-records.ts';
 import { requestTopUpIfBelow } from '../top-ups/request-top-up.ts';
@@ -40,7 +42,7 @@ const OUT_OF_RANGE = 'the batch cannot be charged until an operator has adjusted
 /** A person has to act first. */
 const ADJUSTED_WITHIN_SECONDS = 60;
 
-export interface ChargeDeps extends EventDeps {
+export interface ChargeDeps extends EventDeps, KnownIdDeps {
   readonly metrics: EventDeps['metrics'] & UsageMetrics & LedgerMetrics;
   readonly rates: RateCards;
   readonly charges: ChargeQueue;
@@ -86,7 +88,11 @@ export async function chargeUsage(
  */
 export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): Promise<Outcomes> {
   const tenants = [...new Set(batches.map((batch) => batch.tenant))];
-  return charge(deps, batches, CURRENT_RULE, SHARED_SETTINGS, lockAndReadFree(tenants));
+  return charge(deps, batches, CURRENT_RULE, {
+    settings: SHARED_SETTINGS,
+    lock: lockAndReadFree(tenants),
+    isShared: true,
+  });
 }
 
 /** Charge batches of one tenant, waiting for the lock on its account. */
@@ -96,20 +102,28 @@ export function chargeTenant(
   batches: readonly Batch[],
   rule = CURRENT_RULE,
 ): Promise<Outcomes> {
-  return charge(deps, batches, rule, SEQSCAN_OFF, lockAndRead(tenant));
+  return charge(deps, batches, rule, { settings: SEQSCAN_OFF, lock: lockAndRead(tenant), isShared: false });
+}
+
+/** How a transaction begins. */
+interface Charging {
+  readonly settings: Statement;
+  readonly lock: ReturnType<typeof lockAndReadFree>;
+  /** Others wait for the same transaction. */
+  readonly isShared: boolean;
 }
 
 /**
  * Looking up an id costs more than storing it, and nearly every record is new. So the first attempt
  * probes only a few ids, and stores the records as new unless an id of their tenant is known. If one is
  * known after all, the unique key refuses it, and the whole transaction runs again and looks up every id.
+ * Ids of archived records are looked for each time, in the memory of this process.
  */
 async function charge(
   deps: ChargeDeps,
   batches: readonly Batch[],
   rule: PricingRule,
-  settings: Statement,
-  lock: ReturnType<typeof lockAndReadFree>,
+  { settings, lock, isShared }: Charging,
 ): Promise<Outcomes> {
   const attempt = async (mustLookUp: boolean): Promise<Outcomes> => {
     const { bills, topUpRequested, told } = await inTransaction(deps.db, async (tx) => {
@@ -122,12 +136,22 @@ async function charge(
       // Sort while the database takes the locks.
       for (const { records } of batches) records.sortById();
       const [, locked, read, found = []] = await locking;
-      const accounts = lockedOf([locked, read]);
+      const { accounts, archived } = await lookIntoArchive(
+        deps,
+        tx,
+        lockedOf([locked, read]),
+        batches,
+        isShared,
+      );
       const tenants = new Set(accounts.map(({ tenant }) => tenant));
       const own = batches.filter(({ tenant }) => tenants.has(tenant));
-      const repeating = mustLookUp ? tenants : new Set(found.map(({ tenant }) => tenant));
+      const repeating = mustLookUp
+        ? tenants
+        : new Set([...found.map(({ tenant }) => tenant), ...archived.keys()]);
       const suspects = own.filter(({ tenant }) => repeating.has(tenant));
       const known = await findKnown(tx, idsOf(suspects));
+      for (const [tenant, records] of archived)
+        known.set(tenant, new Map([...(known.get(tenant) ?? []), ...records]));
       const bills = await makeBills(deps, tx, accounts, own, known, rule);
       return { bills, ...(await storeBills(tx, bills)) };
     });
@@ -141,6 +165,42 @@ async function charge(
     if (!(error instanceof KnownIdError)) throw error;
     return attempt(true);
   }
+}
+
+interface InArchive {
+  /** Those to charge now. */
+  readonly accounts: readonly Account[];
+  /** Of tenants that repeat archived ids, their stored records. */
+  readonly archived: ReadonlyMap<TenantId, Known & {}>;
+}
+
+/**
+ * Finds archived records that the batches repeat. Reading them takes milliseconds, so a tenant with any is left out of a transaction
+ * that it shares with others: its batches are charged afterwards, alone.
+ */
+async function lookIntoArchive(
+  deps: ChargeDeps,
+  tx: Tx,
+  locked: readonly Account[],
+  batches: readonly Batch[],
+  isShared: boolean,
+): Promise<InArchive> {
+  const archived = new Map<TenantId, Known & {}>();
+  const accounts: Account[] = [];
+  for (const account of locked) {
+    const { tenant, archivedSeq } = account;
+    const suspects = new Map<string, readonly number[]>();
+    const own = archivedSeq === 0n ? [] : batches.filter((batch) => batch.tenant === tenant);
+    for (const { records } of own) {
+      for (const [id, chunks] of await findArchiveSuspects(deps, tx, account, records))
+        suspects.set(id, chunks);
+    }
+    if (isShared && suspects.size > 0) continue;
+    accounts.push(account);
+    const found = await findArchivedRepeats(tx, tenant, suspects);
+    if (found.size > 0) archived.set(tenant, found);
+  }
+  return { accounts, archived };
 }
 
 function idsOf(batches: readonly Batch[]): TenantIds {

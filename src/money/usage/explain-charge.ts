@@ -10,7 +10,7 @@ import { INITIAL_CARRY, type Rounding } from '../pricing/carry.ts';
 import { type Explanation, explainPrice } from '../pricing/explain-price.ts';
 import { findRule, type Terms } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
-import { findRecordsById } from '../records/find-records.sql.ts';
+import { findRecordsById } from '../records/find-records.ts';
 import { findRecordsOf } from '../records/records-of-postings.ts';
 import { type ListedRecord, recordOf } from './list-records.ts';
 

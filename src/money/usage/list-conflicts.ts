@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findRecordsById } from '../records/find-records.sql.ts';
+import { findRecordsById } from '../records/find-records.ts';
 import { type Conflict, type ConflictLine, type ConflictPlace, reportOf } from './conflict.ts';
 import { findConflicts, findConflictTenants } from './conflicts.sql.ts';
 

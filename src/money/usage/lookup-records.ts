@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findChargeTerms } from '../ledger/charge-terms.sql.ts';
-import { findRecordsById } from '../records/find-records.sql.ts';
+import { findRecordsById } from '../records/find-records.ts';
 import type { ListedRecord } from './list-records.ts';
 
 export interface LookedUp {

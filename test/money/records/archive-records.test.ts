@@ -13,7 +13,7 @@ const app = useService();
 const db = () => app.service.deps.db;
 
 const archive = (archiveAfterSeconds: number | undefined = 0) =>
-  archiveRecords({ db: db(), log: app.service.deps.log, config: { archiveAfterSeconds } });
+  archiveRecords({ ...app.service.deps, config: { archiveAfterSeconds } });
 
 interface ChunkState {
   readonly number: number;
@@ -85,7 +85,7 @@ test('nothing moves before its time, or without a setting', async () => {
   const tenant = await app.paidTenant();
   await report(app, tenant, manyRecords(5));
   await archive(3_600);
-  await archiveRecords({ db: db(), log: app.service.deps.log, config: { archiveAfterSeconds: undefined } });
+  await archiveRecords({ ...app.service.deps, config: { archiveAfterSeconds: undefined } });
   expect(await chunksOf(tenant)).toEqual([]);
 });
 
@@ -103,8 +103,8 @@ test('rows that a killed process left are deleted by the next turn', async () =>
   const tenant = await app.paidTenant();
   await report(app, tenant, manyRecords(30));
   const before = await rowsOf(tenant);
-  const { log } = app.service.deps;
-  await archiveRecords({ db: failingTo('delete-archived-rows'), log, config: { archiveAfterSeconds: 0 } });
+  const failing = { ...app.service.deps, db: failingTo('delete-archived-rows') };
+  await archiveRecords({ ...failing, config: { archiveAfterSeconds: 0 } });
   expect(await chunksOf(tenant)).toEqual([{ number: 1, records: 30, hasRows: true }]);
   expect(await idsOfRows(tenant)).toHaveLength(30);
   await archive();

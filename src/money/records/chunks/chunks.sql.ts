@@ -4,10 +4,6 @@ import { renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import { parseRateCard, type RateCard, type RateCardRow } from '../../pricing/rate-card.ts';
 import { type Cards, Chunk, type Columns } from './chunk.ts';
 
-/** The last posting of the tenant `tenant` whose records are in chunks, as SQL; 0: none are. */
-export const archivedSeq = (tenant: string) =>
-  `coalesce((select max(last_seq) from record_chunks where tenant_id = ${tenant}), 0)`;
-
 /** A chunk and its place. Its columns are read when they are asked for. */
 export interface PlacedChunk {
   readonly number: number;
