@@ -200,6 +200,8 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   event_listeners: 'of the deployment',
   event_streams: 'the numbers of the newest events',
   event_turns: 'what waits for listeners',
+  known_id_pages: 'hashes of ids',
+  known_id_runs: 'hashes of ids',
   login_attempts: 'log-ins that were begun, for ten minutes',
   login_links: 'links that log in once',
   operator_links: 'links of operators, which log in once',

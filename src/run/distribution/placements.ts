@@ -13,6 +13,8 @@ const DISTRIBUTED = [
   'usage_records',
   'usage_conflicts',
   'usage_deltas',
+  'known_id_runs',
+  'known_id_pages',
   'corrections',
   'usage_hours',
   'usage_room_hours',

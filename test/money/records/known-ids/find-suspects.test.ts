@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import type { Tx } from '../../../../src/base/db/pool.ts';
+import { findSuspects } from '../../../../src/money/records/known-ids/find-suspects.ts';
+import { KnownFilters } from '../../../../src/money/records/known-ids/known-filters.ts';
+import { useDatabase } from '../../../support/database.ts';
+import { ArchivingTenant } from './archive.ts';
+
+const database = useDatabase();
+
+function idsOf(ids: readonly string[]) {
+  const bytes = Buffer.from(ids.join(''));
+  const ends: number[] = [];
+  for (const id of ids) ends.push((ends.at(-1) ?? 0) + Buffer.byteLength(id));
+  return {
+    length: ids.length,
+    bytes,
+    textStart: (row: number) => (row === 0 ? 0 : ends[row - 1]!),
+    textEnd: (row: number) => ends[row]!,
+  };
+}
+
+function open() {
+  const knownFilters = new KnownFilters({ bytesMax: 2 ** 20 });
+  const errors: unknown[] = [];
+  return {
+    db: database.pool,
+    knownFilters,
+    onLoadError: (error: unknown) => void errors.push(error),
+    errors,
+  };
+}
+
+it('are found by the pages while the filter is loaded, and by both afterwards', async () => {
+  const deps = open();
+  const archive = new ArchivingTenant(database, 1n);
+  await archive.archive(1_000);
+  await archive.archive(1_000);
+  let statements = 0;
+  const tx = {
+    query: (...given: unknown[]) => {
+      statements += 1;
+      return (database.pool.query as (...all: unknown[]) => unknown)(...given);
+    },
+  } as unknown as Tx;
+  const find = (ids: readonly string[]) =>
+    findSuspects(deps, tx, archive.tenant, archive.archivedSeq, idsOf(ids));
+
+  const asked = ['new', '1-1-7', 'newer', '1-2-8'];
+  const wanted = [
+    { at: 1, chunk: 1 },
+    { at: 3, chunk: 2 },
+  ];
+  expect(await find(asked)).toEqual(expect.arrayContaining(wanted));
+  expect(statements).toBe(1);
+  await expect.poll(() => deps.knownFilters.covers(archive.tenant, archive.archivedSeq)).toBe(true);
+  const found = await find(asked);
+  expect(found).toHaveLength(2);
+  expect(found).toEqual(expect.arrayContaining(wanted));
+  statements = 0;
+  expect(await find(['new', 'newer'])).toEqual([]);
+  expect(statements).toBe(0);
+  expect(deps.errors).toEqual([]);
+});
+
+it('of a tenant without archived records are none, without a question', async () => {
+  const never = () => {
+    throw new Error('asked');
+  };
+  const deps = { ...open(), db: { query: never } as never };
+  const archive = new ArchivingTenant(database, 2n);
+  expect(await findSuspects(deps, { query: never } as never, archive.tenant, 0n, idsOf(['a']))).toEqual([]);
+});
+
+it('are found in spite of a load that fails', async () => {
+  const deps = { ...open(), db: { query: async () => Promise.reject(new Error('away')) } as never };
+  const archive = new ArchivingTenant(database, 3n);
+  await archive.archive(100);
+  expect(
+    await findSuspects(deps, database.pool, archive.tenant, archive.archivedSeq, idsOf(['3-1-5', 'new'])),
+  ).toEqual([{ at: 0, chunk: 1 }]);
+  await expect.poll(() => deps.errors).toHaveLength(1);
+});
