@@ -70,7 +70,7 @@ export class KnownFilters {
     this.#now = now;
   }
 
-  /** Of all filters. */
+  /** All filters take so much. */
   get bytes(): number {
     return this.#bytes;
   }

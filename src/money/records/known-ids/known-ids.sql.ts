@@ -96,7 +96,7 @@ export type FoundPage = PageRow | { readonly run: number; readonly firstHash: nu
  * The pages of all runs in which the hashes would be, each once, in no order. They may be others too: a run with at most `entriesMax`
  * entries is read as a whole, because looking up each hash would cost more.
  *
- * It is one statement, so a merge that commits meanwhile is seen as a whole or not at all.
+ * `offset 0` forces one look-up per page. It is one statement, so a merge that commits meanwhile is seen as a whole or not at all.
  */
 export async function findPages(
   db: Db,
@@ -111,14 +111,14 @@ export async function findPages(
                select p.first_hash, p.page from known_id_pages p
                 where p.tenant_id = $1 and p.run = r.run and r.entries <= $3
                union all
-               select p.first_hash, p.page
+               select of_hashes.first_hash, p.page
                  from (select distinct key.first_hash from unnest($2::bigint[]) as asked (hash), lateral (
                          select k.first_hash from known_id_pages k
                           where k.tenant_id = $1 and k.run = r.run and k.first_hash <= asked.hash
                           order by k.first_hash desc limit 1) as key
-                        where r.entries > $3) as of_hashes
-                 join known_id_pages p
-                   on p.tenant_id = $1 and p.run = r.run and p.first_hash = of_hashes.first_hash) as found on true
+                        where r.entries > $3) as of_hashes, lateral (
+                   select k.page from known_id_pages k
+                    where k.tenant_id = $1 and k.run = r.run and k.first_hash = of_hashes.first_hash offset 0) as p) as found on true
             where r.tenant_id = $1`,
     values: [tenant, hashes, entriesMax],
   });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { BloomFilter, segmentBytes } from '../../../../src/money/records/known-ids/bloom-filter.ts';
 import { hashText } from '../../../../src/money/records/known-ids/id-hash.ts';
 
-/** Of a filter that grew to `count` hashes. */
+/** A filter that grew to `count` hashes. */
 function fill(count: number, firstSegment: number) {
   const filter = new BloomFilter();
   filter.grow(firstSegment);

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openPool } from '../../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../../src/base/db/transaction.ts';
 import { findCandidates } from '../../../../src/money/records/known-ids/find-candidates.ts';
 import { insertRun } from '../../../../src/money/records/known-ids/insert-run.ts';
@@ -85,6 +86,26 @@ describe('a statement of a tenant with 300,000 ids', () => {
     await database.pool.query('vacuum full known_id_pages');
     expect((await bytes()) / 300_000).toBeLessThan(6.8);
   });
+});
+
+it('reads few pages by a plan from when the tables were empty', async () => {
+  const archive = new ArchivingTenant(database, 8n);
+  const pool = openPool(database.url, { max: 1, plansByKey: true });
+  onTestFinished(() => pool.end());
+  await database.pool.query('delete from known_id_pages');
+  await database.pool.query('vacuum analyze known_id_pages');
+  await findCandidates(pool, archive.tenant, hashesOf(['a']));
+  for (let chunk = 0; chunk < 9; chunk += 1) await archive.archive(10_000);
+  const asked = archive.ids.slice(0, 50);
+  const { found, rows } = await inTransaction(pool, async (tx) => ({
+    found: await findCandidates(tx, archive.tenant, hashesOf(asked)),
+    ...(await tx.query<{ read: bigint }>(
+      `select seq_tup_read + idx_tup_fetch as read from pg_stat_xact_user_tables where relname = 'known_id_pages'`,
+    )),
+  }));
+  expect(found.length).toBe(50);
+  // Three runs. Each page is found, and then read.
+  expect(Number(rows[0]!.read)).toBeLessThanOrEqual(50 * 3 * 2);
 });
 
 describe('damage', () => {
