@@ -19,6 +19,7 @@ import { join } from './join.ts';
 import { keysGarbage } from './keys-garbage.ts';
 import { keysRoute } from './keys-route.ts';
 import { keysVerify } from './keys-verify.ts';
+import { knownIds } from './known-ids.ts';
 import { ledgerReads } from './ledger-reads.ts';
 import { mint } from './mint.ts';
 import { reads } from './reads.ts';
@@ -45,6 +46,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageFloors,
   usageHot,
   usageCases,
+  knownIds,
   flat,
   ledgerReads,
   timeZones,

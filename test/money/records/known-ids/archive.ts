@@ -22,9 +22,9 @@ export class ArchivingTenant {
     this.tenant = tenant as TenantId;
   }
 
-  /** Each chunk takes ten postings. */
+  /** Each chunk takes one posting. */
   get archivedSeq(): bigint {
-    return BigInt(this.chunks) * 10n;
+    return BigInt(this.chunks);
   }
 
   get ids(): string[] {
@@ -36,7 +36,7 @@ export class ArchivingTenant {
     const chunk = this.chunks + 1;
     const ids = Array.from({ length: count }, (_, at) => `${this.tenant}-${chunk}-${at}`);
     const hashes = hashesOf(ids);
-    const archived = { hashes, chunk, lastSeq: BigInt(chunk) * 10n };
+    const archived = { hashes, chunk, lastSeq: BigInt(chunk) };
     this.isMergeDue = await inTransaction(this.#database.pool, (tx) => insertRun(tx, this.tenant, archived));
     this.chunks = chunk;
     for (const id of ids) this.chunkOf.set(id, chunk);

@@ -44,7 +44,7 @@ describe('runs', () => {
     const archive = newTenant();
     for (let chunk = 0; chunk < 16; chunk += 1) await archive.archive(100);
     expect(await sizesOf(archive)).toEqual([1_600]);
-    expect((await runsOf(archive))[0]!.lastSeq).toBe(160n);
+    expect((await runsOf(archive))[0]!.lastSeq).toBe(16n);
     expect(archive.isMergeDue).toBe(false);
     await expectFound(archive);
   });
@@ -52,10 +52,10 @@ describe('runs', () => {
   it('that are large are merged by the job', async () => {
     const archive = await withDueMerge();
     await mergeRuns(database.pool, archive.tenant);
-    expect(await runsOf(archive)).toEqual([{ run: -1, entries: 52_000, lastSeq: 40n }]);
+    expect(await runsOf(archive)).toEqual([{ run: -1, entries: 52_000, lastSeq: 4n }]);
     await expectFound(archive);
     await mergeRuns(database.pool, archive.tenant);
-    expect(await runsOf(archive)).toEqual([{ run: -1, entries: 52_000, lastSeq: 40n }]);
+    expect(await runsOf(archive)).toEqual([{ run: -1, entries: 52_000, lastSeq: 4n }]);
   });
 
   it('of other tenants stay as they are', async () => {
@@ -170,7 +170,7 @@ it('an insert that is rolled back leaves nothing', async () => {
   const before = await runsOf(archive);
   await expect(
     transactOnce(database.pool, async (tx) => {
-      await insertRun(tx, archive.tenant, { hashes: hashesOf(['a']), chunk: 4, lastSeq: 40n });
+      await insertRun(tx, archive.tenant, { hashes: hashesOf(['a']), chunk: 4, lastSeq: 4n });
       throw new Error('enough');
     }),
   ).rejects.toThrow('enough');

@@ -56,6 +56,11 @@ describe('pages', () => {
     );
   });
 
+  it('have the largest hash in chunks far apart', () => {
+    const given = [0, 2 ** 32 - 1].map((chunk) => ({ hash: HASH_END - 1, chunk }));
+    expect(make(given).pages.flatMap(entriesOf)).toEqual(given);
+  });
+
   it('find each hash, and none that is not there', () => {
     fc.assert(
       fc.property(entries, fc.array(entry), (given, others) => {
