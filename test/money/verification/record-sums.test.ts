@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import type { ReadRecord } from '../../../src/money/records/read-records.sql.ts';
+import type { ReadRecord } from '../../../src/money/records/read-record.ts';
 import { RecordSums, type Slice, type Slices } from '../../../src/money/verification/record-sums.ts';
 
 interface Made {

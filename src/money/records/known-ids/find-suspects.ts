@@ -1,16 +1,14 @@
 /** Tells which of the ids that are reported may be those of archived records. */
-import type { Pool, Tx } from '../../../base/db/pool.ts';
-import type { TenantId } from '../../../base/tenants/tenant.ts';
+import type { Tx } from '../../../base/db/pool.ts';
+import type { BaseDeps } from '../../../base/deps.ts';
+import { renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import { type Candidate, findCandidates } from './find-candidates.ts';
 import { hashIds, type Ids } from './id-hash.ts';
 import type { KnownFilters } from './known-filters.ts';
 
-export interface KnownIdDeps {
-  /** Loads filters, beside the transactions that charge. */
-  readonly db: Pool;
+/** `db` loads filters, beside the transactions that charge. */
+export interface KnownIdDeps extends Pick<BaseDeps, 'db' | 'log'> {
   readonly knownFilters: KnownFilters;
-  /** Gets what makes a load of filters fail. */
-  readonly onLoadError: (error: unknown) => void;
 }
 
 /**
@@ -18,7 +16,7 @@ export interface KnownIdDeps {
  * account, whose `archivedSeq` is given: the last posting whose records are archived, 0 if none are. Fails with `DamagedPageError`.
  */
 export async function findSuspects(
-  { db, knownFilters, onLoadError }: KnownIdDeps,
+  { db, log, knownFilters }: KnownIdDeps,
   tx: Tx,
   tenant: TenantId,
   archivedSeq: bigint,
@@ -27,7 +25,9 @@ export async function findSuspects(
   if (archivedSeq === 0n) return [];
   const hashes = hashIds(ids);
   if (!knownFilters.covers(tenant, archivedSeq)) {
-    knownFilters.load(db, tenant, archivedSeq).catch(onLoadError);
+    knownFilters.load(db, tenant, archivedSeq).catch((err: unknown) => {
+      log.warn({ err, tenant: renderTenantId(tenant) }, 'a filter of archived ids was not loaded');
+    });
     return findCandidates(tx, tenant, hashes);
   }
   const suspects = knownFilters.suspects(tenant, hashes);

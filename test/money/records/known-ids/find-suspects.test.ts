@@ -25,7 +25,7 @@ function open() {
   return {
     db: database.pool,
     knownFilters,
-    onLoadError: (error: unknown) => void errors.push(error),
+    log: { warn: (error: unknown) => void errors.push(error) } as never,
     errors,
   };
 }

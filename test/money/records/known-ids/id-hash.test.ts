@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { HASH_END, hashId, hashIds, hashText } from '../../../../src/money/records/known-ids/id-hash.ts';
-import { UsageRecords } from '../../../../src/money/usage/usage-records.ts';
+import { UsageRecords } from '../../../../src/money/records/usage-records.ts';
 import { anyCharacter } from '../../../support/characters.ts';
 import { seeded } from '../../../support/seeded.ts';
 
