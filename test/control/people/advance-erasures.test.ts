@@ -21,7 +21,7 @@ const db = () => database.pool;
 const deps = () => depsOn(db());
 
 /** Steps with nothing to do, before and after the records. */
-const OTHER_PARTS = 5;
+const OTHER_PARTS = 6;
 
 let tenant: TenantId;
 

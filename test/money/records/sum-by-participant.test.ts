@@ -29,7 +29,9 @@ const inOrder = (sums: readonly Sum[]) =>
 /** The sums of all postings, in one go. */
 async function summed(tenant: TestTenant) {
   const sums = await inTransaction(db(), async (tx) => {
-    const [postings] = await runTogether(tx, [nextPostings(idOf(tenant), '0', 1_000_000)]);
+    // Without its name: the job that assigns usage may have prepared it on this connection, with another beginning.
+    const finding = { ...nextPostings(idOf(tenant), '0', 1_000_000), name: '' };
+    const [postings] = await runTogether(tx, [finding]);
     return sumByParticipant(tx, idOf(tenant), postings);
   });
   expect(sums.map(({ seq }) => seq)).toEqual(sums.map(({ seq }) => seq).sort((a, b) => Number(a - b)));
