@@ -1,8 +1,8 @@
 /**
  * A blocked Bloom filter of hashes of ids: it says of a hash that it was certainly never added, or that it may have been.
  *
- * A hash sets and reads bits of one block only, a line of the processor's cache. The filter grows by whole segments, so what is in it
- * is never read again. Source: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters".
+ * A hash sets and reads bits of one block only, which is as large as a line of the processor's cache. The filter grows by whole segments,
+ * so growing reads nothing again. Source: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters".
  */
 import { HASH_END } from './id-hash.ts';
 

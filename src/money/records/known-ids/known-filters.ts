@@ -17,9 +17,11 @@ import { DamagedPageError, Page } from './page.ts';
 const TENANT_SHARE = 1 / 4;
 /** A filter stays for so long, so that tenants do not throw out each other's as soon as they are loaded. */
 const STAY_MS = 600_000;
-/** After a load that failed, or had no place. */
+/** When a load that failed, or had no place, is tried again. */
 const RETRY_MS = 60_000;
-const REFUSED_MAX = 10_000;
+const REFUSED_MAX = 100_000;
+/** So many filters are looked at to find some that may go, so that looking costs little where none may. */
+const LOOKED_AT = 1_000;
 /** How much larger a filter is made than what it is loaded with. */
 const SPARE = 1.25;
 /** Each costs a check, and is wrong for itself. A filter that grew eightfold is loaded anew, into one. */
@@ -209,7 +211,7 @@ export class KnownFilters {
   /** Those that were not used for longest go first. Returns false if there is still no place. */
   #evictFor(bytes: number, growing: Known): boolean {
     const before = this.#now() - STAY_MS;
-    for (const [tenant, known] of this.#known) {
+    for (const [tenant, known] of this.#known.entries().take(LOOKED_AT)) {
       if (this.#bytes + bytes <= this.#bytesMax) break;
       if (known !== growing && known.loadedAt <= before) this.#remove(tenant, known);
     }
