@@ -17,7 +17,7 @@ import { DamagedPageError, Page } from './page.ts';
 const TENANT_SHARE = 1 / 4;
 /** A filter stays for so long, so that tenants do not throw out each other's as soon as they are loaded. */
 const STAY_MS = 600_000;
-/** When a load that failed, or had no place, is tried again. */
+/** How long after a load that failed, or had no place, it is tried again. */
 const RETRY_MS = 60_000;
 const REFUSED_MAX = 100_000;
 /** So many filters are looked at to find some that may go, so that looking costs little where none may. */
@@ -211,8 +211,10 @@ export class KnownFilters {
   /** Those that were not used for longest go first. Returns false if there is still no place. */
   #evictFor(bytes: number, growing: Known): boolean {
     const before = this.#now() - STAY_MS;
-    for (const [tenant, known] of this.#known.entries().take(LOOKED_AT)) {
-      if (this.#bytes + bytes <= this.#bytesMax) break;
+    let looked = 0;
+    for (const [tenant, known] of this.#known) {
+      looked += 1;
+      if (this.#bytes + bytes <= this.#bytesMax || looked > LOOKED_AT) break;
       if (known !== growing && known.loadedAt <= before) this.#remove(tenant, known);
     }
     return this.#bytes + bytes <= this.#bytesMax;
