@@ -18,7 +18,7 @@ const ONE_SERVER: TestProjectConfiguration = {
 
 /** What moves balances. The rest of `money` reads, with the same statements in both forms. */
 const CHARGING = ['accounts', 'alerts', 'cards', 'checkouts', 'ledger', 'parked', 'payments']
-  .concat('provider-events', 'reversals', 'tenant-status', 'top-ups', 'usage')
+  .concat('provider-events', 'records', 'reversals', 'tenant-status', 'top-ups', 'usage')
   .map((each) => `money/${each}`);
 
 /** What has statements for a distributed database. They run on one server, too. */
@@ -57,8 +57,7 @@ const ARCHIVED: TestProjectConfiguration = {
       ]
         .concat('simulation')
         .map((each) => `test/doors/rest/${each}.test.ts`),
-      'test/control/people/**/*.test.ts',
-      'test/money/ledger/walk-ledger.test.ts',
+      'test/control/people/advance-erasures.test.ts',
     ],
     provide: { stepForms: false, archives: true },
   },

@@ -3,11 +3,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { inSnapshot } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { findRecordsById, recordOf } from '../../../src/money/records/find-records.sql.ts';
-import {
-  type ReadRecord,
-  type RecordsRead,
-  readRecords,
-} from '../../../src/money/records/read-records.sql.ts';
+import type { ReadRecord, RecordsRead } from '../../../src/money/records/read-record.ts';
+import { readRecords } from '../../../src/money/records/read-records.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { moveInTime } from '../../support/months.ts';
