@@ -2,7 +2,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { inSnapshot } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { findRecordsById, recordOf } from '../../../src/money/records/find-records.sql.ts';
+import { recordOf } from '../../../src/money/records/find-records.sql.ts';
+import { findRecordsById } from '../../../src/money/records/find-records.ts';
 import type { ReadRecord, RecordsRead } from '../../../src/money/records/read-record.ts';
 import { readRecords } from '../../../src/money/records/read-records.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
