@@ -47,6 +47,19 @@ create trigger append_only before truncate on usage_records
 create trigger only_archived after delete on usage_records referencing old table as gone
   for each statement execute function refuse_unarchived();
 
+-- A version of the service from before the archive would charge archived ids again, so its charges are refused.
+create function refuse_older_version() returns trigger language plpgsql as $$
+begin
+  if current_setting('boxoffice.knows_archive', true) is distinct from 'on'
+     and exists (select from record_chunks) then
+    raise exception 'usage records are archived: this version of the service would charge them again'
+      using errcode = 'restrict_violation';
+  end if;
+  return null;
+end $$;
+create trigger archive_known before insert on usage_records
+  for each statement execute function refuse_older_version();
+
 -- The role of the service has no right to delete usage records, except by this function. Returns how many it deleted.
 create function delete_archived_records(tenant bigint, archived text[]) returns bigint
 language plpgsql security definer set enable_seqscan = off as $$
@@ -62,4 +75,46 @@ end $$;
 do $$
 begin
   execute format('alter function delete_archived_records set search_path = %I, pg_temp', current_schema());
+end $$;
+
+-- Where tables are distributed, they have no triggers, so the role of the service is kept from deleting chunks by its rights. What each table
+-- lets it do has a function of its own, for the next table to change.
+create function rights_on_table(given oid) returns text language sql stable as $$
+  select case
+    when c.relname = 'migrations' then 'SELECT'
+    when c.relname in ('tenant_status_changes', 'postings', 'usage_records', 'rate_cards', 'moderation_events',
+                       'audit_entries', 'corrections')
+      or exists (select from pg_trigger where tgrelid = c.oid and tgname = 'append_only')
+      then 'SELECT,INSERT'
+    when c.relname = 'events' then 'SELECT,INSERT,DELETE'
+    when c.relname in ('tenants', 'accounts', 'payments', 'refunds', 'disputes', 'fraud_warnings', 'grants', 'record_chunks')
+      then 'SELECT,INSERT,UPDATE'
+    else 'SELECT,INSERT,UPDATE,DELETE' end
+    from pg_class c where c.oid = given
+$$;
+create or replace function grant_table_rights(application name) returns void language plpgsql as $$
+declare
+  every constant text[] := '{SELECT,INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}';
+  each record;
+begin
+  if pg_has_role(application, current_user, 'member') then
+    raise exception 'role % is the owner, a member of it, or a superuser', application;
+  end if;
+  execute format('grant usage on schema %I to %I', current_schema(), application);
+  for each in
+    select t.name, t.rights
+      from (select c.oid, c.relname as name, string_to_array(rights_on_table(c.oid), ',') as rights
+              from pg_class c
+             where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')) t
+     where exists (select from unnest(every) as u (one)
+                    where has_table_privilege(application, t.oid, one) <> (one = any (t.rights)))
+     order by t.name
+  loop
+    execute format('revoke all on table %I from %I', each.name, application);
+    execute format('grant %s on table %I to %I', array_to_string(each.rights, ', '), each.name, application);
+    if exists (select from unnest(every) as u (one)
+                where has_table_privilege(application, format('%I', each.name), one) <> (one = any (each.rights))) then
+      raise exception 'role % has rights on % by another role', application, each.name;
+    end if;
+  end loop;
 end $$;

@@ -170,7 +170,7 @@ async function charge(
 interface InArchive {
   /** Those to charge now. */
   readonly accounts: readonly Account[];
-  /** Of tenants that repeat archived ids, their stored records. */
+  /** The stored records of tenants that repeat archived ids. */
   readonly archived: ReadonlyMap<TenantId, Known & {}>;
 }
 

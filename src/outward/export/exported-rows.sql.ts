@@ -217,6 +217,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   rate_cards: 'of the deployment',
   budget_alerts: 'counters of a day',
   rate_limits: 'counters that end within an hour',
+  record_chunks: 'archived records, which the lines of usage_records have',
   room_lapses: 'when to look at a room next',
   session_cursors: 'how far usage is assigned to sessions',
   signing_keys: 'of the deployment',

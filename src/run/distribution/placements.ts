@@ -11,6 +11,7 @@ const DISTRIBUTED = [
   'accounts',
   'postings',
   'usage_records',
+  'record_chunks',
   'usage_conflicts',
   'usage_deltas',
   'known_id_runs',

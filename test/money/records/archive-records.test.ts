@@ -7,6 +7,7 @@ import { findInPostings } from '../../../src/money/records/chunks/read-chunks.ts
 import { manyRecords, report, setExempt } from '../../doors/rest/ledger-routes.ts';
 import { expectAppendOnly } from '../../support/append-only.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
+import { runsStepForms, testOneServer } from '../../support/step-forms.ts';
 import { idOf } from '../../support/tenants.ts';
 
 const app = useService();
@@ -56,6 +57,23 @@ async function rowsOf(tenant: TestTenant): Promise<ChargedRecord[]> {
   );
   return rows;
 }
+
+testOneServer('a version that does not know the archive may charge until there is one', async () => {
+  const [tenant, other] = [await app.paidTenant(), await app.paidTenant()];
+  await report(app, tenant, manyRecords(1));
+  const copyAs = (to: TestTenant, id: string) =>
+    db().query(
+      `insert into usage_records select ($1::bigint) as tenant_id, posting_seq, egress_bytes, ingress_bytes, amount, seconds,
+              line, role, tier, capped, $2 as id, room, participant from usage_records where tenant_id = $3`,
+      [idOf(to), id, idOf(tenant)],
+    );
+  await copyAs(other, 'before');
+  await archive();
+  await report(app, tenant, manyRecords(1));
+  await expect(copyAs(other, 'after')).rejects.toThrow(
+    'usage records are archived: this version of the service would charge them again',
+  );
+});
 
 test('charged and unbilled records of any posting move, and their rows go', async () => {
   const tenant = await app.paidTenant();
@@ -136,13 +154,11 @@ test('neither a chunk nor a row that no chunk has can be deleted', async () => {
   ]) {
     await expectAppendOnly(app.database, 'usage_records', change);
   }
-  for (const change of [
-    `delete from record_chunks ${own}`,
-    'truncate record_chunks',
-    `update record_chunks set records = 1 ${own}`,
-    `update record_chunks set last_seq = 1 ${own}`,
-    `update record_chunks set first_seq = 1 ${own}`,
-  ]) {
-    await expectAppendOnly(app.database, 'record_chunks', change);
+  await expectAppendOnly(app.database, 'record_chunks', `delete from record_chunks ${own}`);
+  await expectAppendOnly(app.database, 'record_chunks', 'truncate record_chunks');
+  // Distributed tables have no triggers.
+  if (runsStepForms()) return;
+  for (const change of ['records = 1', 'last_seq = 1', 'first_seq = 1', 'number = 2']) {
+    await expectAppendOnly(app.database, 'record_chunks', `update record_chunks set ${change} ${own}`);
   }
 });
