@@ -23,6 +23,8 @@ export interface ChildOptions {
   readonly port?: number;
   /** Deliveries to webhooks take as long as in production. */
   readonly hasUsualWebhooks?: boolean;
+  /** Archives records as soon as they are charged. */
+  readonly archives?: boolean;
 }
 
 /** On the database of the calling test file. A service that still runs after a test is killed. */
@@ -57,6 +59,7 @@ export function useChildService(
         database.url,
         String(options.port ?? ''),
         options.hasUsualWebhooks ? 'usual' : 'fast',
+        options.archives ? 'archive' : 'keep',
       ];
       const child = spawn(process.execPath, [script, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
       const [line] = await once(createInterface(child.stdout!), 'line');
