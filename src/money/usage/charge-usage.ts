@@ -21,11 +21,12 @@ import type { LedgerMetrics } from '../ledger/ledger-metrics.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
-import { findArchivedRepeats, findArchiveSuspects } from '../records/archived-repeats.ts';
+import { findArchivedRepeats, findArchiveSuspects, type Suspects } from '../records/archived-repeats.ts';
 import { NAMED_IDS_MAX } from '../records/charged-record.ts';
 import { copyRecords, KnownIdError } from '../records/copy-records.sql.ts';
 import { Buffers } from '../records/copy-rows.ts';
 import type { KnownIdDeps } from '../records/known-ids/find-suspects.ts';
+import { DamagedPageError } from '../records/known-ids/page.ts';
 import { findKnown, findTenantsOfKnown, type TenantIds } from '../records/known-records.sql.ts';
 import type { UsageRecords } from '../records/usage-records.ts';
 import { requestTopUpIfBelow } from '../top-ups/request-top-up.ts';
@@ -91,7 +92,7 @@ export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): 
   return charge(deps, batches, CURRENT_RULE, {
     settings: SHARED_SETTINGS,
     lock: lockAndReadFree(tenants),
-    isShared: true,
+    isShared: tenants.length > 1,
   });
 }
 
@@ -109,7 +110,7 @@ export function chargeTenant(
 interface Charging {
   readonly settings: Statement;
   readonly lock: ReturnType<typeof lockAndReadFree>;
-  /** Others wait for the same transaction. */
+  /** Batches of several tenants wait for it. */
   readonly isShared: boolean;
 }
 
@@ -170,13 +171,13 @@ async function charge(
 interface InArchive {
   /** Those to charge now. */
   readonly accounts: readonly Account[];
-  /** The stored records of tenants that repeat archived ids. */
+  /** The stored records that are repeated, by tenant. */
   readonly archived: ReadonlyMap<TenantId, Known & {}>;
 }
 
 /**
  * Finds archived records that the batches repeat. Reading them takes milliseconds, so a tenant with any is left out of a transaction
- * that it shares with others: its batches are charged afterwards, alone.
+ * that it shares with others: its batches are charged afterwards, alone. So is one whose known ids are damaged, and fails alone.
  */
 async function lookIntoArchive(
   deps: ChargeDeps,
@@ -188,19 +189,33 @@ async function lookIntoArchive(
   const archived = new Map<TenantId, Known & {}>();
   const accounts: Account[] = [];
   for (const account of locked) {
-    const { tenant, archivedSeq } = account;
-    const suspects = new Map<string, readonly number[]>();
-    const own = archivedSeq === 0n ? [] : batches.filter((batch) => batch.tenant === tenant);
-    for (const { records } of own) {
-      for (const [id, chunks] of await findArchiveSuspects(deps, tx, account, records))
-        suspects.set(id, chunks);
-    }
-    if (isShared && suspects.size > 0) continue;
+    const suspects = await findAllSuspects(deps, tx, account, batches).catch((error: unknown) => {
+      if (isShared && error instanceof DamagedPageError) return undefined;
+      throw error;
+    });
+    if (isShared && suspects?.size !== 0) continue;
     accounts.push(account);
-    const found = await findArchivedRepeats(tx, tenant, suspects);
-    if (found.size > 0) archived.set(tenant, found);
+    const found = await findArchivedRepeats(tx, account.tenant, suspects!);
+    if (found.size > 0) archived.set(account.tenant, found);
   }
   return { accounts, archived };
+}
+
+/** Those of the account in all batches. */
+async function findAllSuspects(
+  deps: KnownIdDeps,
+  tx: Tx,
+  account: Account,
+  batches: readonly Batch[],
+): Promise<Suspects> {
+  const suspects = new Map<string, readonly number[]>();
+  if (account.archivedSeq === 0n) return suspects;
+  for (const { tenant, records } of batches) {
+    if (tenant !== account.tenant) continue;
+    for (const [id, chunks] of await findArchiveSuspects(deps, tx, account, records))
+      suspects.set(id, chunks);
+  }
+  return suspects;
 }
 
 function idsOf(batches: readonly Batch[]): TenantIds {
