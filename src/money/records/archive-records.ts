@@ -95,7 +95,7 @@ async function archiveTenant(
 
 /** What is in the archive now and was not before. */
 interface Moved {
-  /** Hashes of the ids. */
+  /** Those of the ids. */
   readonly hashes: Float64Array;
   /** The last archived posting before, and now. */
   readonly fromSeq: bigint;

@@ -29,7 +29,7 @@ type Fields = Record<string, unknown>;
 interface Reporter {
   readonly tenant: TenantId;
   readonly key: string;
-  /** Of all batches of new records. */
+  /** The new records of all batches. */
   readonly sent: Fields[];
   /** Those of them that were answered. */
   readonly confirmed: Fields[];
@@ -122,5 +122,6 @@ it('a process killed while archiving charges each id once and loses no record', 
     expect(rows[0]!.balance).toBe(-all.reduce((sum, { amount }) => sum + amount, 0n));
   }
   expect(counts.repeated).toBeGreaterThan(0);
-  if (process.env.ROUNDS) console.info({ rounds: ROUNDS, ...counts, sent: reporters.map(({ sent }) => sent.length) });
+  if (process.env.ROUNDS)
+    console.info({ rounds: ROUNDS, ...counts, sent: reporters.map(({ sent }) => sent.length) });
 });
