@@ -12,6 +12,7 @@ import {
   type ProviderEventMetrics,
   providerEventMetrics,
 } from '../money/provider-events/provider-event-metrics.ts';
+import { type ArchiveMetrics, archiveMetrics } from '../money/records/archive-metrics.ts';
 import { type TopUpMetrics, topUpMetrics } from '../money/top-ups/top-up-metrics.ts';
 import { type UsageMetrics, usageMetrics } from '../money/usage/usage-metrics.ts';
 import { type DriftMetrics, driftMetrics } from '../money/verification/drift-metrics.ts';
@@ -20,6 +21,7 @@ import { type WebhookMetrics, webhookMetrics } from '../outward/webhooks/webhook
 
 export type Metrics = BaseMetrics &
   UsageMetrics &
+  ArchiveMetrics &
   LedgerMetrics &
   DriftMetrics &
   TopUpMetrics &
@@ -41,6 +43,7 @@ export function makeMetrics(): Metrics {
   return Object.assign(
     metrics,
     usageMetrics(registry),
+    archiveMetrics(registry),
     ledgerMetrics(registry),
     driftMetrics(registry),
     topUpMetrics(registry),

@@ -38,6 +38,7 @@ import { measureParkedEvents } from '../money/parked/measure-parked-events.ts';
 import type { Provider } from '../money/payments/provider.ts';
 import { watchRates } from '../money/pricing/watch-rates.ts';
 import { EventSweeper } from '../money/provider-events/event-sweeper.ts';
+import { measureArchive } from '../money/records/archive-metrics.ts';
 import { archivingRecords } from '../money/records/archive-records.ts';
 import { tellingStatements } from '../money/statements/tell-statements.ts';
 import { foldUsage } from '../money/usage/fold-usage.ts';
@@ -136,6 +137,7 @@ function jobsOf(
     { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'measuring sessions', everySeconds: 15, turn: () => measureSessions(deps) },
+    { name: 'measuring the archive', everySeconds: 60, turn: () => measureArchive(deps) },
     { name: 'measuring webhooks', everySeconds: 15, turn: () => measureWebhooks(deps) },
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
     { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },

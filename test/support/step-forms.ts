@@ -11,6 +11,8 @@ const ANSWERS = `
   grant usage on schema answers to public;
   create table answers.pg_dist_partition as select 'tenant_places'::regclass as logicalrelid;
   create table answers.pg_dist_placement as select 1::bigint as shardid, 1 as groupid;
+  create view answers.citus_shards as
+    select oid::regclass as table_name, pg_total_relation_size(oid) as shard_size from pg_class where relkind = 'r';
   create view answers.citus_stat_activity as select * from pg_stat_activity;
   grant select on all tables in schema answers to public;
   create function answers.get_shard_id_for_distribution_column(text, bigint) returns bigint

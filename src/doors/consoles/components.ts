@@ -21,7 +21,7 @@ export function exact(micros: bigint): string {
 }
 
 /** With a comma before each three digits of the whole number. */
-function grouped(text: string): string {
+export function grouped(text: string): string {
   return text.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
 }
 

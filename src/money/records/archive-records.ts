@@ -12,6 +12,7 @@ import type { BaseDeps } from '../../base/deps.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
+import type { ArchiveMetrics } from './archive-metrics.ts';
 import type { ChargedRecord } from './charged-record.ts';
 import { type ChunkPosting, packChunk } from './chunks/chunk.ts';
 import {
@@ -44,6 +45,7 @@ const JOB = 'archiving usage records';
 
 export interface ArchiveDeps extends Pick<BaseDeps, 'db' | 'log'> {
   readonly knownFilters: KnownFilters;
+  readonly metrics: Pick<ArchiveMetrics, 'archivedRecords' | 'archiveDuration'>;
   readonly config: { readonly archiveAfterSeconds: number | undefined };
 }
 
@@ -75,12 +77,14 @@ export async function archiveRecords(
 
 /** One chunk, and the rows of one: then it is the next tenant's turn. */
 async function archiveTenant(
-  { db, knownFilters }: ArchiveDeps,
+  { db, knownFilters, metrics }: ArchiveDeps,
   tenant: TenantId,
   seconds: number,
 ): Promise<void> {
+  const stop = metrics.archiveDuration.startTimer();
   const moved = await inTransaction(db, (tx) => archiveNext(tx, tenant, seconds));
   if (moved) {
+    metrics.archivedRecords.inc(moved.hashes.length);
     knownFilters.add(tenant, moved.hashes, moved.fromSeq, moved.lastSeq);
     if (moved.mustMerge) await mergeRuns(db, tenant);
   }
@@ -91,6 +95,7 @@ async function archiveTenant(
     await deleteRows(db, tenant, ids.slice(at, at + ROWS_AT_ONCE));
   }
   await noteWithoutRows(db, tenant, chunk);
+  stop();
 }
 
 /** What is in the archive now and was not before. */

@@ -12,7 +12,7 @@ export type ArchivablePosting = RecordsPlace & ChunkPosting;
 
 const POSTINGS_AT_ONCE = 1_000;
 
-const OF_USAGE = `kind in ('usage', 'unbilled')`;
+export const OF_USAGE = `kind in ('usage', 'unbilled')`;
 
 const olderThan = (parameter: string) => `clock_timestamp() - make_interval(secs => ${parameter})`;
 

@@ -53,6 +53,8 @@ describe('the overview', () => {
       'ready',
       'Parked payments',
       'Differences from the provider',
+      'Where usage records are',
+      'outside of the archive is 0 hours old',
       'Listeners',
       'up to date',
     ]) {

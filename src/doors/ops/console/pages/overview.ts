@@ -2,7 +2,7 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { getOverview, type Overview } from '../../../../access/operators/get-overview.ts';
 import { type Answer, page } from '../../../consoles/answer.ts';
-import { badge, dollars, timeOf } from '../../../consoles/components.ts';
+import { badge, dollars, grouped, timeOf } from '../../../consoles/components.ts';
 import { table } from '../../../consoles/table.ts';
 import type { LoggedInCall } from '../route.ts';
 
@@ -13,7 +13,7 @@ const OLD_COMPARISON_SECONDS = 7_500;
 
 export async function showOverview({ deps, door }: LoggedInCall): Promise<Answer> {
   const fault = await door.findFault();
-  const { tenants, parked, drift, lags, card, signing } = await getOverview(deps.db);
+  const { tenants, parked, drift, archive, lags, card, signing } = await getOverview(deps.db);
   const all = tenants.reduce((sum, each) => sum + each.tenants, 0n);
   const body = html`<h1>Overview</h1>
 <div class="cards">
@@ -36,6 +36,8 @@ ${table(
   ]),
   { numbers: ['Tenants', 'Sum of balances'] },
 )}
+<h2>Usage records</h2>
+${renderArchive(archive)}
 <h2>Listeners</h2>
 ${renderLags(lags)}
 <p class="hint">${card && html`Rate card ${card.version} prices since ${timeOf(card.effectiveAt)}. `}${
@@ -50,6 +52,28 @@ function describeDrift(drift: Overview['drift']): string {
   const minutes = Math.floor(drift.ageSeconds / 60);
   const isOld = drift.ageSeconds > OLD_COMPARISON_SECONDS;
   return `Compared ${minutes} minutes ago.${isOld ? ' No comparison has succeeded since.' : ''}`;
+}
+
+function renderArchive({
+  rows,
+  archived,
+  rowBytes,
+  archivedBytes,
+  oldestSeconds,
+}: Overview['archive']): Html {
+  const cellsOf = (store: string, records: number | null, bytes: number) => [
+    store,
+    records === null ? 'not counted' : grouped(`${records}`),
+    grouped(`${Math.ceil(bytes / 2 ** 20)}`),
+    records ? Math.round(bytes / records) : '–',
+  ];
+  return html`${table(
+    'Where usage records are',
+    ['Store', 'Records', 'MB', 'Bytes a record'],
+    [cellsOf('rows, about', rows, rowBytes), cellsOf('archive', archived, archivedBytes)],
+    { numbers: ['Records', 'MB', 'Bytes a record'] },
+  )}
+<p class="hint">The oldest record outside of the archive is ${Math.floor(oldestSeconds / 3600)} hours old.</p>`;
 }
 
 function renderLags(lags: Overview['lags']): Html {
