@@ -4,6 +4,7 @@ import pino from 'pino';
 import { expect, it } from 'vitest';
 import { withSnapshot } from '../../../src/base/db/snapshot.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { makeMetrics } from '../../../src/doors/metrics.ts';
 import { archiveRecords } from '../../../src/money/records/archive-records.ts';
 import { KnownFilters } from '../../../src/money/records/known-ids/known-filters.ts';
 import type { ReadRecord } from '../../../src/money/records/read-record.ts';
@@ -96,7 +97,8 @@ it('a process killed while archiving charges each id once and loses no record', 
 
   const knownFilters = new KnownFilters({ bytesMax: 0 });
   const config = { archiveAfterSeconds: 0 };
-  await archiveRecords({ db: database.pool, log: pino({ level: 'silent' }), knownFilters, config });
+  const log = pino({ level: 'silent' });
+  await archiveRecords({ db: database.pool, log, metrics: makeMetrics(), knownFilters, config });
   expect(await countRows('usage_records')).toBe(0);
   expect(await countRows('record_chunks where has_rows')).toBe(0);
   const { differences } = await findDifferences(database.pool, { at: () => {} });
