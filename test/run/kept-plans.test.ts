@@ -25,7 +25,7 @@ const QUEUES =
   find-ms-to-next-check find-open-event find-tenants-with-unnumbered list-open-events take-usage-deltas take-waiting-conflicts`);
 /** These are about all tenants: jobs, and lists of operators. */
 const OF_ALL_TENANTS =
-  words(`compare-alerts count-tenants delete-ended-windows find-behind-all-accounts find-oldest-unassigned
+  words(`compare-alerts count-tenants delete-ended-windows find-archived find-behind-all-accounts find-oldest-unassigned
   find-tenants-to-archive find-tenants-with-webhooks list-attempts-tenant-state list-conflict-tenants list-fraud-warnings list-lags list-mails
   list-verifications measure-webhooks sum-revenue`);
 
