@@ -47,7 +47,10 @@ create trigger append_only before truncate on usage_records
 create trigger only_archived after delete on usage_records referencing old table as gone
   for each statement execute function refuse_unarchived();
 
--- A version of the service from before the archive would charge archived ids again, so its charges are refused.
+-- A process of a version from before the archive does not set it. Nothing is archived while one lives.
+alter table processes add column reads_archive boolean not null default false;
+
+-- Such a process would charge archived ids again, so its charges are refused.
 create function refuse_older_version() returns trigger language plpgsql as $$
 begin
   if current_setting('boxoffice.knows_archive', true) is distinct from 'on'

@@ -2,7 +2,20 @@
 import type { Db } from '../db/pool.ts';
 
 export async function insertProcess(db: Db, id: string): Promise<void> {
-  await db.query({ name: 'insert-process', text: 'insert into processes (id) values ($1)', values: [id] });
+  await db.query({
+    name: 'insert-process',
+    text: 'insert into processes (id, reads_archive) values ($1, true)',
+    values: [id],
+  });
+}
+
+/** Whether a process lives whose version does not read the archive of usage records. */
+export async function hasProcessWithoutArchive(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ found: boolean }>({
+    name: 'has-process-without-archive',
+    text: 'select exists (select from processes where gone_at is null and not reads_archive) as found',
+  });
+  return rows[0]!.found;
 }
 
 /** Note that it lives. Returns false if it is gone for the others. */

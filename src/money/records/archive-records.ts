@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { BaseDeps } from '../../base/deps.ts';
+import { hasProcessWithoutArchive } from '../../base/processes/processes.sql.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
@@ -61,7 +62,8 @@ export async function archiveRecords(
   turns = new TenantTurns(deps.log, JOB),
 ): Promise<void> {
   const { archiveAfterSeconds: seconds } = deps.config;
-  if (seconds === undefined) return;
+  // While versions change, some processes may be older.
+  if (seconds === undefined || (await hasProcessWithoutArchive(deps.db))) return;
   let tenants: readonly TenantId[];
   do {
     tenants = await findTenantsToArchive(deps.db, seconds * WAIT_FACTOR, TENANTS_AT_ONCE, turns.leftOut());

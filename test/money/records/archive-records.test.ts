@@ -162,3 +162,14 @@ test('neither a chunk nor a row that no chunk has can be deleted', async () => {
     await expectAppendOnly(app.database, 'record_chunks', `update record_chunks set ${change} ${own}`);
   }
 });
+
+test('nothing moves while a process lives that does not read the archive', async () => {
+  const tenant = await app.paidTenant();
+  await report(app, tenant, manyRecords(5));
+  await db().query(`insert into processes (id) values ('pr_older')`);
+  await archive();
+  expect(await chunksOf(tenant)).toEqual([]);
+  await db().query(`update processes set gone_at = now() where id = 'pr_older'`);
+  await archive();
+  expect(await chunksOf(tenant)).toHaveLength(1);
+});
