@@ -4,7 +4,9 @@
  * they are charged.
  */
 import { flushCompileCache } from 'node:module';
+import { setTimeout as wait } from 'node:timers/promises';
 import pino from 'pino';
+import { archiveRecords } from '../../src/money/records/archive-records.ts';
 import { startService } from '../../src/run/service.ts';
 import { bareConfig, smtpConfig } from './bare-config.ts';
 import { FAST_WEBHOOKS } from './receiver.ts';
@@ -20,3 +22,8 @@ const service = await startService(
 // A killed process would not write its compile cache.
 flushCompileCache();
 process.stdout.write(`${JSON.stringify({ port: service.port, grpcPort: service.grpcPort })}\n`);
+// The job would begin after most tests have killed the process.
+while (archiveAfterSeconds !== undefined) {
+  await archiveRecords({ ...service.deps, config: { archiveAfterSeconds } });
+  await wait(5);
+}

@@ -81,18 +81,29 @@ async function countRows(table: string): Promise<number> {
   return Number(rows[0]!.count);
 }
 
+async function countArchived(): Promise<number> {
+  const { rows } = await database.pool.query<{ sum: bigint | null }>(
+    'select sum(records) from record_chunks',
+  );
+  return Number(rows[0]!.sum);
+}
+
 it('a process killed while archiving charges each id once and loses no record', {
   timeout: 60_000 + ROUNDS * 5_000,
 }, async () => {
   const reporters = [await makeReporter(), await makeReporter()];
-  const counts = { repeated: 0, leftRows: 0 };
+  const counts = { repeated: 0, growing: 0, leftRows: 0 };
+  let records = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     await service.start();
     const lanes = Array.from({ length: LANES }, (_, at) =>
       sendBatches(reporters[at % reporters.length]!, counts),
     );
-    await Promise.all([...lanes, wait(50 + below(800)).then(service.kill)]);
+    await Promise.all([...lanes, wait(50 + below(500)).then(service.kill)]);
     if ((await countRows('record_chunks where has_rows')) > 0) counts.leftRows += 1;
+    const archived = await countArchived();
+    if (archived > records) counts.growing += 1;
+    records = archived;
   }
 
   const knownFilters = new KnownFilters({ bytesMax: 0 });
@@ -124,6 +135,7 @@ it('a process killed while archiving charges each id once and loses no record', 
     expect(rows[0]!.balance).toBe(-all.reduce((sum, { amount }) => sum + amount, 0n));
   }
   expect(counts.repeated).toBeGreaterThan(0);
+  expect(counts.growing).toBeGreaterThan(ROUNDS / 4);
   if (process.env.ROUNDS)
     console.info({ rounds: ROUNDS, ...counts, sent: reporters.map(({ sent }) => sent.length) });
 });

@@ -1,0 +1,170 @@
+/** What may happen while records move into the archive. */
+import { expect, test, vi } from 'vitest';
+import { withSnapshot } from '../../../src/base/db/snapshot.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { requestErasure } from '../../../src/control/people/request-erasure.ts';
+import { type ArchiveDeps, archiveRecords } from '../../../src/money/records/archive-records.ts';
+import { KnownFilters } from '../../../src/money/records/known-ids/known-filters.ts';
+import { readRecords } from '../../../src/money/records/read-records.ts';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
+import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
+import { findDifferences } from '../../../src/money/verification/find-differences.ts';
+import { eraseAll } from '../../control/people/support.ts';
+import { type Holder, openHolder } from '../../support/holder.ts';
+import { countLockWaiters } from '../../support/lock-waiters.ts';
+import { useService } from '../../support/service.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
+
+const app = useService();
+const db = () => app.service.deps.db;
+
+/** Another process, whose filters are its own. */
+function anotherProcess() {
+  return { ...app.service.deps, knownFilters: new KnownFilters({ bytesMax: 64e6 }) };
+}
+
+const NEVER = { archiveAfterSeconds: undefined };
+
+const archive = (config: ArchiveDeps['config'] = { archiveAfterSeconds: 0 }, deps = anotherProcess()) =>
+  archiveRecords({ ...deps, config });
+
+const newTenant = async () => idOf(await app.paidTenant());
+
+function recordsFrom(first: number, count: number, participant = 'ann'): UsageRecords {
+  const one = {
+    room: 'stage',
+    participant,
+    role: 'host',
+    tier: 'hd',
+    seconds: 60,
+    ingressBytes: 1n,
+  } as const;
+  return UsageRecords.from(
+    Array.from({ length: count }, (_, at) => ({ ...one, id: `r-${first + at}`, egressBytes: 1n << 30n })),
+  );
+}
+
+async function charge(tenant: TenantId, records: UsageRecords, deps = anotherProcess()) {
+  const [outcome] = (await chargeTenant(deps, tenant, [{ tenant, records }])).values();
+  return outcome!;
+}
+
+async function readAll(tenant: TenantId) {
+  return withSnapshot(db(), async (snapshot) => {
+    const all = [];
+    for await (const records of readRecords(snapshot, { tenant })) all.push(...records);
+    return all;
+  });
+}
+
+async function chunksOf(tenant: TenantId): Promise<number> {
+  const { rows } = await db().query<{ sum: bigint | null }>(
+    'select sum(records) from record_chunks where tenant_id = $1',
+    [tenant],
+  );
+  return Number(rows[0]!.sum);
+}
+
+const waitForWaiters = (count: number) =>
+  vi.waitFor(async () => expect(await countLockWaiters(db())).toBe(count), { interval: 5 });
+
+const lockAccountBy = ({ query }: Holder, tenant: TenantId) =>
+  query('select from accounts where tenant_id = $1 for no key update', [tenant]);
+
+test('two processes archive while a third charges new records and repeats', async () => {
+  const tenant = await newTenant();
+  const charging = anotherProcess();
+  const archivers = [anotherProcess(), anotherProcess()];
+  let isCharging = true;
+  const archiving = archivers.map(async (deps) => {
+    while (isCharging) await archive(undefined, deps);
+  });
+  for (let from = 0; from < 3_000; from += 75) {
+    const repeated = from === 0 ? 0 : 25;
+    expect(await charge(tenant, recordsFrom(from - repeated, 75 + repeated), charging)).toMatchObject({
+      charged: 75,
+      duplicates: repeated,
+    });
+  }
+  isCharging = false;
+  await Promise.all(archiving);
+  await archive();
+  expect(await charge(tenant, recordsFrom(0, 3_000), charging)).toMatchObject({
+    charged: 0,
+    duplicates: 3_000,
+  });
+  const all = await readAll(tenant);
+  expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 3_000 }, (_, at) => `r-${at}`));
+  expect((await findDifferences(db(), { at: () => {} })).differences).toEqual([]);
+});
+
+test('an account that is locked for seconds holds back neither charges nor the archiving of others', async () => {
+  const [locked, other] = [await newTenant(), await newTenant()];
+  for (const tenant of [locked, other]) await charge(tenant, recordsFrom(0, 100));
+  const holder = await openHolder(db());
+  await lockAccountBy(holder, locked);
+  const archiving = archive();
+  await waitForWaiters(1);
+  expect(await charge(other, recordsFrom(50, 100))).toMatchObject({ charged: 50, duplicates: 50 });
+  await archiving;
+  expect(await chunksOf(other)).toBe(150);
+  expect(await chunksOf(locked)).toBe(0);
+  await holder.release();
+  await archive();
+  expect(await chunksOf(locked)).toBe(100);
+});
+
+test('a name that is erased while its records are packed does not survive in the chunk', async () => {
+  const tenant = await newTenant();
+  await charge(tenant, recordsFrom(0, 300));
+  const holder = await openHolder(db());
+  await lockAccountBy(holder, tenant);
+  // The chunk is packed, with the name.
+  const archiving = archive();
+  await waitForWaiters(1);
+  await inTransaction(db(), (tx) => requestErasure(tx, OPERATOR, tenant, 'ann'));
+  const erasing = eraseAll(app.service.deps);
+  await waitForWaiters(2);
+  await holder.release();
+  await Promise.all([archiving, erasing]);
+  await eraseAll(app.service.deps);
+  expect(await chunksOf(tenant)).toBe(300);
+  expect(new Set((await readAll(tenant)).map(({ participant }) => participant))).toEqual(
+    new Set(['(erased)']),
+  );
+});
+
+test('records that are packed while a name is erased are without it', async () => {
+  const tenant = await newTenant();
+  await charge(tenant, recordsFrom(0, 300));
+  await inTransaction(db(), (tx) => requestErasure(tx, OPERATOR, tenant, 'ann'));
+  const holder = await openHolder(db());
+  await holder.query('select from usage_records where tenant_id = $1 for update', [tenant]);
+  const erasing = eraseAll(app.service.deps);
+  await waitForWaiters(1);
+  const archiving = archive();
+  await waitForWaiters(2);
+  await holder.release();
+  await Promise.all([archiving, erasing]);
+  await eraseAll(app.service.deps);
+  expect(await chunksOf(tenant)).toBe(300);
+  expect(new Set((await readAll(tenant)).map(({ participant }) => participant))).toEqual(
+    new Set(['(erased)']),
+  );
+});
+
+test('a setting that changes to never and back loses nothing', async () => {
+  const tenant = await newTenant();
+  await charge(tenant, recordsFrom(0, 100));
+  await archive();
+  expect(await charge(tenant, recordsFrom(50, 100))).toMatchObject({ charged: 50, duplicates: 50 });
+  await archive(NEVER);
+  await archive({ archiveAfterSeconds: 400 * 86_400 });
+  expect(await chunksOf(tenant)).toBe(100);
+  expect(await charge(tenant, recordsFrom(0, 200))).toMatchObject({ charged: 50, duplicates: 150 });
+  await archive();
+  expect(await chunksOf(tenant)).toBe(200);
+  expect(await charge(tenant, recordsFrom(0, 200))).toMatchObject({ charged: 0, duplicates: 200 });
+  expect(await readAll(tenant)).toHaveLength(200);
+});
