@@ -4,6 +4,7 @@ import { withSnapshot } from '../../base/db/snapshot.ts';
 import type { Provider } from '../payments/provider.ts';
 import { compareAlerts } from './compare-alerts.sql.ts';
 import { compareGrantEnds } from './compare-grant-ends.ts';
+import { compareKnownIds } from './compare-known-ids.ts';
 import { compareRecords, note } from './compare-records.ts';
 import { compareRolledUp } from './compare-sums.sql.ts';
 import { FIRST_CARRY } from './recompute-rules.ts';
@@ -22,7 +23,7 @@ import {
   measureLedger,
 } from './verify.sql.ts';
 
-/** The comparisons, most of them one statement each. */
+/** The comparisons, most of them one statement each. Those of records come after them. */
 const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> = {
   balances: compareBalances,
   chains: compareChains,
@@ -35,6 +36,7 @@ const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> =
   statuses: compareStatuses,
   'sums of usage': compareRolledUp,
   alerts: compareAlerts,
+  'known ids': compareKnownIds,
 };
 
 export interface Findings {

@@ -1,11 +1,14 @@
 /** Damage in the archive is named, stops only what needs the damaged bytes, and never leads to a wrong charge. */
 import pino from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { withSnapshot } from '../../../src/base/db/snapshot.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { archiveRecords } from '../../../src/money/records/archive-records.ts';
 import { KnownFilters } from '../../../src/money/records/known-ids/known-filters.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
-import { ChargeQueue } from '../../../src/money/usage/charge-queue.ts';
+import type { Batch } from '../../../src/money/usage/bill.ts';
+import { ChargeQueue, DISTRIBUTED_LIMITS } from '../../../src/money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { findDifferences } from '../../../src/money/verification/find-differences.ts';
 import { readRecordLines } from '../../../src/outward/export/record-lines.ts';
@@ -125,10 +128,11 @@ describe('a damaged page of known ids', () => {
         } as never,
       ]),
     });
-    const queue = new ChargeQueue({
-      free: (batches) => chargeFreeBatches(deps, batches),
-      tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
-    });
+    const charging = {
+      free: (batches: readonly Batch[]) => chargeFreeBatches(deps, batches),
+      tenant: (tenant: TenantId, batches: readonly Batch[]) => chargeTenant(deps, tenant, batches),
+    };
+    const queue = new ChargeQueue(charging, isDistributed() ? DISTRIBUTED_LIMITS : {});
     // The first goes alone, the others go together.
     const begun = queue.charge(batchOf(await app.paidTenant()));
     const damaged = queue.charge(batchOf(archived.tenant));
@@ -138,5 +142,38 @@ describe('a damaged page of known ids', () => {
     expect(await begun).toMatchObject({ charged: 1 });
     expect(await balanceOf(archived)).toBe(balance);
     expect((await lookUp(archived, archived.rows)).status).toBe(200);
+  });
+});
+
+describe('verification names the chunks of which', () => {
+  const differencesOf = async ({ tenant }: Archived) =>
+    (await findDifferences(db(), { at: () => {} })).differences.filter(
+      (each) => each.tenant === idOf(tenant),
+    );
+
+  test('known ids are damaged', async () => {
+    const archived = await makeArchived();
+    expect(await differencesOf(archived)).toEqual([]);
+    await flip('known_id_pages', 'page', archived.tenant, 'true');
+    expect(await differencesOf(archived)).toMatchObject(
+      [1, 2].map((number) => ({
+        what: `known ids of chunk ${number}`,
+        found: expect.stringContaining(`known ids of tenant ${archived.tenant.id}`),
+      })),
+    );
+  });
+
+  test('known ids are lost', async () => {
+    const archived = await makeArchived();
+    await db().query('delete from known_id_runs where tenant_id = $1', [idOf(archived.tenant)]);
+    expect(await differencesOf(archived)).toEqual([
+      {
+        tenant: idOf(archived.tenant),
+        what: 'known ids of chunk 1',
+        expected: 'each id of the chunk',
+        found: `all but 10000, such as ${archived.first[0]!.id}`,
+      },
+      expect.objectContaining({ what: 'known ids of chunk 2' }),
+    ]);
   });
 });
