@@ -86,5 +86,5 @@ const KEEP_NEWEST = `update accounts a set last_seq = p.seq, balance = p.balance
  where a.tenant_id = p.tenant_id`;
 
 /** Otherwise the job that assigns usage to sessions would work through it during the measurement. */
-const ASSIGN_ALL =
+export const ASSIGN_ALL =
   'insert into session_cursors (tenant_id, seq) select tenant_id, last_seq from accounts where last_seq is not null';

@@ -1,6 +1,7 @@
 /** `npm run bench`: runs benchmarks, prints their results, and optionally writes them as JSON. */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { archives } from './archive.ts';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
 import { budgetMint } from './budget-mint.ts';
@@ -47,6 +48,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageHot,
   usageCases,
   knownIds,
+  archives,
   flat,
   ledgerReads,
   timeZones,
