@@ -2,7 +2,7 @@
 import { findArchiveState } from '../src/money/records/archive-state.sql.ts';
 import { archive, fill, type Ids, openSide, type Side, settle } from './archive-filled.ts';
 import type { Bench, Benchmark, Contestant, Limit } from './benchmark.ts';
-import { type Measured, measureCpu } from './cpu-meter.ts';
+import { measureCpu } from './cpu-meter.ts';
 import { named } from './flat-ledger.ts';
 import { requestBytes, runLoad } from './load.ts';
 import { findPostmaster, openProcess, openStand } from './stand.ts';
@@ -11,7 +11,7 @@ import { parseCharged, usageRequest } from './usage-records.ts';
 
 const RECORDS = Number(process.env.BENCH_RECORDS ?? 2_000_000);
 const SMALL_RECORDS = 100_000;
-const TINY = { tenants: 30, days: 30, records: 100 };
+const TINY = { tenants: 10, days: 30, records: 100 };
 const KINDS: readonly { readonly ids: Ids; readonly bytesMax: number; readonly ratioMax: number }[] = [
   { ids: 'ordered ids', bytesMax: 15, ratioMax: 1.1 },
   { ids: 'UUIDs', bytesMax: 31, ratioMax: 2 },
@@ -20,7 +20,7 @@ const TINY_BYTES_MAX = 40;
 const BATCHES_OF_10_MAX = 200;
 /** By records a request, requests a round. */
 const TRAFFIC: readonly (readonly [records: number, requests: number])[] = [
-  [5_000, 6],
+  [5_000, 12],
   [10, 200],
 ];
 const READS = 200;
@@ -30,7 +30,7 @@ export const archives: Benchmark = {
   summary: `bytes, speed and cost of the archive, with ${named(RECORDS)} archived usage records`,
   protocol: `A tenant is charged for ${named(RECORDS)} records in batches of 500, in this process and without waiting for the disk, and they are
     archived. Then services on this database and on an empty one get batches of new records, one request at a time; the result is CPU
-    time of the service and PostgreSQL a request. A third service has no memory for filters. Before and after the move, charges are
+    time of the service and PostgreSQL a request. Then a service without memory for filters gets some, beside none. Before and after the move, charges are
     explained, pages and all of the ledger are read. Bytes are those of tables, indexes and TOAST after a vacuum, divided by records.`,
   rounds: 5,
   async run(bench) {
@@ -48,6 +48,7 @@ export const archives: Benchmark = {
     for (let day = 0; day < TINY.days; day += 1) {
       await fill(bench, tiny, TINY.records, 10);
       await archive(tiny);
+      await settle(tiny);
     }
     await noteBytes(bench, tiny, 'a tiny tenant, archived', { atMost: TINY_BYTES_MAX });
   },
@@ -81,12 +82,13 @@ async function noteBytes(bench: Bench, side: Side, name: string, goal?: Limit): 
   await settle(side);
   const { archived, rows, rowBytes, archivedBytes } = await findArchiveState(side.deps.db);
   const records = archived || rows!;
-  const { rows: found } = await side.stand.db.query<{ bytes: number }>(
-    `select pg_total_relation_size('postings')::float8 as bytes`,
+  const { rows: found } = await side.stand.db.query<{ postings: number; chunks: number }>(
+    `select pg_total_relation_size('postings')::float8 as postings, pg_total_relation_size('record_chunks')::float8 as chunks`,
   );
-  const postings = found[0]!.bytes / records;
+  const postings = found[0]!.postings / records;
   if (archived > 0) {
     bench.note(`${name}`, archivedBytes / records, 'B a record', goal);
+    bench.note(`${name}: chunks alone`, found[0]!.chunks / records, 'B a record');
     bench.note(`${name}: what their rows leave for new ones`, rowBytes / records, 'B a record');
   } else bench.note(`${name}, with postings`, rowBytes / records + postings, 'B a record', goal);
   bench.note(`${name}: postings`, postings, 'B a record');
@@ -99,34 +101,39 @@ async function compareCharging(
   ids: Ids,
   atMost: number,
 ): Promise<void> {
-  const postmaster = await findPostmaster(full.stand);
-  const contestants = await Promise.all([
-    openContestant(bench, 'empty', empty, postmaster),
-    openContestant(bench, 'archived', full, postmaster),
-    openContestant(bench, 'without filter', full, postmaster, { BENCH_FILTER_MB: '0' }),
-  ]);
+  const floor = await openCharging(bench, 'empty', empty);
+  const ours = await openCharging(bench, 'archived', full);
   for (const [records, requests] of TRAFFIC) {
     await bench.compare({
       title: `charging ${named(records)}, ${ids}`,
       unit: 'us',
-      contestants: contestants.map((of) => of(records, requests)),
+      contestants: [floor, ours].map(({ of }) => of(records, requests)),
       // The first round loads the filter.
       warmUpRounds: 2,
       goals: [{ of: 'archived', to: 'empty', atMost }],
     });
   }
+  await ours.stop();
+  const unfiltered = await openCharging(bench, 'without filter', full, { BENCH_FILTER_MB: '0' });
+  for (const [records, requests] of TRAFFIC) {
+    const { round } = unfiltered.of(records, requests);
+    await round(0);
+    bench.note(`charging ${named(records)}, ${ids}, without filter`, (await round(1)).value, 'us');
+  }
+  await Promise.all([floor.stop(), unfiltered.stop()]);
 }
 
-async function openContestant(
+/** `of`: so many records a request, and requests a round. */
+async function openCharging(
   bench: Bench,
   name: string,
   { stand, tenants: [tenant] }: Side,
-  postmaster: Measured['postmaster'],
   environment: NodeJS.ProcessEnv = {},
-): Promise<(records: number, requests: number) => Contestant> {
-  const { url, pid } = await openProcess(bench, stand, './service.ts', environment);
+) {
+  const postmaster = await findPostmaster(stand);
+  const { url, pid, stop } = await openProcess(bench, stand, './service.ts', environment);
   const { key, reports } = tenant!;
-  return (records, requests) => ({
+  const of = (records: number, requests: number): Contestant => ({
     name,
     role: name === 'empty' ? 'floor' : 'ours',
     round: async () => {
@@ -144,6 +151,7 @@ async function openContestant(
       return { value: cpu.service + cpu.postgres, latencies, cpu };
     },
   });
+  return { of, stop };
 }
 
 async function noteReads(bench: Bench, side: Side, name: string): Promise<void> {
