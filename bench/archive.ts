@@ -82,13 +82,15 @@ async function noteBytes(bench: Bench, side: Side, name: string, goal?: Limit): 
   await settle(side);
   const { archived, rows, rowBytes, archivedBytes } = await findArchiveState(side.deps.db);
   const records = archived || rows!;
-  const { rows: found } = await side.stand.db.query<{ postings: number; chunks: number }>(
-    `select pg_total_relation_size('postings')::float8 as postings, pg_total_relation_size('record_chunks')::float8 as chunks`,
+  const { rows: found } = await side.stand.db.query<{ postings: number; chunks: number; known: number }>(
+    `select pg_total_relation_size('postings')::float8 as postings, pg_total_relation_size('record_chunks')::float8 as chunks,
+            (select sum(length(page)) from known_id_pages)::float8 as known`,
   );
   const postings = found[0]!.postings / records;
   if (archived > 0) {
     bench.note(`${name}`, archivedBytes / records, 'B a record', goal);
     bench.note(`${name}: chunks alone`, found[0]!.chunks / records, 'B a record');
+    bench.note(`${name}: known ids, without what merges left free`, found[0]!.known / records, 'B a record');
     bench.note(`${name}: what their rows leave for new ones`, rowBytes / records, 'B a record');
   } else bench.note(`${name}, with postings`, rowBytes / records + postings, 'B a record', goal);
   bench.note(`${name}: postings`, postings, 'B a record');
