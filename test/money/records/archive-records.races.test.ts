@@ -8,7 +8,7 @@ import { type ArchiveDeps, archiveRecords } from '../../../src/money/records/arc
 import { KnownFilters } from '../../../src/money/records/known-ids/known-filters.ts';
 import { readRecords } from '../../../src/money/records/read-records.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
-import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
+import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { findDifferences } from '../../../src/money/verification/find-differences.ts';
 import { eraseAll } from '../../control/people/support.ts';
 import { type Holder, openHolder } from '../../support/holder.ts';
@@ -167,4 +167,13 @@ test('a setting that changes to never and back loses nothing', async () => {
   expect(await chunksOf(tenant)).toBe(200);
   expect(await charge(tenant, recordsFrom(0, 200))).toMatchObject({ charged: 0, duplicates: 200 });
   expect(await readAll(tenant)).toHaveLength(200);
+});
+
+test('a batch that repeats archived ids is charged at once unless other tenants wait for it', async () => {
+  const tenant = await newTenant();
+  await charge(tenant, recordsFrom(0, 100));
+  await archive();
+  const batch = { tenant, records: recordsFrom(50, 100) };
+  const outcomes = await chargeFreeBatches(anotherProcess(), [batch]);
+  expect(outcomes.get(batch)).toMatchObject({ charged: 50, duplicates: 50 });
 });
