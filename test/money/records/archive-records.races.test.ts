@@ -1,5 +1,6 @@
 /** What may happen while records move into the archive. */
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openPool } from '../../../src/base/db/pool.ts';
 import { withSnapshot } from '../../../src/base/db/snapshot.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
@@ -104,7 +105,9 @@ test('an account that is locked for seconds holds back neither charges nor the a
   for (const tenant of [locked, other]) await charge(tenant, recordsFrom(0, 100));
   const holder = await openHolder(db());
   await lockAccountBy(holder, locked);
-  const archiving = archive();
+  const impatient = openPool(app.database.url, { lockMs: 1_000 });
+  onTestFinished(() => impatient.end());
+  const archiving = archive(undefined, { ...anotherProcess(), db: impatient });
   await waitForWaiters(1);
   expect(await charge(other, recordsFrom(50, 100))).toMatchObject({ charged: 50, duplicates: 50 });
   await archiving;
