@@ -41,6 +41,9 @@ const TENANTS_AT_ONCE = 100;
 /** A tenant's records wait for so much longer than they must, so that a few at a time are not packed again and again. */
 const WAIT_FACTOR = 1.25;
 
+/** A turn that waited for a lock has taken little of it. */
+const PAUSE_MS_MAX = 500;
+
 /** In the log. */
 const JOB = 'archiving usage records';
 
@@ -72,7 +75,7 @@ export async function archiveRecords(
       const begun = performance.now();
       await turns.take(tenant, () => archiveTenant(deps, tenant, seconds));
       // Half of the time is left to requests.
-      await wait(performance.now() - begun);
+      await wait(Math.min(performance.now() - begun, PAUSE_MS_MAX));
     }
   } while (tenants.length > 0);
 }

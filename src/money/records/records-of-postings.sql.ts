@@ -150,6 +150,7 @@ async function findRows<Row extends { readonly seq: bigint }>(
     text: `select ${archivedSeq('$1')} as "archivedSeq", r.* from (select) as one left join (${select}) as r on true`,
     values,
   });
-  const { archivedSeq: archived } = rows[0]!;
-  return { rows: rows.filter(({ seq }) => seq !== null && seq > archived), archivedSeq: archived };
+  const end = rows[0]!.archivedSeq;
+  const found = rows.filter(({ seq }) => seq !== null && seq > end);
+  return { rows: found.map(({ archivedSeq: _, ...row }) => row as unknown as Row), archivedSeq: end };
 }
