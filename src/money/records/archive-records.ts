@@ -15,7 +15,7 @@ import { TenantTurns } from '../../base/tenants/tenant-turns.ts';
 import { lockAccount } from '../accounts/accounts.sql.ts';
 import type { ArchiveMetrics } from './archive-metrics.ts';
 import type { ChargedRecord } from './charged-record.ts';
-import { type ChunkPosting, packChunk } from './chunks/chunk.ts';
+import { type ChunkPosting, DamagedColumnError, packChunk } from './chunks/chunk.ts';
 import {
   deleteRows,
   findChunkWithRows,
@@ -122,15 +122,14 @@ async function archiveNext(tx: Tx, tenant: TenantId, seconds: number): Promise<M
   if (!first || !last) return undefined;
   const records = await readRows(tx, tenant, postings);
   const newest = await findNewestChunk(tx, tenant);
-  const isGrown = newest !== undefined && newest.records + records.length <= CHUNK_RECORDS;
-  const before = isGrown ? await readWhole(newest) : { postings: [], records: [] };
-  const all = [...before.records, ...records];
-  const columns = await packChunk([...before.postings, ...postings], all, await readCards(tx));
+  const grown = await readToGrow(newest, records.length);
+  const all = [...(grown?.records ?? []), ...records];
+  const columns = await packChunk([...(grown?.postings ?? []), ...postings], all, await readCards(tx));
   await lockAccount(tx, tenant);
-  const number = (newest?.number ?? 0) + (isGrown ? 0 : 1);
+  const number = grown ? grown.number : (newest?.number ?? 0) + 1;
   await putChunk(tx, tenant, {
     number,
-    firstSeq: isGrown ? newest.firstSeq : first.seq,
+    firstSeq: grown ? grown.firstSeq : first.seq,
     lastSeq: last.seq,
     records: all.length,
     ...columns,
@@ -152,8 +151,19 @@ async function readRows(
   return rows.toReversed();
 }
 
-async function readWhole({
-  chunk,
-}: PlacedChunk): Promise<{ postings: readonly ChunkPosting[]; records: readonly ChargedRecord[] }> {
-  return { postings: await chunk.postings(), records: await chunk.records() };
+interface Grown extends Pick<PlacedChunk, 'number' | 'firstSeq'> {
+  readonly postings: readonly ChunkPosting[];
+  readonly records: readonly ChargedRecord[];
+}
+
+/** The chunk, if it has room for so many more records. `undefined`: a new one has to be made, also where this one is damaged. */
+async function readToGrow(newest: PlacedChunk | undefined, more: number): Promise<Grown | undefined> {
+  if (!newest || newest.records + more > CHUNK_RECORDS) return undefined;
+  const { number, firstSeq, chunk } = newest;
+  try {
+    return { number, firstSeq, postings: await chunk.postings(), records: await chunk.records() };
+  } catch (error) {
+    if (error instanceof DamagedColumnError) return undefined;
+    throw error;
+  }
 }

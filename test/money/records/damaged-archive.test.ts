@@ -108,6 +108,23 @@ describe.each(['ids', 'numbers', 'names'])('a chunk whose %s are damaged', (colu
   });
 });
 
+test('a damaged chunk grows no more, and the next records have one of their own', async () => {
+  const tenant = await app.paidTenant();
+  await report(app, tenant, manyRecords(3));
+  await archive();
+  await flip('record_chunks', 'names', tenant, 'number = 1');
+  await report(app, tenant, manyRecords(4));
+  await archive();
+  const { rows } = await db().query(
+    'select number, records from record_chunks where tenant_id = $1 order by number',
+    [idOf(tenant)],
+  );
+  expect(rows).toEqual([
+    { number: 1, records: 3 },
+    { number: 2, records: 4 },
+  ]);
+});
+
 describe('a damaged page of known ids', () => {
   test('fails the batches of its tenant, and not those that would go with them', async () => {
     const [archived, other] = [await makeArchived(), await app.paidTenant()];
