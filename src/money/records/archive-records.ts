@@ -34,7 +34,7 @@ import { findRowsOf } from './records-of-postings.sql.ts';
 import { type ArchivablePosting, findArchivable, findTenantsToArchive } from './records-to-archive.sql.ts';
 
 /** Larger chunks are hardly smaller for each record, and take longer to read. A posting is never divided. */
-export const CHUNK_RECORDS = 10_000;
+const CHUNK_RECORDS = 10_000;
 const ROWS_AT_ONCE = 1_000;
 const TENANTS_AT_ONCE = 100;
 
@@ -105,7 +105,7 @@ async function archiveTenant(
 
 /** What is in the archive now and was not before. */
 interface Moved {
-  /** Those of the ids. */
+  /** Hashes of the ids. */
   readonly hashes: Float64Array;
   /** The last archived posting before, and now. */
   readonly fromSeq: bigint;

@@ -1,8 +1,8 @@
 /** Reported ids whose records are in the archive: they were charged long ago, and are not charged again. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
 import { findInChunks } from './chunks/read-chunks.ts';
+import { rowOf } from './find-records.sql.ts';
 import { chunksById } from './find-records.ts';
 import { findSuspects, type KnownIdDeps } from './known-ids/find-suspects.ts';
 import type { StoredRecord } from './stored-record.ts';
@@ -32,10 +32,5 @@ export async function findArchivedRepeats(
   suspects: Suspects,
 ): Promise<ReadonlyMap<string, StoredRecord>> {
   const records = await findInChunks(tx, tenant, suspects);
-  return new Map(
-    records.map((record) => [
-      record.id,
-      { ...record, role: ROLE_CODES[record.role], tier: TIER_CODES[record.tier] },
-    ]),
-  );
+  return new Map(records.map((record) => [record.id, rowOf(record)]));
 }

@@ -1,7 +1,7 @@
 /** SQL that finds usage records by their ids. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { roleOf, tierOf } from '../pricing/role-codes.ts';
+import { ROLE_CODES, roleOf, TIER_CODES, tierOf } from '../pricing/role-codes.ts';
 import type { ChargedRecord } from './charged-record.ts';
 
 /** The columns of a record, as `RecordRow` has them. */
@@ -16,6 +16,11 @@ export interface RecordRow extends Omit<ChargedRecord, 'role' | 'tier'> {
 
 export function recordOf(row: RecordRow): ChargedRecord {
   return { ...row, role: roleOf(row.role), tier: tierOf(row.tier) };
+}
+
+/** As the record would be stored. */
+export function rowOf(record: ChargedRecord): RecordRow {
+  return { ...record, role: ROLE_CODES[record.role], tier: TIER_CODES[record.tier] };
 }
 
 /** In no order. Ids without a row are left out. */

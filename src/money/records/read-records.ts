@@ -1,9 +1,9 @@
 /** Reads usage records in the order in which they were charged: of each tenant first its chunks, then its rows. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { ROLE_CODES, TIER_CODES } from '../pricing/role-codes.ts';
 import { DamagedColumnError } from './chunks/chunk.ts';
 import type { PlacedChunk } from './chunks/chunks.sql.ts';
+import { rowOf } from './find-records.sql.ts';
 import { type ChunkPlace, findNextChunk, findPostingsOfChunk } from './postings-of-chunk.sql.ts';
 import type { ReadRecord, RecordsRead } from './read-record.ts';
 import { readRows } from './read-rows.sql.ts';
@@ -60,12 +60,7 @@ async function recordsOf(db: Db, chunk: PlacedChunk & ChunkPlace, read: RecordsR
   const isAll = read.from === undefined && read.to === undefined;
   const records = await chunk.chunk.records((_, seq) => isAll || bySeq.has(seq));
   return records.map((record): ReadRecord => {
-    const own = {
-      ...record,
-      tenant: chunk.tenant,
-      role: ROLE_CODES[record.role],
-      tier: TIER_CODES[record.tier],
-    };
+    const own = { ...rowOf(record), tenant: chunk.tenant };
     const posting = bySeq.get(record.seq);
     if (!posting) return { ...own, ...WITHOUT_POSTING };
     const { records: count, newestIds, ...ofPosting } = posting;

@@ -50,9 +50,8 @@ export async function findArchivable(
 ): Promise<ArchivablePosting[]> {
   const { rows } = await tx.query<ArchivablePosting>({
     name: 'find-archivable',
-    text: `select seq, kind, at, amount, balance, null as reference, null as detail, null as "paymentId",
-                  records, "rateVersion", "insertedAt", ids, ${PAGE}
-             from (select seq, kind, at, amount, balance, rate_version as "rateVersion", ${FOUND_BY},
+    text: `select seq, records, "rateVersion", "insertedAt", ids, ${PAGE}
+             from (select seq, rate_version as "rateVersion", ${FOUND_BY},
                           sum(records) over (order by seq) as reached
                      from (select * from postings
                             where tenant_id = $1 and seq > ${archivedSeq('$1')} and ${OF_USAGE}

@@ -58,6 +58,7 @@ function packNumbers(
   cards: Cards,
 ): Buffer {
   const [heads, codes, seconds, egress, ingress, amounts] = Array.from({ length: 6 }, () => new ByteWriter());
+  const expected = expectationsOf(cards);
   let seq = 0n;
   let row = 0;
   for (const posting of postings) {
@@ -65,7 +66,7 @@ function packNumbers(
     heads!.number(posting.records);
     heads!.number(posting.rateVersion);
     seq = posting.seq;
-    const card = cardOf(posting, cards);
+    const card = expected(posting);
     for (let line = 0; line < posting.records; line += 1, row += 1) {
       const record = records[row];
       assert(record?.seq === seq && record.line === line, 'each record of a posting, in order');
@@ -93,10 +94,14 @@ function codeOf({ role, tier, capped }: Pick<ChargedRecord, 'role' | 'tier' | 'c
   return (ROLES.indexOf(role) * TIERS.length + TIERS.indexOf(tier)) * 2 + Number(capped);
 }
 
-function cardOf({ rateVersion }: ChunkPosting, cards: Cards): Expected {
-  const card = cards.get(rateVersion);
-  assert(card, 'the rate card of a posting');
-  return expectedOf(card);
+/** What each card lets expect, by the posting that it charged. Worked out once for all postings. */
+function expectationsOf(cards: Cards): (posting: ChunkPosting) => Expected {
+  const byVersion = new Map([...cards].map(([version, card]) => [version, expectedOf(card)]));
+  return ({ rateVersion }) => {
+    const expected = byVersion.get(rateVersion);
+    assert(expected, 'the rate card of a posting');
+    return expected;
+  };
 }
 
 /** Micros a byte and a second, by code. Inexact, but the same numbers each time. */
@@ -152,10 +157,11 @@ export class Chunk {
     const parts = await this.#parts();
     const postings = readPostings(parts);
     const [codes, seconds, egress, ingress, amounts] = Array.from({ length: 5 }, () => parts.part());
+    const expected = expectationsOf(this.#cards);
     const records: ChargedRecord[] = [];
     let row = 0;
     for (const posting of postings) {
-      const card = cardOf(posting, this.#cards);
+      const card = expected(posting);
       for (let line = 0; line < posting.records; line += 1, row += 1) {
         const code = codes!.number();
         const own = seconds!.number();

@@ -95,10 +95,8 @@ export async function findChunkWithRows(db: Db, tenant: TenantId): Promise<Place
   return placed(db, tenant, rows);
 }
 
-export type NewChunk = Omit<ChunkRow, 'firstSeq'> & { readonly firstSeq: bigint };
-
 /** Insert a chunk, or replace the newest one, which has grown. */
-export async function putChunk(tx: Tx, tenant: TenantId, chunk: NewChunk): Promise<void> {
+export async function putChunk(tx: Tx, tenant: TenantId, chunk: ChunkRow): Promise<void> {
   const { number, firstSeq, lastSeq, records, numbers, ids, names } = chunk;
   await tx.query({
     name: 'put-chunk',
@@ -120,14 +118,13 @@ export async function replaceNames(tx: Tx, tenant: TenantId, number: number, nam
   });
 }
 
-/** Deletes rows that chunks have. Returns how many there were. */
-export async function deleteRows(db: Db, tenant: TenantId, ids: readonly string[]): Promise<bigint> {
-  const { rows } = await db.query<{ deleted: bigint }>({
+/** Deletes rows that chunks have. */
+export async function deleteRows(db: Db, tenant: TenantId, ids: readonly string[]): Promise<void> {
+  await db.query({
     name: 'delete-archived-rows',
-    text: 'select delete_archived_records($1, $2) as deleted',
+    text: 'select delete_archived_records($1, $2)',
     values: [tenant, ids],
   });
-  return rows[0]!.deleted;
 }
 
 /** Unless the chunk has grown since it was read. */
