@@ -10,7 +10,7 @@ import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
 import { deviceOf, newStage } from '../moderation/support.ts';
-import { AUDIO_TOKEN, pass, put, read, spend, wanted } from './support.ts';
+import { AUDIO_TOKEN, expireBefore, pass, put, read, spend, wanted } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -69,9 +69,7 @@ test('64 minters at two services, with two rooms and three budgets, while relays
     const { max, spent, held } = await read(app, stage.tenant, id);
     expect(spent + held).toBe(max);
   }
-  // Tokens that run would get new holds, because the budgets are new.
-  await app.service.deps.db.query(`update admissions set expires_at = now() - interval '901 s'`);
-  await app.service.deps.db.query(`update budget_holds set until = now() - interval '901 s'`);
+  await expireBefore(app, 901);
   await giveBackExpired(app.service.deps, findAssignedUntil);
   for (const id of ['all', 'lobbies', 'patterns']) {
     expect(await read(app, stage.tenant, id)).toMatchObject({ held: 0n });

@@ -9,7 +9,7 @@ import { usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { mint, newStage, type Stage } from '../moderation/support.ts';
 import { assignAll } from '../sessions/support.ts';
-import { AUDIO_TOKEN, pass, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
+import { AUDIO_TOKEN, expireBefore, pass, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -90,12 +90,10 @@ test('what expired without usage is given back after the grace time, once all ch
   const { deps } = app.service;
   await put(app, stage.tenant, wanted({ max: VIDEO_TOKEN }));
   await mint(stage, 'ann');
-  const expireBefore = (seconds: number) =>
-    deps.db.query('update budget_holds set until = now() - make_interval(secs => $1)', [seconds]);
-  await expireBefore(800);
+  await expireBefore(app, 800);
   await giveBackExpired(deps, findAssignedUntil);
   expect(await read(app, stage.tenant)).toMatchObject({ held: VIDEO_TOKEN });
-  await expireBefore(1_000);
+  await expireBefore(app, 1_000);
   await giveBackExpired(deps, async () => new Date(Date.now() - 60_000));
   // The job of the service may have come first.
   await giveBackExpired(deps, findAssignedUntil);

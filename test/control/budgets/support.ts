@@ -54,6 +54,15 @@ export async function pass(app: TestService, tenant: TestTenant, seconds: number
   );
 }
 
+/** Let all tokens expire so long ago. Tokens as well as holds: a job gives tokens that run the holds that they lack. */
+export async function expireBefore(app: TestService, seconds: number): Promise<void> {
+  await app.service.deps.db.query(
+    `with tokens as (update admissions set expires_at = now() - make_interval(secs => $1))
+     update budget_holds set until = now() - make_interval(secs => $1)`,
+    [seconds],
+  );
+}
+
 /** What a token for ten minutes as audience may cost at most, at the built-in rates: with video, and without. */
 export const VIDEO_TOKEN = 64_000n;
 export const AUDIO_TOKEN = 3_000n;

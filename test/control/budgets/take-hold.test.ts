@@ -16,7 +16,7 @@ import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
 import { deviceOf, mint, newStage, type Stage } from '../moderation/support.ts';
-import { AUDIO_TOKEN, pass, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
+import { AUDIO_TOKEN, expireBefore, pass, put, read, spend, VIDEO_TOKEN, wanted } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);
@@ -149,7 +149,7 @@ test('a token of another key or customer leaves what an earlier one may still co
   expect(await failureOf(mint(stage, 'bob', { customer: 'acme' }))).toMatchObject({
     reason: 'BUDGET_REACHED',
   });
-  await app.service.deps.db.query(`update budget_holds set until = now() - interval '1 hour'`);
+  await expireBefore(app, 3_600);
   await giveBackExpired(app.service.deps, async () => new Date());
   expect(await read(app, stage.tenant, 'key')).toMatchObject({ held: 0n });
 });
