@@ -6,7 +6,6 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import type { AlertMarks } from './alert-marks.ts';
-import { archivedSeq } from './archived-seq.ts';
 import { HAS_CONSENT } from './top-up-consent.ts';
 
 /** The account of a new tenant, as part of `insertTenant()`. */
@@ -96,7 +95,7 @@ function readAccounts(tenants: readonly TenantId[]): Statement<Account> {
                         and ${HAS_CONSENT}
                         and coalesce(s.top_up_paused_until <= now(), true)
                        then s.top_up_below end as "topUpBelow",
-                  ${archivedSeq(isDistributed() ? '$1' : 'a.tenant_id')} as "archivedSeq",
+                  a.archived_seq as "archivedSeq",
                   (select max(version) from rate_cards) as "rateVersion",
                   alert.below as "alertBelow", alert.recover_from as "recoverFrom"${lastAt}
              from accounts a

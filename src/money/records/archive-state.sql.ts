@@ -24,11 +24,11 @@ export async function findArchiveState(db: Db): Promise<ArchiveState> {
              coalesce(max(extract(epoch from now() - oldest)), 0)::float8 as "oldestSeconds"
         from (select c.records as archived,
                      (select p.at from postings p
-                       where p.tenant_id = a.tenant_id and p.seq > coalesce(c.last_seq, 0) and p.${OF_USAGE}
+                       where p.tenant_id = a.tenant_id and p.seq > a.archived_seq and p.${OF_USAGE}
                        order by p.seq limit 1) as oldest
                 from accounts a
-                left join (select tenant_id, sum(records) as records, max(last_seq) as last_seq
-                             from record_chunks group by tenant_id) c on c.tenant_id = a.tenant_id
+                left join (select tenant_id, sum(records) as records from record_chunks group by tenant_id) c
+                     on c.tenant_id = a.tenant_id
                where true ${tenants.and('a.tenant_id', 1)}) as each`,
     values: [],
   });

@@ -24,9 +24,8 @@ export function readRows(
             case when r.line = p.records - 1 then p.newest_ids end as "newestIds"
        from (select tenant_id as tenant, ${RECORD} from usage_records) as r
        left join postings p on p.tenant_id = r.tenant and p.seq = r.seq
-       left join (select tenant_id, max(last_seq) as seq from record_chunks group by tenant_id) as archived
-            on archived.tenant_id = r.tenant
-      where r.seq > coalesce(archived.seq, 0) ${where}
+       left join accounts a on a.tenant_id = r.tenant
+      where r.seq > coalesce(a.archived_seq, 0) ${where}
       order by r.tenant, r.seq, r.line, r.id`,
     values,
   );

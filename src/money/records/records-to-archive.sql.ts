@@ -32,7 +32,7 @@ export async function findTenantsToArchive(
     text: (tenants) => `select a.tenant_id as tenant from accounts a
       where a.tenant_id <> all($3::bigint[]) ${tenants.and('a.tenant_id', 4)}
         and ((select at from postings p
-               where p.tenant_id = a.tenant_id and p.seq > ${archivedSeq('a.tenant_id')} and ${OF_USAGE}
+               where p.tenant_id = a.tenant_id and p.seq > a.archived_seq and ${OF_USAGE}
                order by p.seq limit 1) < ${olderThan('$1')}
              or exists (select from record_chunks c where c.tenant_id = a.tenant_id and c.has_rows))
       limit $2`,

@@ -95,7 +95,7 @@ export async function findChunkWithRows(db: Db, tenant: TenantId): Promise<Place
   return placed(db, tenant, rows);
 }
 
-/** Insert a chunk, or replace the newest one, which has grown. */
+/** Insert a chunk, or replace the newest one, which has grown. The account must be locked. */
 export async function putChunk(tx: Tx, tenant: TenantId, chunk: ChunkRow): Promise<void> {
   const { number, firstSeq, lastSeq, records, numbers, ids, names } = chunk;
   await tx.query({
@@ -106,6 +106,11 @@ export async function putChunk(tx: Tx, tenant: TenantId, chunk: ChunkRow): Promi
               set last_seq = excluded.last_seq, records = excluded.records, numbers = excluded.numbers,
                   ids = excluded.ids, names = excluded.names, has_rows = true`,
     values: [tenant, number, firstSeq, lastSeq, records, numbers, ids, names],
+  });
+  await tx.query({
+    name: 'move-archived-seq',
+    text: 'update accounts set archived_seq = $2 where tenant_id = $1',
+    values: [tenant, lastSeq],
   });
 }
 
