@@ -35,7 +35,7 @@ test.skipIf(missing !== undefined)(
     await FAULTS.killPostgres.happen(cluster, primary);
     await cluster.becomesPrimary(primary);
     await expect
-      .poll(() => readAs(cluster.url).catch(() => undefined), { timeout: 30_000 })
+      .poll(() => readAs(cluster.url).catch(() => undefined))
       .toEqual({ records: 100_000, limit: '10s' });
   },
 );

@@ -44,7 +44,7 @@ test('an erasure goes on where a killed process left it, and counts each record 
   for (let round = 0; round < 2; round += 1) {
     const before = killed;
     await vi.waitFor(async () => expect((await erasure()).records).toBeGreaterThan(before), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 5,
     });
     await service.kill();
