@@ -24,7 +24,6 @@ const TAKE_OVER = `
 
 test.skipIf(missing !== undefined)(
   'a filled server is taken over, and its standby has all of it when it is killed',
-  { timeout: 120_000 },
   async () => {
     const cluster = await HaCluster.start(SERVER + TAKE_OVER);
     onTestFinished(() => cluster.stop());
