@@ -12,126 +12,122 @@ const AWAY_MS = 5_000;
 /** The longest stop of tenants that a failure does not concern, on a busy machine. */
 const UNDISTURBED_MS = 4_000;
 
-describe.skipIf(missing !== undefined)(
-  'two services on a coordinator and two workers',
-  { timeout: 180_000 },
-  () => {
-    let stage: CitusStage;
-    beforeAll(async () => {
-      stage = await CitusStage.open();
-    }, 180_000);
-    afterAll(() => stage?.close());
-    beforeEach(async () => {
-      onTestFailed(() => console.error(stage.cluster.logs()));
-      await stage.goesOn();
-    });
+describe.skipIf(missing !== undefined)('two services on a coordinator and two workers', () => {
+  let stage: CitusStage;
+  beforeAll(async () => {
+    stage = await CitusStage.open();
+  });
+  afterAll(() => stage?.close());
+  beforeEach(async () => {
+    onTestFailed(() => console.error(stage.cluster.logs()));
+    await stage.goesOn();
+  });
 
-    test('a worker is killed: its tenants get 503 until it is back, others go on', async () => {
-      const { server } = stage.cluster.workers[0];
-      const { own, others } = stage.divide(stage.cluster.workers[0]);
-      const begun = performance.now();
-      await server.kill();
-      await sleep(AWAY_MS);
-      const pause = stage.load.longestPause(others, begun);
-      const refusals = stage.load.refusalsSince(begun);
-      await server.start();
-      await stage.goesOn();
-      expect(pause).toBeLessThan(UNDISTURBED_MS);
-      expect(new Set(refusals.map(({ tenant }) => tenant))).toEqual(new Set(own));
-      expect(refusals.filter(({ message }) => !message.includes(': 503 '))).toEqual([]);
-      await stage.hasNothingPrepared();
-    });
+  test('a worker is killed: its tenants get 503 until it is back, others go on', async () => {
+    const { server } = stage.cluster.workers[0];
+    const { own, others } = stage.divide(stage.cluster.workers[0]);
+    const begun = performance.now();
+    await server.kill();
+    await sleep(AWAY_MS);
+    const pause = stage.load.longestPause(others, begun);
+    const refusals = stage.load.refusalsSince(begun);
+    await server.start();
+    await stage.goesOn();
+    expect(pause).toBeLessThan(UNDISTURBED_MS);
+    expect(new Set(refusals.map(({ tenant }) => tenant))).toEqual(new Set(own));
+    expect(refusals.filter(({ message }) => !message.includes(': 503 '))).toEqual([]);
+    await stage.hasNothingPrepared();
+  });
 
-    test('a worker is cut off: others go on, and its tenants do when it is reached again', async () => {
-      const { relay } = stage.cluster.workers[1];
-      const { others } = stage.divide(stage.cluster.workers[1]);
-      const begun = performance.now();
-      relay.cut();
-      await sleep(AWAY_MS);
-      const pause = stage.load.longestPause(others, begun);
-      relay.mend();
-      await stage.goesOn();
-      expect(pause).toBeLessThan(UNDISTURBED_MS);
-      await stage.hasNothingPrepared();
-    });
+  test('a worker is cut off: others go on, and its tenants do when it is reached again', async () => {
+    const { relay } = stage.cluster.workers[1];
+    const { others } = stage.divide(stage.cluster.workers[1]);
+    const begun = performance.now();
+    relay.cut();
+    await sleep(AWAY_MS);
+    const pause = stage.load.longestPause(others, begun);
+    relay.mend();
+    await stage.goesOn();
+    expect(pause).toBeLessThan(UNDISTURBED_MS);
+    await stage.hasNothingPrepared();
+  });
 
-    test('the shard of a tenant is moved to the other worker', async () => {
-      const [{ tenant, worker: from }] = stage.tenants as [CitusStage['tenants'][0]];
-      const to = stage.cluster.workers.find((worker) => worker !== from)!;
-      await stage.cluster.moveShardOf(tenant, from, to);
-      expect(await stage.cluster.workerOf(tenant)).toBe(to);
-      await stage.goesOn();
-    });
+  test('the shard of a tenant is moved to the other worker', async () => {
+    const [{ tenant, worker: from }] = stage.tenants as [CitusStage['tenants'][0]];
+    const to = stage.cluster.workers.find((worker) => worker !== from)!;
+    await stage.cluster.moveShardOf(tenant, from, to);
+    expect(await stage.cluster.workerOf(tenant)).toBe(to);
+    await stage.goesOn();
+  });
 
-    test('a tenant gets a shard of its own', async () => {
-      // There are more tenants than shards.
-      const tenant = await stage.findNeighbour();
-      await stage.cluster.isolate(tenant);
-      expect(await stage.cluster.tenantsBeside(tenant)).toEqual([]);
-      await stage.goesOn();
-    });
+  test('a tenant gets a shard of its own', async () => {
+    // There are more tenants than shards.
+    const tenant = await stage.findNeighbour();
+    await stage.cluster.isolate(tenant);
+    expect(await stage.cluster.tenantsBeside(tenant)).toEqual([]);
+    await stage.goesOn();
+  });
 
-    test('a worker is added, and some tenants move to it', async () => {
-      const { cluster, tenants } = stage;
-      const added = await cluster.grow();
-      const workers = await Promise.all(tenants.map(({ tenant }) => cluster.workerOf(tenant)));
-      expect(workers).toContain(added);
-      await stage.goesOn();
-      // Distributing turned it off on the servers that were there.
-      expect(await added.server.query('show jit')).toEqual([{ jit: 'off' }]);
-    });
+  test('a worker is added, and some tenants move to it', async () => {
+    const { cluster, tenants } = stage;
+    const added = await cluster.grow();
+    const workers = await Promise.all(tenants.map(({ tenant }) => cluster.workerOf(tenant)));
+    expect(workers).toContain(added);
+    await stage.goesOn();
+    // Distributing turned it off on the servers that were there.
+    expect(await added.server.query('show jit')).toEqual([{ jit: 'off' }]);
+  });
 
-    // A new key is written to every server: each prepares it, the coordinator decides, and then each commits.
-    test.each([
-      ['before a worker has prepared: a change of all servers is made on none', 'PREPARE TRANSACTION', 0],
-      ['before a worker has committed: a change of all servers is made on all', 'COMMIT PREPARED', 1],
-    ])('the coordinator is killed %s', async (_, statement, made) => {
-      const { cluster } = stage;
-      const { coordinator, workers } = cluster;
-      const reached = workers[1].relay.cutBefore(['INSERT INTO public.api_keys', statement]);
-      const { backendKey } = stage.tenants[2]!;
-      const name = `on ${made} of 1`;
-      const answer = post(`${stage.url}/v1/keys`, backendKey, { name, kind: 'relay' });
-      const failed = expect(answer).rejects.toThrow();
-      await reached;
-      await coordinator.kill();
-      workers[1].relay.mend();
-      await failed;
-      await coordinator.start();
-      await stage.goesOn();
-      await stage.hasNothingPrepared();
-      expect(await cluster.countEverywhere('api_keys', name)).toEqual(cluster.servers.map(() => made));
-    });
+  // A new key is written to every server: each prepares it, the coordinator decides, and then each commits.
+  test.each([
+    ['before a worker has prepared: a change of all servers is made on none', 'PREPARE TRANSACTION', 0],
+    ['before a worker has committed: a change of all servers is made on all', 'COMMIT PREPARED', 1],
+  ])('the coordinator is killed %s', async (_, statement, made) => {
+    const { cluster } = stage;
+    const { coordinator, workers } = cluster;
+    const reached = workers[1].relay.cutBefore(['INSERT INTO public.api_keys', statement]);
+    const { backendKey } = stage.tenants[2]!;
+    const name = `on ${made} of 1`;
+    const answer = post(`${stage.url}/v1/keys`, backendKey, { name, kind: 'relay' });
+    const failed = expect(answer).rejects.toThrow();
+    await reached;
+    await coordinator.kill();
+    workers[1].relay.mend();
+    await failed;
+    await coordinator.start();
+    await stage.goesOn();
+    await stage.hasNothingPrepared();
+    expect(await cluster.countEverywhere('api_keys', name)).toEqual(cluster.servers.map(() => made));
+  });
 
-    test('everything adds up while relays report', async () => {
-      expect(await stage.admin('verify')).toMatchObject({ code: 0 });
-    });
+  test('everything adds up while relays report', async () => {
+    expect(await stage.admin('verify')).toMatchObject({ code: 0 });
+  });
 
-    test('the coordinator is killed: all go on when it is back', async () => {
-      const { coordinator } = stage.cluster;
-      await coordinator.kill();
-      await coordinator.start();
-      await stage.goesOn();
-      await stage.hasNothingPrepared();
-    });
+  test('the coordinator is killed: all go on when it is back', async () => {
+    const { coordinator } = stage.cluster;
+    await coordinator.kill();
+    await coordinator.start();
+    await stage.goesOn();
+    await stage.hasNothingPrepared();
+  });
 
-    test('nothing is lost or doubled, and a backup of all servers has all until its restore point', async () => {
-      const { cluster, load } = stage;
-      await cluster.backUp();
-      await stage.goesOn();
-      const before = load.acknowledged();
-      await cluster.setRestorePoint('together');
-      await stage.goesOn();
-      const { records, problems } = await stage.settle();
-      expect(problems).toEqual([]);
-      expect(records).toBeGreaterThan(1_000);
+  test('nothing is lost or doubled, and a backup of all servers has all until its restore point', async () => {
+    const { cluster, load } = stage;
+    await cluster.backUp();
+    await stage.goesOn();
+    const before = load.acknowledged();
+    await cluster.setRestorePoint('together');
+    await stage.goesOn();
+    const { records, problems } = await stage.settle();
+    expect(problems).toEqual([]);
+    expect(records).toBeGreaterThan(1_000);
 
-      await cluster.restore('together');
-      const restored = await stage.storedRecords();
-      expect([...before.difference(restored)]).toEqual([]);
-      expect([...restored.difference(load.acknowledged())]).toEqual([]);
-      expect(restored.size).toBeLessThan(records);
-      expect(await stage.admin('verify')).toMatchObject({ code: 0 });
-    });
-  },
-);
+    await cluster.restore('together');
+    const restored = await stage.storedRecords();
+    expect([...before.difference(restored)]).toEqual([]);
+    expect([...restored.difference(load.acknowledged())]).toEqual([]);
+    expect(restored.size).toBeLessThan(records);
+    expect(await stage.admin('verify')).toMatchObject({ code: 0 });
+  });
+});

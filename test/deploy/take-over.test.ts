@@ -24,7 +24,6 @@ const TAKE_OVER = `
 
 test.skipIf(missing !== undefined)(
   'a filled server is taken over, and its standby has all of it when it is killed',
-  { timeout: 120_000 },
   async () => {
     const cluster = await HaCluster.start(SERVER + TAKE_OVER);
     onTestFinished(() => cluster.stop());
@@ -35,7 +34,7 @@ test.skipIf(missing !== undefined)(
     await FAULTS.killPostgres.happen(cluster, primary);
     await cluster.becomesPrimary(primary);
     await expect
-      .poll(() => readAs(cluster.url).catch(() => undefined), { timeout: 30_000 })
+      .poll(() => readAs(cluster.url).catch(() => undefined))
       .toEqual({ records: 100_000, limit: '10s' });
   },
 );

@@ -138,7 +138,7 @@ describe('rights that change during a call', () => {
       const text = `select role from usage_records where room = 'roles' order by posting_seq, line`;
       return (await app.service.deps.db.query<{ role: string }>(text)).rows.map(({ role }) => role);
     };
-    await expect.poll(roles, { timeout: 15_000 }).toEqual(['h', 'a']);
+    await expect.poll(roles).toEqual(['h', 'a']);
   });
 
   test('and that a moderator gives back are asked for at once', async () => {
@@ -147,10 +147,10 @@ describe('rights that change during a call', () => {
     const newest = await followEvents(relay.url + location);
     const muting = { room: 'released', username: 'ann', tracks: [TrackKind.AUDIO] };
     await control.call(ModerationService.method.forceMute, muting as never);
-    await expect.poll(() => newest('mute'), { timeout: 10_000 }).toEqual({ kinds: ['audio'], own: [] });
+    await expect.poll(() => newest('mute')).toEqual({ kinds: ['audio'], own: [] });
     await renew(await mint('released', ['publish.audio']), location!);
     await control.call(ModerationService.method.releaseMute, muting as never);
-    await expect.poll(() => newest('renew'), { timeout: 10_000 }).toEqual({});
+    await expect.poll(() => newest('renew')).toEqual({});
     expect(newest('mute')).toEqual({ kinds: ['audio'], own: [] });
     await renew(await mint('released', ['publish.audio']), location!);
     await expect.poll(() => newest('mute')).toEqual({ kinds: [], own: [] });

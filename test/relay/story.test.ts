@@ -26,7 +26,7 @@ test('a picture reaches the other browser, and both are charged for what their b
   await settled(bob);
   const [sent, received] = [await bytesOf(ann), await bytesOf(bob)];
   await Promise.all([ann.ask('close'), bob.ask('close')]);
-  await expect.poll(async () => (await chargedIn('counted')).size, { timeout: 30_000 }).toBe(2);
+  await expect.poll(async () => (await chargedIn('counted')).size).toBe(2);
   const charged = await chargedIn('counted');
   const [ofAnn, ofBob] = [charged.get('ann')!, charged.get('bob')!];
   expect(Math.abs(ofAnn.ingress / sent - 1)).toBeLessThan(0.01);
@@ -42,7 +42,7 @@ test('three subscribers see one publisher, and each is charged', async () => {
   for (const each of others) await sees(each);
   const least = await Promise.all([bob, ...others].map(bytesOf));
   for (const each of [ann, bob, ...others]) await each.ask('close');
-  await expect.poll(async () => (await chargedIn('three')).size, { timeout: 30_000 }).toBe(4);
+  await expect.poll(async () => (await chargedIn('three')).size).toBe(4);
   const charged = await chargedIn('three');
   for (const [at, name] of ['bob', 'eve', 'dan'].entries())
     expect(charged.get(name)!.egress).toBeGreaterThanOrEqual(least[at]! * 0.99);
@@ -52,11 +52,11 @@ test('H.264 goes the same way, and its tier is read from the pictures', async ()
   const [ann, bob] = [await enter('ann', 'h264'), await enter('bob', 'h264')];
   await ann.ask('connect', { relay: meeting.relay.url, size: [1280, 960], codec: 'video/H264' });
   await bob.ask('connect', { relay: meeting.relay.url });
-  await expect.poll(async () => (await picturesOf(bob))[0]?.width, { timeout: 30_000 }).toBe(1280);
+  await expect.poll(async () => (await picturesOf(bob))[0]?.width).toBe(1280);
   expect((await picturesOf(bob))[0]).toMatchObject({ codec: 'video/H264' });
   await bob.ask('close');
   // 1280 x 960 is more than "hd".
-  await expect.poll(async () => (await chargedIn('h264')).get('bob')?.tier, { timeout: 30_000 }).toBe('h');
+  await expect.poll(async () => (await chargedIn('h264')).get('bob')?.tier).toBe('h');
 });
 
 test('a screen arrives beside the camera, under its own name', async () => {

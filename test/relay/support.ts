@@ -63,7 +63,7 @@ export async function startRelay(
   });
   children.add(child);
   const answer = () => fetch(`${url}/healthz`);
-  await vi.waitUntil(() => answer().catch(() => undefined), { timeout: 30_000 });
+  await vi.waitUntil(() => answer().catch(() => undefined));
   const signal = (name: NodeJS.Signals) => void process.kill(-child.pid!, name);
   return {
     url,

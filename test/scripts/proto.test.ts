@@ -32,4 +32,4 @@ test('proto/gen is compiled from proto', async () => {
   const compiled = await filesOf(join(folder, 'gen'));
   expect([...compiled.keys()]).toContain('/boxoffice/control/v1/room_service_pb.js');
   expect(await filesOf(join(PROTO, 'gen'))).toStrictEqual(compiled);
-}, 60_000);
+});

@@ -152,7 +152,7 @@ describe.each(KINDS)('$told', (kind) => {
     const other = await db().connect();
     await other.query('begin');
     await other.query(`update ${table} set revoked_at = now() where id = $1`, [id]);
-    await expect.poll(() => isDue(table, id), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => isDue(table, id)).toBe(true);
     const telling = tell();
     // Changes of keys take turns where every server has a copy of them.
     if (!isDistributed()) await telling;

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     const { rows } = await db.query('select count(*) from usage_deltas');
     expect(rows[0].count).toBe(0n);
-  }, 15_000);
+  });
   for (const table of ['usage_hours', 'usage_room_hours']) {
     const { rows: columns } = await db.query(
       `select column_name as name from information_schema.columns where table_name = $1`,

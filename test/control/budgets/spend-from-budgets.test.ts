@@ -97,7 +97,7 @@ test('what expired without usage is given back after the grace time, once all ch
   await giveBackExpired(deps, async () => new Date(Date.now() - 60_000));
   // The job of the service may have come first.
   await giveBackExpired(deps, findAssignedUntil);
-  expect(await read(app, stage.tenant)).toMatchObject({ spent: 0n, held: 0n });
+  await expect.poll(() => read(app, stage.tenant)).toMatchObject({ spent: 0n, held: 0n });
   await mint(stage, 'bob');
 });
 
@@ -109,10 +109,10 @@ test('more holds than a turn takes are given back', async () => {
     [idOf(stage.tenant), stage.tenant.keyId],
   );
   await giveBackExpired(app.service.deps, findAssignedUntil);
-  const { rowCount } = await app.service.deps.db.query('select from budget_holds where tenant_id = $1', [
-    idOf(stage.tenant),
-  ]);
-  expect(rowCount).toBe(0);
+  const left = () =>
+    app.service.deps.db.query('select from budget_holds where tenant_id = $1', [idOf(stage.tenant)]);
+  // The job of the service may be giving some back.
+  await expect.poll(left).toMatchObject({ rowCount: 0 });
 });
 
 test('usage of one room is told apart by the customer, also one that is called null', async () => {

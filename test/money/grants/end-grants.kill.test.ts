@@ -33,12 +33,12 @@ test('each grant ends once, and takes what was left', { timeout: 300_000 }, asyn
     const few = tenants.slice((TENANTS / ROUNDS) * round, (TENANTS / ROUNDS) * (round + 1));
     for (const tenant of few) await endNow(database.pool, tenant);
     const before = await ended();
-    await expect.poll(ended, { interval: 1, timeout: 30_000 }).toBeGreaterThan(before);
+    await expect.poll(ended, { interval: 1, timeout: 60_000 }).toBeGreaterThan(before);
     await wait(round * 3);
     await service.kill();
     await service.start();
   }
-  await expect.poll(ended, { timeout: 30_000 }).toBe(TENANTS * 2);
+  await expect.poll(ended).toBe(TENANTS * 2);
   const { rows } = await database.pool.query(
     `select a.balance, array_agg(p.amount order by p.seq) as ends from accounts a
        left join postings p on p.tenant_id = a.tenant_id and p.kind = 'grant_expired' group by a.tenant_id, a.balance`,

@@ -89,7 +89,7 @@ async function countArchived(): Promise<number> {
 }
 
 it('a process killed while archiving charges each id once and loses no record', {
-  timeout: 60_000 + ROUNDS * 5_000,
+  timeout: 300_000 + ROUNDS * 5_000,
 }, async () => {
   const reporters = [await makeReporter(), await makeReporter()];
   const counts = { repeated: 0, growing: 0, leftRows: 0 };

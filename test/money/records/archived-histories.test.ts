@@ -222,7 +222,6 @@ async function readAll({ db, rates }: Deps, tenant: TenantId) {
 // A transaction with several tenants needs one server.
 test.skipIf(inject('stepForms') || inject('citusServers').length > 0)(
   'archiving changes nothing that is answered',
-  { timeout: 240_000 },
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 25, size: 'max' }), async (steps) => {

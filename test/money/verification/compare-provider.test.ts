@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Comparison, compareWithProvider } from '../../../src/money/verification/compare-provider.ts';
 import type { Difference } from '../../../src/money/verification/verify.sql.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
@@ -26,13 +26,14 @@ async function paidTenant(): Promise<{ tenant: TestTenant; payment: string }> {
   return { tenant, ...(await app.pay(tenant, { cents: 3000 })) };
 }
 
-/** The provider does something, and the service never hears of it. */
+/** The provider does something, and the service hears nothing of it until the test ends, by a sweep neither. */
 function unheard<T>(work: () => T): T {
   app.sandbox.control.fault({ effect: 'drop', event: '*', count: 99 });
-  const result = work();
-  app.sandbox.control.clearFaults();
-  return result;
+  app.sandbox.control.fault({ effect: 'fail_500', method: 'GET', path: '/v1/events*', count: 999 });
+  return work();
 }
+
+afterEach(() => app.sandbox.control.clearFaults());
 
 it('finds nothing after refunds and disputes of all kinds', async () => {
   const { control } = app.sandbox;

@@ -40,9 +40,7 @@ const hurry = () => database.pool.query(`update mails set next_at = now() where 
 
 const until = (work: () => Promise<unknown>) => vi.waitFor(work, { timeout: 60_000, interval: 5 });
 
-test('a mail that was being sent when the process was killed is sent by the next one', {
-  timeout: 120_000,
-}, async () => {
+test('a mail that was being sent when the process was killed is sent by the next one', async () => {
   const tenant = await makeTenant(database.pool, { id: newTenantId(), status: 'active' });
   const { email } = await makeMember(database.pool, tenant);
   await service.start();

@@ -80,7 +80,7 @@ test('800 receivers of 200 tenants that never paid hang: others wait as long as 
     const during = [await sample(paid, SAMPLES), await sample(unpaid, SAMPLES)];
     for (const [at, times] of during.entries()) {
       const calm = without[at]!;
-      expect(percentile(times, 50)).toBeLessThan(2 * percentile(calm, 50) + 50);
+      expect(percentile(times, 50)).toBeLessThan(2 * percentile(calm, 50) + 250);
       // The promise. Only where the machine is too busy to keep it without the crowd, twice as long is allowed.
       expect(percentile(times, 99)).toBeLessThan(Math.max(1_000, 2 * percentile(calm, 99)));
     }

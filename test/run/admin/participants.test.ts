@@ -50,9 +50,6 @@ describe('participants erase', () => {
     await expect
       .poll(
         async () => (await db().query('select step from erasures where tenant_id = $1', [idOf(tenant)])).rows,
-        {
-          timeout: 20_000,
-        },
       )
       .toEqual([{ step: 'usage_conflicts' }]);
     const written = () => vi.mocked(process.stderr.write).mock.calls.length;

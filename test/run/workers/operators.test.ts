@@ -24,7 +24,7 @@ describe('with two workers', () => {
       (await ask(`${started.opsUrl}${path}`, 'GET', { headers: { cookie } })).text;
     expect(await get('/console')).toContain('<p class="figure">ready</p>');
     expect((await send('/console/verify', cookie)).status).toBe(303);
-    await expect.poll(() => get('/console/verify'), { timeout: 20_000 }).toContain('Nothing differs');
+    await expect.poll(() => get('/console/verify')).toContain('Nothing differs');
     started.child.kill('SIGTERM');
     expect(await started.exited).toEqual([0, null]);
   });

@@ -20,7 +20,7 @@ const go = findTool('go');
 const app = useService();
 const controlOf = useControl(app);
 
-describe.skipIf(!go)('a relay in Go', { timeout: 60_000 }, () => {
+describe.skipIf(!go)('a relay in Go', () => {
   let folder: string;
   let relay: ChildProcess;
   let answers: Interface;

@@ -83,8 +83,9 @@ describe('a statement of a tenant with 300,000 ids', () => {
       return Number(rows[0]!.bytes);
     };
     await database.pool.query('delete from known_id_pages where tenant_id <> $1', [archive.tenant]);
-    await database.pool.query('vacuum full known_id_pages');
-    expect((await bytes()) / 300_000).toBeLessThan(6.8);
+    // While autovacuum reads the table, it keeps what was deleted.
+    const vacuumed = () => database.pool.query('vacuum full known_id_pages').then(bytes);
+    await expect.poll(async () => (await vacuumed()) / 300_000).toBeLessThan(6.8);
   });
 });
 
