@@ -235,6 +235,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
 
 /** Columns of exported tables that are left out: secrets and hashes, how far the work on a row is, what was told. */
 export const NOT_EXPORTED_COLUMNS: readonly string[] = [
+  'accounts.archived_seq',
   'alert_thresholds.floor',
   'alert_thresholds.measured_at',
   'alert_thresholds.recover_from',
