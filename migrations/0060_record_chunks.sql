@@ -17,10 +17,10 @@ create table record_chunks (
 alter table record_chunks alter numbers set storage external, alter ids set storage external,
   alter names set storage external;
 create unique index record_chunks_by_seq on record_chunks (tenant_id, last_seq);
+create index record_chunks_with_rows on record_chunks (tenant_id) where has_rows;
 
 -- The last posting whose records are in chunks; 0: none are. Each charge reads it with the row that it locks.
 alter table accounts add column archived_seq bigint not null default 0;
-create index record_chunks_with_rows on record_chunks (tenant_id) where has_rows;
 
 -- A chunk may grow at its end, and lose names. It never loses records.
 create function refuse_smaller_chunk() returns trigger language plpgsql as $$

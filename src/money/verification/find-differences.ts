@@ -9,6 +9,7 @@ import { compareRecords, note } from './compare-records.ts';
 import { compareRolledUp } from './compare-sums.sql.ts';
 import { FIRST_CARRY } from './recompute-rules.ts';
 import {
+  compareArchived,
   compareBalances,
   compareCarries,
   compareChains,
@@ -36,6 +37,7 @@ const COMPARISONS: Readonly<Record<string, (db: Db) => Promise<Difference[]>>> =
   statuses: compareStatuses,
   'sums of usage': compareRolledUp,
   alerts: compareAlerts,
+  'ends of the archive': compareArchived,
   'known ids': compareKnownIds,
 };
 

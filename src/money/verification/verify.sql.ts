@@ -191,6 +191,20 @@ export async function compareStatuses(db: Db): Promise<Difference[]> {
   return rows;
 }
 
+/** How far each account is archived against its newest chunk. Behind it, archived ids would be charged again. */
+export async function compareArchived(db: Db): Promise<Difference[]> {
+  const { rows } = await db.query<Difference>(
+    `select * from (
+       select a.tenant_id as tenant, 'last archived posting' as what,
+              coalesce((select max(last_seq) from record_chunks c where c.tenant_id = a.tenant_id), 0)::text as expected,
+              a.archived_seq::text as found
+         from accounts a) as account
+      where expected <> found limit $1`,
+    [DIFFERENCES_MAX],
+  );
+  return rows;
+}
+
 export interface LedgerSize {
   readonly tenants: bigint;
   readonly postings: bigint;

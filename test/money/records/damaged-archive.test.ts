@@ -162,12 +162,18 @@ describe('a damaged page of known ids', () => {
   });
 });
 
-describe('verification names the chunks of which', () => {
-  const differencesOf = async ({ tenant }: Archived) =>
-    (await findDifferences(db(), { at: () => {} })).differences.filter(
-      (each) => each.tenant === idOf(tenant),
-    );
+const differencesOf = async ({ tenant }: Archived) =>
+  (await findDifferences(db(), { at: () => {} })).differences.filter((each) => each.tenant === idOf(tenant));
 
+test('verification names an account that does not say how far it is archived', async () => {
+  const archived = await makeArchived();
+  await db().query('update accounts set archived_seq = 0 where tenant_id = $1', [idOf(archived.tenant)]);
+  expect(await differencesOf(archived)).toEqual([
+    { tenant: idOf(archived.tenant), what: 'last archived posting', expected: '4', found: '0' },
+  ]);
+});
+
+describe('verification names the chunks of which', () => {
   test('known ids are damaged', async () => {
     const archived = await makeArchived();
     expect(await differencesOf(archived)).toEqual([]);

@@ -1,4 +1,5 @@
 /** SQL of `record_chunks`: the archive of usage records. */
+import { runTogether, type Statement } from '../../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../../base/db/pool.ts';
 import { renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import { parseRateCard, type RateCard, type RateCardRow } from '../../pricing/rate-card.ts';
@@ -95,10 +96,10 @@ export async function findChunkWithRows(db: Db, tenant: TenantId): Promise<Place
   return placed(db, tenant, rows);
 }
 
-/** Insert a chunk, or replace the newest one, which has grown. The account must be locked. */
+/** Insert a chunk, or replace the newest one, which has grown: its account, which must be locked, is archived up to there. */
 export async function putChunk(tx: Tx, tenant: TenantId, chunk: ChunkRow): Promise<void> {
   const { number, firstSeq, lastSeq, records, numbers, ids, names } = chunk;
-  await tx.query({
+  const put: Statement = {
     name: 'put-chunk',
     text: `insert into record_chunks (tenant_id, number, first_seq, last_seq, records, numbers, ids, names)
            values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -106,12 +107,13 @@ export async function putChunk(tx: Tx, tenant: TenantId, chunk: ChunkRow): Promi
               set last_seq = excluded.last_seq, records = excluded.records, numbers = excluded.numbers,
                   ids = excluded.ids, names = excluded.names, has_rows = true`,
     values: [tenant, number, firstSeq, lastSeq, records, numbers, ids, names],
-  });
-  await tx.query({
+  };
+  const moveEnd: Statement = {
     name: 'move-archived-seq',
     text: 'update accounts set archived_seq = $2 where tenant_id = $1',
     values: [tenant, lastSeq],
-  });
+  };
+  await runTogether(tx, [put, moveEnd]);
 }
 
 /** Names that were erased. */
