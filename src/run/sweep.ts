@@ -17,8 +17,11 @@ import { KEPT_HOURS } from '../base/idempotency/once.ts';
 import { deleteEndedWindows } from '../base/limits/rate-limits.sql.ts';
 import { deleteGone } from '../base/processes/processes.sql.ts';
 import { liftEndedBans } from '../control/bans/bans.sql.ts';
-import { deleteOldParticipants, sweepEndedRooms } from '../control/rooms/old-participants.sql.ts';
-import { PARTICIPANT_DAYS } from '../control/rooms/participant.ts';
+import {
+  deleteOldParticipants,
+  PARTICIPANT_DAYS,
+  sweepEndedRooms,
+} from '../control/rooms/old-participants.sql.ts';
 import { EVENT_DAYS } from '../events/event.ts';
 import { deleteOldEvents } from '../events/events.sql.ts';
 import { MAIL_DAYS } from '../outward/mail/mail.ts';

@@ -43,7 +43,9 @@ export async function migrate(
     if (isDistributed()) await client.query(`set citus.multi_shard_modify_mode = 'sequential'`);
     await client.query('select pg_advisory_lock($1)', [LOCK]);
     const run = await runMissing(client, migrations, beforeEach);
-    if (application !== undefined) await client.query('select grant_application_rights($1)', [application]);
+    if (application !== undefined) {
+      await client.query('select grant_application_rights($1, reads_archive => true)', [application]);
+    }
     return run;
   });
 }

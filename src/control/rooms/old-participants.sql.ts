@@ -5,6 +5,9 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Participant } from './participant.ts';
 import { PARTICIPANT, PRESENT, ROOM_OF_PARTICIPANT } from './participants.sql.ts';
 
+/** Participants that left are shown for so long. */
+export const PARTICIPANT_DAYS = 7;
+
 /** Participants who left more than $1 days ago and have no restrictions. */
 const FORGETTABLE = `left_at < now() - make_interval(days => $1) and muted = '{}' and publish_revoked = '{}'`;
 

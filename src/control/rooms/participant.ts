@@ -6,9 +6,6 @@
 import type { PublishRight } from '../../access/rights/publish-rights.ts';
 import type { Role, Tier } from '../../money/pricing/role.ts';
 
-/** Participants that left are shown for so long. */
-export const PARTICIPANT_DAYS = 7;
-
 export const LEAVE_REASONS = ['expired', 'kicked', 'banned', 'ended', 'watchdog'] as const;
 export type LeaveReason = (typeof LEAVE_REASONS)[number];
 /** What makes a user leave, with all tokens. */

@@ -23,10 +23,10 @@ import type { Deps } from '../deps.ts';
 import { fillOptionalBody, holdBodies, parseBodies } from './bodies.ts';
 import { drainOnClose } from './drain.ts';
 import { LAZY_SCHEMAS } from './lazy-schemas.ts';
-import { HEAD_BYTES_MAX, PARAM_LENGTH_MAX, TIME_LIMITS } from './limits.ts';
+import { HEAD_BYTES_MAX, PARAM_LENGTH_MAX } from './limits.ts';
 import { RequestLog } from './request-log.ts';
 import { requireTls } from './strict-transport.ts';
-import { LateHeads, limitTime } from './time-limits.ts';
+import { LateHeads, limitTime, TIME_LIMITS } from './time-limits.ts';
 
 export type Http = FastifyInstance<
   RawServerDefault,

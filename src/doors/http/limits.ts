@@ -1,16 +1,4 @@
-/** Limits that the HTTP doors share. A door has the size of its bodies itself. Source: specification 8. */
-
-export interface TimeLimits {
-  /** For the head, for BODY_BYTES_MIN more of the body, and for the answer. */
-  readonly stepMs: number;
-  /** How long the client may leave an answer unread. */
-  readonly unreadMs: number;
-}
-
-export const TIME_LIMITS: TimeLimits = { stepMs: 15_000, unreadMs: 30_000 };
-
-/** What must arrive of a body within `stepMs`, unless it is complete: about 1 KiB a second. */
-export const BODY_BYTES_MIN = 15 * 1024;
+/** Limits that the HTTP doors share. A door has the size of its bodies itself, and time-limits.ts has the times. Source: specification 8. */
 
 export const HEAD_BYTES_MAX = 16 * 1024;
 

@@ -3,13 +3,24 @@
  *
  * A sender is judged only by what it did: after bytes that arrived while this process was slow or stopped
  * have been read. Otherwise a complete request would be refused as incomplete, and its sender would not
- * repeat it.
+ * repeat it. Source: specification 8.
  */
 import type { Socket } from 'node:net';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Failure } from '../../base/failure.ts';
-import { BODY_BYTES_MIN, type TimeLimits } from './limits.ts';
 import { UnreadAnswers } from './unread-answers.ts';
+
+export interface TimeLimits {
+  /** For the head, for BODY_BYTES_MIN more of the body, and for the answer. */
+  readonly stepMs: number;
+  /** How long the client may leave an answer unread. */
+  readonly unreadMs: number;
+}
+
+export const TIME_LIMITS: TimeLimits = { stepMs: 15_000, unreadMs: 30_000 };
+
+/** What must arrive of a body within `stepMs`, unless it is complete: about 1 KiB a second. */
+const BODY_BYTES_MIN = 15 * 1024;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

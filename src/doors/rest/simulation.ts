@@ -4,13 +4,13 @@ import { renderAmount } from '../../money/amount.ts';
 import { ROUNDINGS } from '../../money/pricing/carry.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { SECONDS_MAX } from '../../money/records/usage-record.ts';
+import type { LinePrice, SimulatedParticipants } from '../../money/simulation/room-price.ts';
 import {
   LINE_PARTICIPANTS_MAX,
   LINES_MAX,
-  type LinePrice,
-  type SimulatedParticipants,
-} from '../../money/simulation/room-price.ts';
-import { type SimulatedRoom, simulateRoom } from '../../money/simulation/simulate-room.ts';
+  type SimulatedRoom,
+  simulateRoom,
+} from '../../money/simulation/simulate-room.ts';
 import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
 import { AmountSchema, ExactSchema, renderExact, strictObject, words } from './schemas.ts';

@@ -37,6 +37,8 @@ import { type ArchivablePosting, findArchivable, findTenantsToArchive } from './
 const CHUNK_RECORDS = 10_000;
 const ROWS_AT_ONCE = 1_000;
 const TENANTS_AT_ONCE = 100;
+/** Ids are random, and half of them negative. */
+const BEFORE_ALL = -(2n ** 63n) as TenantId;
 
 /** A tenant's records wait for so much longer than they must, so that a few at a time are not packed again and again. */
 const WAIT_FACTOR = 1.25;
@@ -53,7 +55,7 @@ export interface ArchiveDeps extends Pick<BaseDeps, 'db' | 'log'> {
   readonly config: { readonly archiveAfterSeconds: number | undefined };
 }
 
-/** A job that is run every minute. Ends early when `stopping` is aborted. */
+/** A job that is run every minute, until nothing is due. Ends early when `stopping` is aborted. */
 export function archivingRecords(deps: ArchiveDeps, stopping: AbortSignal): () => Promise<void> {
   const turns = new TenantTurns(deps.log, JOB);
   return () => archiveRecords(deps, stopping, turns);
@@ -67,9 +69,11 @@ export async function archiveRecords(
   const { archiveAfterSeconds: seconds } = deps.config;
   // While versions change, some processes may be older.
   if (seconds === undefined || (await hasProcessWithoutArchive(deps.db))) return;
-  let tenants: readonly TenantId[];
-  do {
-    tenants = await findTenantsToArchive(deps.db, seconds * WAIT_FACTOR, TENANTS_AT_ONCE, turns.leftOut());
+  const due = { seconds: seconds * WAIT_FACTOR, limit: TENANTS_AT_ONCE };
+  let after = BEFORE_ALL;
+  for (;;) {
+    const tenants = await findTenantsToArchive(deps.db, { ...due, after, leftOut: turns.leftOut() });
+    if (tenants.length === 0 && after === BEFORE_ALL) return;
     for (const tenant of tenants) {
       if (stopping?.aborted) return;
       const begun = performance.now();
@@ -77,7 +81,8 @@ export async function archiveRecords(
       // Half of the time is left to requests.
       await wait(Math.min(performance.now() - begun, PAUSE_MS_MAX));
     }
-  } while (tenants.length > 0);
+    after = tenants.at(-1) ?? BEFORE_ALL;
+  }
 }
 
 /** One chunk, and the rows of one: then it is the next tenant's turn. */

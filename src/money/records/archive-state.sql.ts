@@ -15,21 +15,21 @@ export interface ArchiveState {
   readonly oldestSeconds: number;
 }
 
-/** Reads a row for each tenant and each chunk. */
+/** Reads a row for each chunk and each tenant. */
 export async function findArchiveState(db: Db): Promise<ArchiveState> {
   const ofServers = await onServers<Pick<ArchiveState, 'archived' | 'oldestSeconds'>>(db, {
     name: 'find-archived',
     text: (tenants) => `
       select coalesce(sum(archived), 0)::float8 as archived,
              coalesce(max(extract(epoch from now() - oldest)), 0)::float8 as "oldestSeconds"
-        from (select c.records as archived,
-                     (select p.at from postings p
-                       where p.tenant_id = a.tenant_id and p.seq > a.archived_seq and p.${OF_USAGE}
-                       order by p.seq limit 1) as oldest
+        from (select records as archived, null::timestamptz as oldest from record_chunks
+               where true ${tenants.and('tenant_id', 1)}
+              union all
+              select 0, (select p.at from postings p
+                          where p.tenant_id = a.tenant_id and p.seq > a.archived_seq and p.${OF_USAGE}
+                          order by p.seq limit 1)
                 from accounts a
-                left join (select tenant_id, sum(records) as records from record_chunks group by tenant_id) c
-                     on c.tenant_id = a.tenant_id
-               where true ${tenants.and('a.tenant_id', 1)}) as each`,
+               where last_seq > archived_seq ${tenants.and('a.tenant_id', 1)}) as each`,
     values: [],
   });
   return {

@@ -4,7 +4,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findInChunks } from './chunks/read-chunks.ts';
 import { rowOf } from './find-records.sql.ts';
 import { chunksById } from './find-records.ts';
-import { findSuspects, type KnownIdDeps } from './known-ids/find-suspects.ts';
+import { type ArchivingAccount, findSuspects, type KnownIdDeps } from './known-ids/find-suspects.ts';
 import type { StoredRecord } from './stored-record.ts';
 import type { UsageRecords } from './usage-records.ts';
 
@@ -18,10 +18,10 @@ export type Suspects = ReadonlyMap<string, readonly number[]>;
 export async function findArchiveSuspects(
   deps: KnownIdDeps,
   tx: Tx,
-  { tenant, archivedSeq }: { readonly tenant: TenantId; readonly archivedSeq: bigint },
+  account: ArchivingAccount,
   records: UsageRecords,
 ): Promise<Suspects> {
-  const candidates = await findSuspects(deps, tx, tenant, archivedSeq, records);
+  const candidates = await findSuspects(deps, tx, account, records);
   return chunksById(candidates, (row) => records.id(row));
 }
 

@@ -30,7 +30,7 @@ export async function findNextChunk(
     values,
   });
   const [row] = rows;
-  const chunk = row && (await placed(db, row.tenant, rows));
+  const chunk = row && placed(db, row.tenant, rows);
   return chunk && { ...chunk, tenant: row.tenant };
 }
 

@@ -16,29 +16,39 @@ export const OF_USAGE = `kind in ('usage', 'unbilled')`;
 
 const olderThan = (parameter: string) => `clock_timestamp() - make_interval(secs => ${parameter})`;
 
+export interface Due {
+  /** Records older than this are due. */
+  readonly seconds: number;
+  /** Tenants after this one. */
+  readonly after: TenantId;
+  readonly leftOut: readonly TenantId[];
+  readonly limit: number;
+}
+
 /**
- * Tenants that have records older than `seconds` as rows, or rows that chunks have as well. Without those of `leftOut`.
+ * The next tenants, by id, that have records older than `seconds` as rows, or rows that chunks have as well.
  *
  * Times of postings never go back, so the first one after the newest chunk is the oldest.
  */
 export async function findTenantsToArchive(
   db: Db,
-  seconds: number,
-  limit: number,
-  leftOut: readonly TenantId[],
+  { seconds, after, leftOut, limit }: Due,
 ): Promise<readonly TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
     name: 'find-tenants-to-archive',
-    text: (tenants) => `select a.tenant_id as tenant from accounts a
-      where a.tenant_id <> all($3::bigint[]) ${tenants.and('a.tenant_id', 4)}
-        and ((select at from postings p
-               where p.tenant_id = a.tenant_id and p.seq > a.archived_seq and ${OF_USAGE}
+    text: (tenants) => `(select tenant_id as tenant from accounts a
+       where tenant_id > $2 and tenant_id <> all($3::bigint[]) ${tenants.and('tenant_id', 5)} and last_seq > archived_seq
+         and (select at from postings p where p.tenant_id = a.tenant_id and p.seq > a.archived_seq and ${OF_USAGE}
                order by p.seq limit 1) < ${olderThan('$1')}
-             or exists (select from record_chunks c where c.tenant_id = a.tenant_id and c.has_rows))
-      limit $2`,
-    values: [seconds, limit, leftOut],
+       order by tenant_id limit $4)
+      union
+      (select tenant_id from record_chunks
+        where has_rows and tenant_id > $2 and tenant_id <> all($3::bigint[]) ${tenants.and('tenant_id', 5)}
+        order by tenant_id limit $4)`,
+    values: [seconds, after, leftOut, limit],
   });
-  return rows.map(({ tenant }) => tenant);
+  const found = rows.map(({ tenant }) => tenant);
+  return found.sort((a, b) => (a < b ? -1 : 1)).slice(0, limit);
 }
 
 /** The next postings of usage that are older than `seconds`, oldest first: up to so many that they have `most` records, and at least one. */

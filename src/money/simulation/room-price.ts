@@ -2,11 +2,6 @@
 import type { Terms } from '../pricing/pricing-rule.ts';
 import type { Usage } from '../pricing/usage-price.ts';
 
-/** Lines of one simulation. */
-export const LINES_MAX = 50;
-/** Participants of one line. */
-export const LINE_PARTICIPANTS_MAX = 100_000;
-
 /** Participants who are alike. Role, tier, seconds and bytes are those of each one. */
 export interface SimulatedParticipants extends Usage {
   readonly count: number;

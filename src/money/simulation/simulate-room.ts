@@ -14,6 +14,11 @@ export interface SimulationDeps extends Pick<BaseDeps, 'db'> {
   readonly config: { readonly billingRounding: Rounding };
 }
 
+/** Lines of one simulation. */
+export const LINES_MAX = 50;
+/** Participants of one line. */
+export const LINE_PARTICIPANTS_MAX = 100_000;
+
 /** Micros. Larger integers in JSON are not exact for every reader. */
 const TOTAL_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 

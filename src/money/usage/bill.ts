@@ -33,6 +33,13 @@ export interface ChargeOutcome {
 /** Outcomes of batches that were charged together. */
 export type Outcomes = ReadonlyMap<Batch, ChargeOutcome>;
 
+/** What a transaction of several tenants answers. Batches of locked accounts have no outcome, nor have those of `repeating`. */
+export interface SharedOutcomes {
+  readonly outcomes: Outcomes;
+  /** Tenants whose batches repeat archived records. Reading those takes long. */
+  readonly repeating: ReadonlySet<TenantId>;
+}
+
 export interface Bill {
   /** The account before the charge. */
   readonly account: Account;

@@ -13,7 +13,8 @@
  *
  * A fault in one batch affects no other: if the database refuses a transaction, or it has to wait for a lock, its batches
  * are repeated one by one. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
- * separately, those of a few accounts at a time, so that locked accounts never hold all connections.
+ * separately, those of a few accounts at a time, so that locked accounts never hold all connections. Batches that repeat
+ * archived records, which have to be read, are charged separately too.
  *
  * A batch that is not committed within WAIT_MS_MAX fails, even if the database hangs. If its transaction
  * has not started it is dropped; the relay retries. What could not be charged in that time is refused at once.
@@ -23,11 +24,11 @@ import { isLockTimeout, isRefusal } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { BalanceOutOfRangeError } from '../ledger/balance-range.ts';
-import type { Batch, ChargeOutcome, Outcomes } from './bill.ts';
+import type { Batch, ChargeOutcome, Outcomes, SharedOutcomes } from './bill.ts';
 
 export interface Charging {
-  /** Returns no outcome for batches whose accounts are locked. */
-  free(batches: readonly Batch[]): Promise<Outcomes>;
+  /** Returns no outcome for batches whose accounts are locked, or that repeat archived records. */
+  free(batches: readonly Batch[]): Promise<SharedOutcomes>;
   /** Waits for the lock, and returns every outcome. */
   tenant(tenant: TenantId, batches: readonly Batch[]): Promise<Outcomes>;
   /** A number of the server that has the tenant. Absent: one server has all. */
@@ -52,6 +53,8 @@ export interface QueueLimits {
   readonly tenants: number;
   /** Locked accounts that are waited for at the same time. Each wait holds a connection. */
   readonly locked: number;
+  /** Tenants that repeat archived records are charged so many at a time. One place is for those that paid alone. */
+  readonly repeating: number;
   /** After so long, a transaction takes the batches of a locked account along again. */
   readonly retryMs: number;
   /** After so long, a locked account is waited for, or else tried again as seldom as this. */
@@ -71,6 +74,7 @@ const LIMITS: QueueLimits = {
   records: 2_000,
   tenants: Number.POSITIVE_INFINITY,
   locked: 3,
+  repeating: 2,
   retryMs: 3,
   patienceMs: 50,
   unanswered: 1_000_000,
@@ -144,6 +148,10 @@ export class ChargeQueue {
   #alone = 0;
   /** Accounts whose locks are waited for. */
   #locked = 0;
+  /** The batches of tenants that repeat archived records, in order of arrival. */
+  readonly #repeating: (readonly Waiting[])[] = [];
+  /** Those tenants that are being charged, and those of them that never paid. */
+  readonly #reading = { all: 0, neverPaid: 0 };
   /** The records of all batches without an answer. */
   #records = 0;
   /** Those of them that are of tenants which never paid. */
@@ -268,9 +276,19 @@ export class ChargeQueue {
     this.#countRunning(server, kind, 1);
     const records = group.reduce((sum, { batch }) => sum + batch.records.length, 0);
     const endAlone = records < this.#limits.records / 2 ? this.#beginAlone() : () => {};
-    const locked = await this.#charge(group, (batches) => this.#charging.free(batches), isLockTimeout);
-    const byTenant = Map.groupBy(locked, (item) => item.batch.tenant);
-    for (const [tenant, items] of byTenant) this.#retryOrWait(tenant, items);
+    const repeating = new Set<TenantId>();
+    const free = async (batches: readonly Batch[]) => {
+      const shared = await this.#charging.free(batches);
+      for (const tenant of shared.repeating) repeating.add(tenant);
+      return shared.outcomes;
+    };
+    const left = await this.#charge(group, free, isLockTimeout);
+    const byTenant = Map.groupBy(left, (item) => item.batch.tenant);
+    for (const [tenant, items] of byTenant) {
+      if (repeating.has(tenant)) this.#repeating.push(items);
+      else this.#retryOrWait(tenant, items);
+    }
+    this.#readRepeated();
     for (const { batch } of group) if (!byTenant.has(batch.tenant)) this.#busy.delete(batch.tenant);
     this.#running -= 1;
     this.#countRunning(server, kind, -1);
@@ -316,6 +334,37 @@ export class ChargeQueue {
     this.#locked -= 1;
     this.#busy.delete(tenant);
     this.#start();
+  }
+
+  /** Those of tenants that paid first. */
+  #readRepeated(): void {
+    const { all, neverPaid } = this.#reading;
+    const { repeating: places } = this.#limits;
+    if (all >= places) return;
+    const hasPaid = ([item]: readonly Waiting[]) => item!.hasPaid;
+    const paid = this.#repeating.findIndex(hasPaid);
+    const at = paid >= 0 || neverPaid >= places - 1 ? paid : 0;
+    const [items] = at < 0 ? [] : this.#repeating.splice(at, 1);
+    if (!items) return;
+    void this.#read(items);
+    this.#readRepeated();
+  }
+
+  /** Unpacking archived records takes CPU time: after those of tenants that never paid, half of it is left to others. */
+  async #read(items: readonly Waiting[]): Promise<void> {
+    const [{ batch, hasPaid }] = items as readonly [Waiting];
+    const count = (change: 1 | -1) => {
+      this.#reading.all += change;
+      if (!hasPaid) this.#reading.neverPaid += change;
+    };
+    count(1);
+    const begun = performance.now();
+    await this.#charge(items, (batches) => this.#charging.tenant(batch.tenant, batches));
+    this.#busy.delete(batch.tenant);
+    this.#start();
+    if (!hasPaid) await sleep(performance.now() - begun);
+    count(-1);
+    this.#readRepeated();
   }
 
   /** The tenant stays busy meanwhile, and its batches stay in order. */

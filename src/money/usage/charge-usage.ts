@@ -30,7 +30,15 @@ import { DamagedPageError } from '../records/known-ids/page.ts';
 import { findKnown, findTenantsOfKnown, type TenantIds } from '../records/known-records.sql.ts';
 import type { UsageRecords } from '../records/usage-records.ts';
 import { requestTopUpIfBelow } from '../top-ups/request-top-up.ts';
-import { type Batch, type Bill, billBatches, type ChargeOutcome, type Known, type Outcomes } from './bill.ts';
+import {
+  type Batch,
+  type Bill,
+  billBatches,
+  type ChargeOutcome,
+  type Known,
+  type Outcomes,
+  type SharedOutcomes,
+} from './bill.ts';
 import { type ChargeQueue, RETRY_AFTER_SECONDS } from './charge-queue.ts';
 import { SEQSCAN_OFF, SHARED_SETTINGS } from './charge-settings.sql.ts';
 import { recordConflicts } from './conflicts.sql.ts';
@@ -84,33 +92,34 @@ export async function chargeUsage(
 }
 
 /**
- * Charge batches, without an outcome for those whose accounts another transaction has locked. Fails soon if it has to wait
- * for another lock.
+ * Charge batches, without an outcome for those whose accounts another transaction has locked, or that repeat archived records. Fails
+ * soon if it has to wait for another lock.
  */
-export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): Promise<Outcomes> {
+export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): Promise<SharedOutcomes> {
   const tenants = [...new Set(batches.map((batch) => batch.tenant))];
   return charge(deps, batches, CURRENT_RULE, {
     settings: SHARED_SETTINGS,
     lock: lockAndReadFree(tenants),
-    isShared: tenants.length > 1,
+    isShared: true,
   });
 }
 
-/** Charge batches of one tenant, waiting for the lock on its account. */
-export function chargeTenant(
+/** Charge batches of one tenant, waiting for the lock on its account, and reading the archived records that they repeat. */
+export async function chargeTenant(
   deps: ChargeDeps,
   tenant: TenantId,
   batches: readonly Batch[],
   rule = CURRENT_RULE,
 ): Promise<Outcomes> {
-  return charge(deps, batches, rule, { settings: SEQSCAN_OFF, lock: lockAndRead(tenant), isShared: false });
+  const lock = lockAndRead(tenant);
+  return (await charge(deps, batches, rule, { settings: SEQSCAN_OFF, lock, isShared: false })).outcomes;
 }
 
 /** How a transaction begins. */
 interface Charging {
   readonly settings: Statement;
   readonly lock: ReturnType<typeof lockAndReadFree>;
-  /** Batches of several tenants wait for it. */
+  /** Other batches wait for it, so it reads no archived records. */
   readonly isShared: boolean;
 }
 
@@ -125,9 +134,9 @@ async function charge(
   batches: readonly Batch[],
   rule: PricingRule,
   { settings, lock, isShared }: Charging,
-): Promise<Outcomes> {
-  const attempt = async (mustLookUp: boolean): Promise<Outcomes> => {
-    const { bills, topUpRequested, told } = await inTransaction(deps.db, async (tx) => {
+): Promise<SharedOutcomes> {
+  const attempt = async (mustLookUp: boolean): Promise<SharedOutcomes> => {
+    const { bills, repeating, topUpRequested, told } = await inTransaction(deps.db, async (tx) => {
       const probed = mustLookUp ? [] : probe(batches);
       const locking = runTogether(tx, [
         settings,
@@ -137,7 +146,7 @@ async function charge(
       // Sort while the database takes the locks.
       for (const { records } of batches) records.sortById();
       const [, locked, read, found = []] = await locking;
-      const { accounts, archived } = await lookIntoArchive(
+      const { accounts, archived, repeating } = await lookIntoArchive(
         deps,
         tx,
         lockedOf([locked, read]),
@@ -146,19 +155,19 @@ async function charge(
       );
       const tenants = new Set(accounts.map(({ tenant }) => tenant));
       const own = batches.filter(({ tenant }) => tenants.has(tenant));
-      const repeating = mustLookUp
+      const suspected = mustLookUp
         ? tenants
         : new Set([...found.map(({ tenant }) => tenant), ...archived.keys()]);
-      const suspects = own.filter(({ tenant }) => repeating.has(tenant));
+      const suspects = own.filter(({ tenant }) => suspected.has(tenant));
       const known = await findKnown(tx, idsOf(suspects));
       for (const [tenant, records] of archived)
         known.set(tenant, new Map([...(known.get(tenant) ?? []), ...records]));
       const bills = await makeBills(deps, tx, accounts, own, known, rule);
-      return { bills, ...(await storeBills(tx, bills)) };
+      return { bills, repeating, ...(await storeBills(tx, bills)) };
     });
     if (topUpRequested) deps.wakeTopUps();
     for (const tenant of told) deps.events.wake(tenant);
-    return new Map(bills.flatMap(({ outcomes }) => [...outcomes]));
+    return { outcomes: new Map(bills.flatMap(({ outcomes }) => [...outcomes])), repeating };
   };
   try {
     return await attempt(false);
@@ -173,11 +182,13 @@ interface InArchive {
   readonly accounts: readonly Account[];
   /** The stored records that are repeated, by tenant. */
   readonly archived: ReadonlyMap<TenantId, Known & {}>;
+  /** Those to charge afterwards, alone. */
+  readonly repeating: ReadonlySet<TenantId>;
 }
 
 /**
- * Finds archived records that the batches repeat. Reading them takes milliseconds, so a tenant with any is left out of a transaction
- * that it shares with others: its batches are charged afterwards, alone. So is one whose known ids are damaged, and fails alone.
+ * Finds archived records that the batches repeat. Reading them takes milliseconds, so a tenant with any is left out of a shared
+ * transaction. So is one whose known ids are damaged, and fails alone.
  */
 async function lookIntoArchive(
   deps: ChargeDeps,
@@ -188,17 +199,21 @@ async function lookIntoArchive(
 ): Promise<InArchive> {
   const archived = new Map<TenantId, Known & {}>();
   const accounts: Account[] = [];
+  const repeating = new Set<TenantId>();
   for (const account of locked) {
     const suspects = await findAllSuspects(deps, tx, account, batches).catch((error: unknown) => {
       if (isShared && error instanceof DamagedPageError) return undefined;
       throw error;
     });
-    if (isShared && suspects?.size !== 0) continue;
+    if (isShared && suspects?.size !== 0) {
+      repeating.add(account.tenant);
+      continue;
+    }
     accounts.push(account);
     const found = await findArchivedRepeats(tx, account.tenant, suspects!);
     if (found.size > 0) archived.set(account.tenant, found);
   }
-  return { accounts, archived };
+  return { accounts, archived, repeating };
 }
 
 /** Those of the account in all batches. */

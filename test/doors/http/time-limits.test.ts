@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Http, openHttp } from '../../../src/doors/http/http.ts';
-import { TIME_LIMITS, type TimeLimits } from '../../../src/doors/http/limits.ts';
+import { TIME_LIMITS, type TimeLimits } from '../../../src/doors/http/time-limits.ts';
 import { renderClientError, sendError } from '../../../src/doors/rest/errors.ts';
 import { useService } from '../../support/service.ts';
 import { rawRequest } from '../rest/support.ts';

@@ -7,11 +7,21 @@ import { idOf } from '../../support/tenants.ts';
 
 const app = useService({ isRestricted: true });
 
-test('rows of archived records go, and no others', async () => {
+/** What a version from before the archive does when it starts. */
+const startOlderVersion = () =>
+  app.database.pool.query('select grant_application_rights($1)', [
+    new URL(app.database.applicationUrl).username,
+  ]);
+
+test('rows of archived records go, and no others, and an older version does not start any more', async () => {
   const { deps } = app.service;
   const tenant = await app.paidTenant();
   await report(app, tenant, manyRecords(60));
+  await startOlderVersion();
   await archiveRecords({ ...deps, config: { archiveAfterSeconds: 0 } });
+  await expect(startOlderVersion()).rejects.toThrow(
+    'usage records are archived, and this version of the service cannot read them: start a newer version',
+  );
   await report(app, tenant, manyRecords(2));
   const idsOfRows = async () => {
     const { rows } = await deps.db.query<{ id: string }>(

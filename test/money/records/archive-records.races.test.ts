@@ -1,5 +1,6 @@
 /** What may happen while records move into the archive. */
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { openPool } from '../../../src/base/db/pool.ts';
 import { withSnapshot } from '../../../src/base/db/snapshot.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
@@ -172,11 +173,21 @@ test('a setting that changes to never and back loses nothing', async () => {
   expect(await readAll(tenant)).toHaveLength(200);
 });
 
-test('a batch that repeats archived ids is charged at once unless other tenants wait for it', async () => {
-  const tenant = await newTenant();
+test('a batch that repeats archived ids is left out of a transaction for which others wait', async () => {
+  const [tenant, other] = [await newTenant(), await newTenant()];
   await charge(tenant, recordsFrom(0, 100));
   await archive();
   const batch = { tenant, records: recordsFrom(50, 100) };
-  const outcomes = await chargeFreeBatches(anotherProcess(), [batch]);
-  expect(outcomes.get(batch)).toMatchObject({ charged: 50, duplicates: 50 });
+  const deps = anotherProcess();
+  expect(await chargeFreeBatches(deps, [batch])).toEqual({
+    outcomes: new Map(),
+    repeating: new Set([tenant]),
+  });
+  const fresh = { tenant: other, records: recordsFrom(0, 3) };
+  const { outcomes } = await chargeFreeBatches(deps, isDistributed() ? [fresh] : [batch, fresh]);
+  expect([...outcomes]).toMatchObject([[fresh, { charged: 3 }]]);
+  expect((await chargeTenant(deps, tenant, [batch])).get(batch)).toMatchObject({
+    charged: 50,
+    duplicates: 50,
+  });
 });

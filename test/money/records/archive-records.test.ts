@@ -1,9 +1,12 @@
 /** Records move into the archive as they were, each once, and their rows go. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Pool } from '../../../src/base/db/pool.ts';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { archiveRecords } from '../../../src/money/records/archive-records.ts';
 import type { ChargedRecord } from '../../../src/money/records/charged-record.ts';
 import { findInPostings } from '../../../src/money/records/chunks/read-chunks.ts';
+import { findTenantsToArchive } from '../../../src/money/records/records-to-archive.sql.ts';
+import { findDifferences } from '../../../src/money/verification/find-differences.ts';
 import { manyRecords, report, setExempt } from '../../doors/rest/ledger-routes.ts';
 import { expectAppendOnly } from '../../support/append-only.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
@@ -129,6 +132,65 @@ test('rows that a killed process left are deleted by the next turn', async () =>
   expect(await chunksOf(tenant)).toEqual([{ number: 1, records: 30, hasRows: false }]);
   expect(await idsOfRows(tenant)).toEqual([]);
   expect(await archived(tenant)).toEqual(before);
+});
+
+describe.each([
+  ['insert', 'record_chunks'],
+  ['insert', 'known_id_runs'],
+  ['insert', 'known_id_pages'],
+  ['delete', 'usage_records'],
+])('a disk that is full at each %s of %s', (change, table) => {
+  test('stops the move and nothing else, and loses nothing', async () => {
+    const tenant = await app.paidTenant();
+    const records = manyRecords(30);
+    await report(app, tenant, records);
+    const before = await rowsOf(tenant);
+    await db().query(
+      `create function refuse_on_full_disk() returns trigger language plpgsql as $$
+         begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$;
+       create trigger full_disk before ${change} on ${table} for each row execute function refuse_on_full_disk()`,
+    );
+    await archive();
+    expect(await idsOfRows(tenant)).toHaveLength(30);
+    expect(await chargedTwice(tenant, records)).toEqual({ charged: 3, duplicates: 30 });
+
+    await db().query('drop function refuse_on_full_disk cascade');
+    await archive();
+    expect(await idsOfRows(tenant)).toEqual([]);
+    expect((await archived(tenant)).slice(0, 30)).toEqual(before);
+    expect(await chargedTwice(tenant, records)).toEqual({ charged: 3, duplicates: 30 });
+    const { differences } = await findDifferences(db(), { at: () => {} });
+    expect(differences.filter((each) => each.tenant === idOf(tenant))).toEqual([]);
+  });
+});
+
+/** What happens to the records when they come again, with three new ones. */
+async function chargedTwice(tenant: TestTenant, records: readonly Record<string, unknown>[]) {
+  const body = { records: [...records, ...manyRecords(3)] };
+  const { json } = await app.request('POST', '/v1/usage', { key: tenant.relayKey, body });
+  const { charged, duplicates } = json as { charged: number; duplicates: number };
+  return { charged, duplicates };
+}
+
+test('tenants whose records are due are found once around, by their ids', async () => {
+  const tenants = await Promise.all(Array.from({ length: 4 }, () => app.paidTenant()));
+  for (const tenant of tenants) await report(app, tenant, manyRecords(1));
+  await archive();
+  const [, ...due] = tenants;
+  for (const tenant of due) await report(app, tenant, manyRecords(1));
+  const [first, second, third] = due.map(idOf).sort((a, b) => (a < b ? -1 : 1));
+  const findAfter = (after: bigint, leftOut: readonly (TenantId | undefined)[], limit: number) =>
+    findTenantsToArchive(db(), {
+      seconds: 0,
+      after: after as TenantId,
+      leftOut: leftOut as TenantId[],
+      limit,
+    });
+  expect(await findAfter(-(2n ** 63n), [], 10)).toEqual([first, second, third]);
+  expect(await findAfter(-(2n ** 63n), [], 1)).toEqual([first]);
+  expect(await findAfter(first!, [], 10)).toEqual([second, third]);
+  expect(await findAfter(first! - 1n, [first, third], 10)).toEqual([second]);
+  expect(await findAfter(third!, [], 10)).toEqual([]);
 });
 
 /** The database without one of its statements. */

@@ -93,7 +93,7 @@ function processesOn(db: Pool): Deps[] {
 
 /** Shared at first, as the queue does; what that leaves out goes alone. */
 async function charge(deps: Deps, batches: readonly Batch[]): Promise<(ChargeOutcome | undefined)[]> {
-  const outcomes = new Map(await chargeFreeBatches(deps, batches));
+  const outcomes = new Map((await chargeFreeBatches(deps, batches)).outcomes);
   for (const [tenant, own] of Map.groupBy(batches, (each) => each.tenant)) {
     const left = own.filter((each) => !outcomes.has(each));
     if (left.length > 0)

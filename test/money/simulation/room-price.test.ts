@@ -4,12 +4,11 @@ import { INITIAL_CARRY, ROUNDINGS, type Rounding } from '../../../src/money/pric
 import { CURRENT_RULE } from '../../../src/money/pricing/pricing-rule.ts';
 import { PRICE_DENOMINATOR } from '../../../src/money/pricing/usage-price.ts';
 import {
-  LINE_PARTICIPANTS_MAX,
-  LINES_MAX,
   priceRoom,
   recordsOf,
   type SimulatedParticipants,
 } from '../../../src/money/simulation/room-price.ts';
+import { LINE_PARTICIPANTS_MAX, LINES_MAX } from '../../../src/money/simulation/simulate-room.ts';
 import { BYTES_MAX, RATES } from '../pricing/support.ts';
 import { anyRoom, reportsOf } from './support.ts';
 

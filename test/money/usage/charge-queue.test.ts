@@ -1,10 +1,10 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
-import type { Batch, ChargeOutcome, Outcomes } from '../../../src/money/usage/bill.ts';
+import type { Batch, ChargeOutcome, Outcomes, SharedOutcomes } from '../../../src/money/usage/bill.ts';
 import {
   ChargeQueue,
   type Charging,
@@ -18,6 +18,8 @@ interface Transaction {
   readonly batches: readonly Batch[];
   /** Commit, leaving these out. */
   commit(leftOut?: readonly Batch[]): Promise<void>;
+  /** Commit, leaving out these tenants, which repeat archived records. */
+  commitWithout(...repeating: readonly number[]): Promise<void>;
   fail(error: Error): Promise<void>;
 }
 
@@ -25,13 +27,22 @@ interface Transaction {
 function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) => number | undefined) {
   const transactions: Transaction[] = [];
   const open = (kind: Transaction['kind'], batches: readonly Batch[]) => {
-    const { promise, resolve, reject } = Promise.withResolvers<Outcomes>();
+    const { promise, resolve, reject } = Promise.withResolvers<SharedOutcomes>();
+    const end = (leftOut: readonly Batch[], repeating: readonly TenantId[] = []) => {
+      const outcomes = outcomesOf(batches.filter((batch) => !leftOut.includes(batch)));
+      resolve({ outcomes, repeating: new Set(repeating) });
+      return turn();
+    };
     transactions.push({
       kind,
       batches,
-      commit: (leftOut = []) => {
-        resolve(outcomesOf(batches.filter((batch) => !leftOut.includes(batch))));
-        return turn();
+      commit: (leftOut = []) => end(leftOut),
+      commitWithout: (...tenants) => {
+        const repeating = tenants.map((tenant) => BigInt(tenant) as TenantId);
+        return end(
+          batches.filter(({ tenant }) => repeating.includes(tenant)),
+          repeating,
+        );
       },
       fail: (error) => {
         reject(error);
@@ -42,7 +53,7 @@ function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) 
   };
   const charging: Charging = {
     free: (batches) => open('free', batches),
-    tenant: (_tenant, batches) => open('tenant', batches),
+    tenant: async (_tenant, batches) => (await open('tenant', batches)).outcomes,
     ...(serverOf && { serverOf }),
   };
   return { queue: new ChargeQueue(charging, { aloneMs: 0, ...limits }), transactions };
@@ -457,6 +468,55 @@ describe('when the database', () => {
   });
 });
 
+describe('batches that repeat archived records', () => {
+  const tenantsOf = (transactions: readonly Transaction[]) =>
+    transactions.map(({ kind, batches }) => [kind, ...batches.map(({ tenant }) => Number(tenant))]);
+
+  test('are charged separately, each by itself, and delay no others', async () => {
+    const { queue, transactions } = openQueue({ transactions: 1, repeating: 2 });
+    const results = [1, 2, 3, 4].map((tenant) => watch(queue.charge(batchOf(tenant))));
+    await transactions[0]!.commit();
+    await transactions[1]!.commitWithout(2, 3, 4);
+    results.push(watch(queue.charge(batchOf(5))));
+    expect(tenantsOf(transactions.slice(2))).toStrictEqual([
+      ['tenant', 2],
+      ['tenant', 3],
+      ['free', 5],
+    ]);
+    await transactions[2]!.commit();
+    expect(tenantsOf(transactions.slice(5))).toStrictEqual([['tenant', 4]]);
+    for (const each of transactions.slice(3)) await each.commit();
+    expect(results.map(({ result }) => typeof result)).toStrictEqual(Array(5).fill('object'));
+  });
+
+  test('of tenants that never paid leave a place to the others, and half of the time', async () => {
+    const { queue, transactions } = openQueue({ transactions: 1, repeating: 2 });
+    for (const tenant of [1, 2, 3]) watch(queue.charge(batchOf(tenant), false));
+    watch(queue.charge(batchOf(4)));
+    watch(queue.charge(batchOf(5)));
+    await transactions[0]!.commitWithout(1);
+    await transactions[2]!.commitWithout(2, 3, 4, 5);
+    expect(tenantsOf(transactions)).toStrictEqual([
+      ['free', 1],
+      ['tenant', 1],
+      ['free', 4, 5, 2, 3],
+      ['tenant', 4],
+    ]);
+    await sleep(50);
+    await transactions[1]!.commit();
+    const committed = performance.now();
+    expect(transactions).toHaveLength(4);
+    await transactions[3]!.commit();
+    expect(tenantsOf(transactions.slice(4))).toStrictEqual([['tenant', 5]]);
+    await vi.waitUntil(() => transactions.length > 5, { interval: 1 });
+    expect(performance.now() - committed).toBeGreaterThan(45);
+    expect(tenantsOf(transactions.slice(5))).toStrictEqual([['tenant', 2]]);
+    await transactions[5]!.commit();
+    await vi.waitUntil(() => transactions.length > 6, { interval: 1 });
+    expect(tenantsOf(transactions.slice(6))).toStrictEqual([['tenant', 3]]);
+  });
+});
+
 describe('a batch that waits too long', () => {
   const MESSAGE = 'the service is busy: try again';
 
@@ -542,7 +602,10 @@ const ending = fc.record({
     { weight: 1, arbitrary: fc.constantFrom('refused' as const, 'lost' as const, 'thrown' as const) },
   ),
   locked: fc.uniqueArray(fc.nat(4), { maxLength: 2 }),
+  repeating: fc.uniqueArray(fc.nat(4), { maxLength: 2 }),
 });
+
+const tenantsFrom = (numbers: readonly number[]) => new Set(numbers.map((each) => BigInt(each) as TenantId));
 
 test('for any results of transactions, every batch gets its own answer and no tenant stays blocked', async () => {
   const arrivals = fc.array(fc.record({ tenant: fc.nat(4), records: fc.nat(14), turns: fc.nat(1) }), {
@@ -550,10 +613,18 @@ test('for any results of transactions, every batch gets its own answer and no te
   });
   await fc.assert(
     fc.asyncProperty(arrivals, fc.infiniteStream(ending), fc.nat(2), async (batches, endings, patienceMs) => {
-      const limits = { transactions: 3, ofOneKind: 2, records: 12, locked: 1, retryMs: 0, patienceMs };
+      const limits = {
+        transactions: 3,
+        ofOneKind: 2,
+        records: 12,
+        locked: 1,
+        repeating: 2,
+        retryMs: 0,
+        patienceMs,
+      };
       const open = new Set<TenantId>();
       let free = 0;
-      const run = async (kind: 'free' | 'tenant', group: readonly Batch[]): Promise<Outcomes> => {
+      const run = async (kind: 'free' | 'tenant', group: readonly Batch[]): Promise<SharedOutcomes> => {
         const tenants = new Set(group.map(({ tenant }) => tenant));
         const records = group.reduce((sum, batch) => sum + batch.records.length, 0);
         expect(group.length === 1 || records <= limits.records).toBe(true);
@@ -561,26 +632,31 @@ test('for any results of transactions, every batch gets its own answer and no te
         for (const tenant of tenants) open.add(tenant);
         free += kind === 'free' ? 1 : 0;
         expect(free).toBeLessThanOrEqual(limits.transactions);
-        const { turns, end, locked } = endings.next().value;
+        const { turns, end, ...left } = endings.next().value;
         for (let passed = 0; passed < turns; passed += 1) await turn();
         for (const tenant of tenants) open.delete(tenant);
         free -= kind === 'free' ? 1 : 0;
         if (end === 'refused') throw databaseError('23514');
         if (end === 'lost') throw databaseError('57P01');
         if (end === 'thrown') throw new TypeError('a mistake of ours');
-        return outcomesOf(
-          group.filter(({ tenant }) => kind === 'tenant' || !locked.includes(Number(tenant))),
+        const [locked, repeating] = [tenantsFrom(left.locked), tenantsFrom(left.repeating)];
+        const done = group.filter(
+          ({ tenant }) => kind === 'tenant' || !(locked.has(tenant) || repeating.has(tenant)),
         );
+        return { outcomes: outcomesOf(done), repeating };
       };
       const queue = new ChargeQueue(
-        { free: (group) => run('free', group), tenant: (_tenant, group) => run('tenant', group) },
+        {
+          free: (group) => run('free', group),
+          tenant: async (_tenant, group) => (await run('tenant', group)).outcomes,
+        },
         limits,
       );
       const answers = await Promise.all(
         batches.map(async ({ tenant, records, turns }, at) => {
           for (let passed = 0; passed < turns * at; passed += 1) await turn();
           const batch = batchOf(tenant, records);
-          return queue.charge(batch).then(
+          return queue.charge(batch, tenant % 2 === 0).then(
             (outcome) => expect(outcome).toStrictEqual(outcomeOf(batch)),
             (error: Error) => expect(error.message).toMatch(/^(refused with|a mistake of ours$)/),
           );

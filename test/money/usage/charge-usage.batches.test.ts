@@ -74,7 +74,7 @@ async function chargeTogether(batches: readonly Batch[], pool = db()): Promise<O
   const groups = isDistributed() ? Map.groupBy(batches, ({ tenant }) => tenant).values() : [batches];
   for (const group of groups) {
     const made = await chargeFreeBatches({ ...app.service.deps, db: pool }, group);
-    for (const [batch, outcome] of made) outcomes.set(batch, outcome);
+    for (const [batch, outcome] of made.outcomes) outcomes.set(batch, outcome);
   }
   return outcomes;
 }

@@ -127,12 +127,12 @@ export class Chunk {
   /** In errors. */
   readonly #name: string;
   readonly #columns: Columns;
-  readonly #cards: Cards;
+  readonly #readCards: () => Promise<Cards>;
 
-  constructor(name: string, columns: Columns, cards: Cards) {
+  constructor(name: string, columns: Columns, readCards: () => Promise<Cards>) {
     this.#name = name;
     this.#columns = columns;
-    this.#cards = cards;
+    this.#readCards = readCards;
   }
 
   async ids(): Promise<string[]> {
@@ -157,7 +157,7 @@ export class Chunk {
     const parts = await this.#parts();
     const postings = readPostings(parts);
     const [codes, seconds, egress, ingress, amounts] = Array.from({ length: 5 }, () => parts.part());
-    const expected = expectationsOf(this.#cards);
+    const expected = expectationsOf(await this.#readCards());
     const records: ChargedRecord[] = [];
     let row = 0;
     for (const posting of postings) {

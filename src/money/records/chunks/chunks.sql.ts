@@ -20,15 +20,11 @@ export interface ChunkRow extends Omit<PlacedChunk, 'chunk'>, Columns {}
 export const COLUMNS = 'number, first_seq as "firstSeq", last_seq as "lastSeq", records, numbers, ids, names';
 
 /** The first of the rows, if there is one. */
-export async function placed(
-  db: Db,
-  tenant: TenantId,
-  [row]: readonly ChunkRow[],
-): Promise<PlacedChunk | undefined> {
+export function placed(db: Db, tenant: TenantId, [row]: readonly ChunkRow[]): PlacedChunk | undefined {
   if (!row) return undefined;
   const { numbers, ids, names, ...place } = row;
   const name = `chunk ${place.number} of the usage records of ${renderTenantId(tenant)}`;
-  return { ...place, chunk: new Chunk(name, { numbers, ids, names }, await readCards(db)) };
+  return { ...place, chunk: new Chunk(name, { numbers, ids, names }, () => readCards(db)) };
 }
 
 /** All rate cards. There are few, and a version never changes. */

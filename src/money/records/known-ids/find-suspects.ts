@@ -1,7 +1,8 @@
 /** Tells which of the ids that are reported may be those of archived records. */
 import type { Tx } from '../../../base/db/pool.ts';
 import type { BaseDeps } from '../../../base/deps.ts';
-import { renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
+import { renderTenantId } from '../../../base/tenants/tenant.ts';
+import type { Account } from '../../accounts/accounts.sql.ts';
 import { type Candidate, findCandidates } from './find-candidates.ts';
 import { hashIds, type Ids } from './id-hash.ts';
 import type { KnownFilters } from './known-filters.ts';
@@ -11,6 +12,9 @@ export interface KnownIdDeps extends Pick<BaseDeps, 'db' | 'log'> {
   readonly knownFilters: KnownFilters;
 }
 
+/** The account of a tenant, which is locked. */
+export type ArchivingAccount = Pick<Account, 'tenant' | 'archivedSeq' | 'status'>;
+
 /**
  * The rows whose ids may be archived, with the chunks that may have their records. Called in the transaction that holds the lock of the
  * account, whose `archivedSeq` is given: the last posting whose records are archived, 0 if none are. Fails with `DamagedPageError`.
@@ -18,14 +22,13 @@ export interface KnownIdDeps extends Pick<BaseDeps, 'db' | 'log'> {
 export async function findSuspects(
   { db, log, knownFilters }: KnownIdDeps,
   tx: Tx,
-  tenant: TenantId,
-  archivedSeq: bigint,
+  { tenant, archivedSeq, status }: ArchivingAccount,
   ids: Ids,
 ): Promise<readonly Candidate[]> {
   if (archivedSeq === 0n) return [];
   const hashes = hashIds(ids);
   if (!knownFilters.covers(tenant, archivedSeq)) {
-    knownFilters.load(db, tenant, archivedSeq).catch((err: unknown) => {
+    knownFilters.load(db, tenant, archivedSeq, status !== 'pending').catch((err: unknown) => {
       log.warn({ err, tenant: renderTenantId(tenant) }, 'a filter of archived ids was not loaded');
     });
     return findCandidates(tx, tenant, hashes);

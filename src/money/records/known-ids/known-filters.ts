@@ -15,6 +15,9 @@ import { DamagedPageError, Page } from './page.ts';
 
 /** One tenant has at most this part of the memory. The ids of a larger one are looked up in pages. */
 const TENANT_SHARE = 1 / 4;
+/** As much for all that never paid together, because anyone can sign up a thousand of them, and less for one of them. */
+const NEVER_PAID_SHARE = 1 / 4;
+const TENANT_SHARE_NEVER_PAID = 1 / 16;
 /** A filter stays for so long, so that tenants do not throw out each other's as soon as they are loaded. */
 const STAY_MS = 600_000;
 /** How long after a load that failed, or had no place, it is tried again. */
@@ -36,6 +39,7 @@ const PAGES_ADDED = 4;
 interface Known {
   readonly filter: BloomFilter;
   readonly loadedAt: number;
+  hasPaid: boolean;
   /** It has all ids that were archived up to this posting; 0 while it is loaded for the first time. */
   seq: bigint;
 }
@@ -44,6 +48,7 @@ interface Load {
   readonly db: Db;
   readonly tenant: TenantId;
   readonly seq: bigint;
+  readonly hasPaid: boolean;
   readonly done: PromiseWithResolvers<void>;
   /** From this hash on, pages have to be read; `undefined` before it begins. */
   from?: number;
@@ -62,6 +67,8 @@ export class KnownFilters {
   /** The first was not used for longest. */
   readonly #known = new Map<TenantId, Known>();
   #bytes = 0;
+  /** Those of tenants that never paid. */
+  #bytesNeverPaid = 0;
   /** The first is next. */
   readonly #loads = new Map<TenantId, Load>();
   /** Which are not loaded, until when. */
@@ -103,14 +110,14 @@ export class KnownFilters {
 
   /**
    * Load what the tenant's filter lacks, up to this posting, as soon as it is its turn. Resolves when that is done, or if the filter has
-   * no place.
+   * no place. Tenants that paid come first.
    */
-  load(db: Db, tenant: TenantId, archivedSeq: bigint): Promise<void> {
+  load(db: Db, tenant: TenantId, archivedSeq: bigint, hasPaid = true): Promise<void> {
     const queued = this.#loads.get(tenant);
     if (queued) return queued.done.promise;
     if (this.covers(tenant, archivedSeq) || (this.#refused.get(tenant) ?? 0) > this.#now())
       return Promise.resolve();
-    const load: Load = { db, tenant, seq: archivedSeq, done: Promise.withResolvers() };
+    const load: Load = { db, tenant, seq: archivedSeq, hasPaid, done: Promise.withResolvers() };
     this.#loads.set(tenant, load);
     if (this.#loads.size === 1) void this.#loadAll();
     return load.done.promise;
@@ -133,19 +140,24 @@ export class KnownFilters {
   }
 
   #firstLoad(): Load | undefined {
+    for (const load of this.#loads.values()) if (load.hasPaid) return load;
     return this.#loads.values().next().value;
   }
 
   /** Returns whether that was all. */
   async #begin(load: Load): Promise<boolean> {
-    const { tenant } = load;
+    const { tenant, hasPaid } = load;
     const runs = await listRuns(load.db, tenant);
     let known = this.#known.get(tenant);
     if (!known) {
       const all = runs.reduce((sum, { entries }) => sum + entries, 0);
-      known = { filter: new BloomFilter(), loadedAt: this.#now(), seq: 0n };
+      known = { filter: new BloomFilter(), loadedAt: this.#now(), hasPaid, seq: 0n };
       this.#known.set(tenant, known);
       if (!this.#makeRoom(tenant, known, Math.ceil(all * SPARE))) return true;
+    }
+    if (hasPaid && !known.hasPaid) {
+      known.hasPaid = true;
+      this.#bytesNeverPaid -= known.filter.bytes;
     }
     load.known = known;
     load.from = 0;
@@ -198,9 +210,10 @@ export class KnownFilters {
     // Each segment is as large as all before it, so there are few.
     const wanted = Math.max(hashes, filter.count, HASHES_MIN);
     const bytes = segmentBytes(wanted);
-    if (filter.bytes + bytes <= this.#bytesMax * TENANT_SHARE && this.#evictFor(bytes, known)) {
+    const share = known.hasPaid ? TENANT_SHARE : TENANT_SHARE_NEVER_PAID;
+    if (filter.bytes + bytes <= this.#bytesMax * share && this.#evictFor(bytes, known)) {
       filter.grow(wanted);
-      this.#bytes += bytes;
+      this.#count(bytes, known);
       return true;
     }
     this.#remove(tenant, known);
@@ -214,15 +227,26 @@ export class KnownFilters {
     let looked = 0;
     for (const [tenant, known] of this.#known) {
       looked += 1;
-      if (this.#bytes + bytes <= this.#bytesMax || looked > LOOKED_AT) break;
-      if (known !== growing && known.loadedAt <= before) this.#remove(tenant, known);
+      if (this.#hasRoom(bytes, growing) || looked > LOOKED_AT) break;
+      const mayGo = growing.hasPaid || !known.hasPaid;
+      if (known !== growing && mayGo && known.loadedAt <= before) this.#remove(tenant, known);
     }
-    return this.#bytes + bytes <= this.#bytesMax;
+    return this.#hasRoom(bytes, growing);
+  }
+
+  #hasRoom(bytes: number, { hasPaid }: Known): boolean {
+    const ofNeverPaid = hasPaid ? 0 : this.#bytesNeverPaid + bytes;
+    return this.#bytes + bytes <= this.#bytesMax && ofNeverPaid <= this.#bytesMax * NEVER_PAID_SHARE;
   }
 
   #remove(tenant: TenantId, known: Known): void {
     this.#known.delete(tenant);
-    this.#bytes -= known.filter.bytes;
+    this.#count(-known.filter.bytes, known);
+  }
+
+  #count(bytes: number, { hasPaid }: Known): void {
+    this.#bytes += bytes;
+    if (!hasPaid) this.#bytesNeverPaid += bytes;
   }
 
   #refuse(tenant: TenantId): void {

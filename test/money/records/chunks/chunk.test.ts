@@ -51,7 +51,7 @@ function makeRecords(count: number): { postings: ChunkPosting[]; records: Charge
 async function packed(count: number) {
   const made = makeRecords(count);
   const columns = await packChunk(made.postings, made.records, CARDS);
-  return { ...made, columns, chunk: new Chunk('chunk 1', columns, CARDS) };
+  return { ...made, columns, chunk: new Chunk('chunk 1', columns, async () => CARDS) };
 }
 
 test.each([1, 61, 3_000])('%i records come back', async (count) => {
@@ -74,7 +74,7 @@ test('a name is replaced in all records that have it, and counted', async () => 
   const names = await chunk.names();
   const bobs = records.filter(({ participant }) => participant === 'bob').length;
   expect(names.replaceParticipants(['bob', 'eve'], '(erased)')).toEqual(new Map([['bob', bobs]]));
-  const erased = new Chunk('chunk 1', { ...columns, names: await packNames(names) }, CARDS);
+  const erased = new Chunk('chunk 1', { ...columns, names: await packNames(names) }, async () => CARDS);
   expect(await erased.records()).toEqual(
     records.map((each) => (each.participant === 'bob' ? { ...each, participant: '(erased)' } : each)),
   );
@@ -87,13 +87,15 @@ test.each<keyof Columns>(['numbers', 'ids', 'names'])(
     for (let at = 0; at < columns[column].length; at += 1) {
       const bytes = Buffer.from(columns[column]);
       bytes[at]! ^= 1;
-      const reading = new Chunk('chunk 1', { ...columns, [column]: bytes }, CARDS).records();
+      const reading = new Chunk('chunk 1', { ...columns, [column]: bytes }, async () => CARDS).records();
       await expect(reading).rejects.toThrow(
         new DamagedColumnError(`chunk 1: the bytes of its ${column} are damaged`),
       );
     }
     const cut = { ...columns, [column]: columns[column].subarray(0, 3) };
-    await expect(new Chunk('chunk 1', cut, CARDS).records()).rejects.toBeInstanceOf(DamagedColumnError);
+    await expect(new Chunk('chunk 1', cut, async () => CARDS).records()).rejects.toBeInstanceOf(
+      DamagedColumnError,
+    );
   },
 );
 

@@ -19,6 +19,9 @@ function idsOf(ids: readonly string[]) {
   };
 }
 
+const accountOf = ({ tenant, archivedSeq }: ArchivingTenant) =>
+  ({ tenant, archivedSeq, status: 'active' }) as const;
+
 function open() {
   const knownFilters = new KnownFilters({ bytesMax: 2 ** 20 });
   const errors: unknown[] = [];
@@ -42,8 +45,7 @@ it('are found by the pages while the filter is loaded, and by both afterwards', 
       return (database.pool.query as (...all: unknown[]) => unknown)(...given);
     },
   } as unknown as Tx;
-  const find = (ids: readonly string[]) =>
-    findSuspects(deps, tx, archive.tenant, archive.archivedSeq, idsOf(ids));
+  const find = (ids: readonly string[]) => findSuspects(deps, tx, accountOf(archive), idsOf(ids));
 
   const asked = ['new', '1-1-7', 'newer', '1-2-8'];
   const wanted = [
@@ -68,15 +70,15 @@ it('of a tenant without archived records are none, without a question', async ()
   };
   const deps = { ...open(), db: { query: never } as never };
   const archive = new ArchivingTenant(database, 2n);
-  expect(await findSuspects(deps, { query: never } as never, archive.tenant, 0n, idsOf(['a']))).toEqual([]);
+  expect(await findSuspects(deps, { query: never } as never, accountOf(archive), idsOf(['a']))).toEqual([]);
 });
 
 it('are found in spite of a load that fails', async () => {
   const deps = { ...open(), db: { query: async () => Promise.reject(new Error('away')) } as never };
   const archive = new ArchivingTenant(database, 3n);
   await archive.archive(100);
-  expect(
-    await findSuspects(deps, database.pool, archive.tenant, archive.archivedSeq, idsOf(['3-1-5', 'new'])),
-  ).toEqual([{ at: 0, chunk: 1 }]);
+  expect(await findSuspects(deps, database.pool, accountOf(archive), idsOf(['3-1-5', 'new']))).toEqual([
+    { at: 0, chunk: 1 },
+  ]);
   await expect.poll(() => deps.errors).toHaveLength(1);
 });

@@ -29,8 +29,8 @@ async function withIds(count: number): Promise<ArchivingTenant> {
   return archive;
 }
 
-const load = (filters: KnownFilters, archive: ArchivingTenant, db: Db = database.pool) =>
-  filters.load(db, archive.tenant, archive.archivedSeq);
+const load = (filters: KnownFilters, archive: ArchivingTenant, db: Db = database.pool, hasPaid = true) =>
+  filters.load(db, archive.tenant, archive.archivedSeq, hasPaid);
 const covers = (filters: KnownFilters, archive: ArchivingTenant) =>
   filters.covers(archive.tenant, archive.archivedSeq);
 
@@ -191,6 +191,55 @@ describe('memory', () => {
     for (const used of [1, 3]) filters.suspects(archives[used]!.tenant, hashesOf(['a']));
     expect(await loadAll()).toEqual([1, 3, 5, 6, 7]);
     expect(filters.bytes).toBeLessThanOrEqual(10_000);
+  });
+});
+
+describe('tenants that never paid', () => {
+  const loadUnpaid = (filters: KnownFilters, archive: ArchivingTenant) =>
+    load(filters, archive, database.pool, false);
+
+  it('have a quarter of the memory together, and throw out none that paid', async () => {
+    const [paid, ...unpaid] = await Promise.all(Array.from({ length: 9 }, () => withIds(1_000)));
+    const filters = openFilters(40_000);
+    await load(filters, paid!);
+    const loadAll = async () => {
+      for (const archive of unpaid) await loadUnpaid(filters, archive);
+      return unpaid.filter((archive) => covers(filters, archive)).length;
+    };
+    expect(await loadAll()).toBe(5);
+    now = 660_000;
+    expect(await loadAll()).toBe(5);
+    expect(covers(filters, paid!)).toBe(true);
+    const atOnce = await withIds(2_000);
+    await loadUnpaid(filters, atOnce);
+    expect(covers(filters, atOnce)).toBe(false);
+  });
+
+  it('have as much as others once they have paid', async () => {
+    const [first, second] = [await withIds(1_000), await withIds(1_000)];
+    const filters = openFilters(4 * 8_000);
+    const before = first.archivedSeq;
+    await loadUnpaid(filters, first);
+    await first.archive(1_000);
+    expect(before).not.toBe(first.archivedSeq);
+    await load(filters, first);
+    expect(covers(filters, first)).toBe(true);
+    for (const archive of [second, await withIds(1_000), await withIds(1_000), await withIds(1_000)]) {
+      await loadUnpaid(filters, archive);
+      expect(covers(filters, archive)).toBe(true);
+    }
+  });
+
+  it('are loaded after those that paid', async () => {
+    const archives = await Promise.all(Array.from({ length: 3 }, () => withIds(100)));
+    const filters = openFilters(MIB);
+    const done: number[] = [];
+    await Promise.all(
+      archives.map((archive, at) =>
+        load(filters, archive, database.pool, at === 2).then(() => void done.push(at)),
+      ),
+    );
+    expect(done).toEqual([2, 0, 1]);
   });
 });
 

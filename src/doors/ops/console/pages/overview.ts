@@ -73,7 +73,7 @@ function renderArchive({
     [cellsOf('rows, about', rows, rowBytes), cellsOf('archive', archived, archivedBytes)],
     { numbers: ['Records', 'MB', 'Bytes a record'] },
   )}
-<p class="hint">The oldest record outside of the archive is ${Math.floor(oldestSeconds / 3600)} hours old.</p>`;
+${oldestSeconds > 0 && html`<p class="hint">The oldest record outside of the archive is ${Math.floor(oldestSeconds / 3600)} hours old.</p>`}`;
 }
 
 function renderLags(lags: Overview['lags']): Html {
