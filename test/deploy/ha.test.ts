@@ -1,4 +1,4 @@
-/** The files of `deploy/ha`, started on this machine: what fails under load, loses nothing. */
+/** The files of `deploy/ha`, started on this machine: what fails under load, loses nothing, archived usage records included. */
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
@@ -82,9 +82,10 @@ describe.skipIf(missing !== undefined)(
 
     test('lose and double nothing', async () => {
       await stage.cluster.isSynchronous();
-      const { records, problems } = await stage.settle();
+      const { records, archived, problems } = await stage.settle();
       expect(problems).toEqual([]);
       expect(records).toBeGreaterThan(500);
+      expect(archived).toBeGreaterThan(records / 2);
       const { rows } = await stage.db.query(`select to_regclass('beside') as written`);
       expect(rows).toEqual([{ written: null }]);
     });

@@ -1,10 +1,10 @@
 /** Two services on one cluster, the second one through PgBouncer, with relays that report to both. */
 import { generateKeyPairSync } from 'node:crypto';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
-import pg from 'pg';
-import { openPool, type Pool } from '../../src/base/db/pool.ts';
+import { onLongConnection, openPool, type Pool } from '../../src/base/db/pool.ts';
 import type { TenantId } from '../../src/base/tenants/tenant.ts';
 import { adjustCredit } from '../../src/money/ledger/adjust-credit.ts';
+import { showAllRecords } from '../support/all-records.ts';
 import { checkLedger } from '../support/check-ledger.ts';
 import { makeKey, makeTenant, OPERATOR } from '../support/tenants.ts';
 import type { Fault } from './faults.ts';
@@ -20,6 +20,8 @@ const MICROS = 10n ** 12n;
 export interface Outcome {
   /** Acknowledged. */
   readonly records: number;
+  /** Those of all tenants. */
+  readonly archived?: number;
   /** One line for each record that is lost or doubled, and for whatever else is wrong. */
   readonly problems: readonly string[];
 }
@@ -57,10 +59,10 @@ export class HaStage {
     const services: MainProcess[] = [];
     try {
       const { url, poolerUrl, ownerUrl } = cluster;
-      const migrations = { MIGRATIONS_DATABASE_URL: ownerUrl };
-      services.push(await startMainProcess({ ...migrations, DATABASE_URL: url }));
+      const settings = { MIGRATIONS_DATABASE_URL: ownerUrl, ARCHIVE_AFTER: '0' };
+      services.push(await startMainProcess({ ...settings, DATABASE_URL: url }));
       const pooled = { DATABASE_URL: poolerUrl, DATABASE_DIRECT_URL: url };
-      services.push(await startMainProcess({ ...migrations, ...pooled }));
+      services.push(await startMainProcess({ ...settings, ...pooled }));
       const device = await newDevice(services[0]!, db);
       const load = new Load(await Promise.all(services.flatMap((service) => reporters(service, db))));
       return new HaStage(cluster, db, services, load, device);
@@ -101,17 +103,15 @@ export class HaStage {
   /** End the load, and look at what it left. */
   async settle(): Promise<Outcome> {
     const records = await this.#load.stop();
-    const problems = [...(await this.#load.findDifferences(this.db)), ...(await this.#checkLedger())];
+    const { archived, problems } = await onLongConnection(this.db, async (client) => {
+      await client.query('analyze');
+      return {
+        archived: await showAllRecords(client),
+        problems: [...(await this.#load.findDifferences(client)), ...(await checkLedger(client))],
+      };
+    });
     if (this.#services.some(({ child }) => child.exitCode !== null)) problems.push('a service has ended');
-    return { records, problems };
-  }
-
-  /** Without the time limits of a pool. */
-  async #checkLedger(): Promise<string[]> {
-    const client = new pg.Client(this.cluster.ownerUrl);
-    await client.connect();
-    await client.query('analyze');
-    return checkLedger(client).finally(() => client.end());
+    return { records, archived, problems };
   }
 
   async close(): Promise<void> {

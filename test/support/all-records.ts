@@ -1,0 +1,57 @@
+/** All usage records of a database at rest as one table, for checks that read it by SQL. */
+import type { Db } from '../../src/base/db/pool.ts';
+import type { ReadRecord } from '../../src/money/records/read-record.ts';
+import { readRecords } from '../../src/money/records/read-records.ts';
+
+const COLUMNS = {
+  tenant_id: 'bigint',
+  posting_seq: 'bigint',
+  egress_bytes: 'bigint',
+  ingress_bytes: 'bigint',
+  amount: 'bigint',
+  seconds: 'integer',
+  line: 'smallint',
+  role: '"char"',
+  tier: '"char"',
+  capped: 'boolean',
+  id: 'text',
+  room: 'text',
+  participant: 'text',
+};
+
+/**
+ * Lets `usage_records` be a table of this connection that has the archived records, too. Returns how many of them are archived.
+ */
+export async function showAllRecords(client: Db): Promise<number> {
+  await client.query('begin isolation level repeatable read');
+  const { rows } = await client.query<{ count: number }>('select count(*)::int from usage_records');
+  const all: ReadRecord[] = [];
+  for await (const page of readRecords(client)) all.push(...page);
+  await client.query('commit');
+  await client.query('create temporary table usage_records (like usage_records)');
+  const names = Object.keys(COLUMNS);
+  const types = Object.values(COLUMNS).map((type, at) => `$${at + 1}::${type}[]`);
+  const values = all.map(columnsOf);
+  await client.query(
+    `insert into pg_temp.usage_records (${names}) select * from unnest(${types})`,
+    names.map((_, at) => values.map((row) => row[at])),
+  );
+  return all.length - rows[0]!.count;
+}
+
+/** In the order of `COLUMNS`. */
+const columnsOf = (row: ReadRecord) => [
+  row.tenant,
+  row.seq,
+  row.egressBytes,
+  row.ingressBytes,
+  row.amount,
+  row.seconds,
+  row.line,
+  row.role,
+  row.tier,
+  row.capped,
+  row.id,
+  row.room,
+  row.participant,
+];
