@@ -37,7 +37,15 @@ export class ByteWriter {
 
   /** What another writer has, after its length. */
   part(written: ByteWriter): void {
-    const bytes = written.written();
+    this.#lengthAnd(written.written());
+  }
+
+  /** The numbers that another writer has, in planes, after their length. */
+  planes(written: ByteWriter): void {
+    this.#lengthAnd(toPlanes(written.written()));
+  }
+
+  #lengthAnd(bytes: Buffer): void {
     this.number(bytes.length);
     this.raw(bytes);
   }
@@ -81,8 +89,7 @@ export class ByteReader {
   }
 
   signed(): number {
-    const value = this.number();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    return toSigned(this.number());
   }
 
   raw(length: number): Buffer {
@@ -93,6 +100,11 @@ export class ByteReader {
     return bytes;
   }
 
+  /** All that is left. */
+  rest(): Buffer {
+    return this.raw(this.#bytes.length - this.#at);
+  }
+
   text(): string {
     return this.raw(this.number()).toString('utf8');
   }
@@ -100,4 +112,78 @@ export class ByteReader {
   part(): ByteReader {
     return new ByteReader(this.raw(this.number()));
   }
+
+  planes(): PlaneReader {
+    return new PlaneReader(this.raw(this.number()));
+  }
+}
+
+/** The first bytes of all numbers, then their second bytes, and so on: bytes of one kind compress well together. */
+function toPlanes(numbers: Buffer): Buffer {
+  const sizes: number[] = [];
+  for (let at = 0, plane = 0; at < numbers.length; at += 1) {
+    sizes[plane] = (sizes[plane] ?? 0) + 1;
+    plane = numbers[at]! < 0x80 ? 0 : plane + 1;
+  }
+  const places = startsOf(sizes);
+  const planes = Buffer.allocUnsafe(numbers.length);
+  for (let at = 0, plane = 0; at < numbers.length; at += 1) {
+    planes[places[plane]!++] = numbers[at]!;
+    plane = numbers[at]! < 0x80 ? 0 : plane + 1;
+  }
+  return planes;
+}
+
+/** Where each plane begins. A number has its last byte, below 0x80, in one of them, and a byte in each plane before. */
+function findPlanes(planes: Buffer): number[] {
+  let size = 0;
+  for (let at = 0; at < planes.length; at += 1) if (planes[at]! < 0x80) size += 1;
+  const sizes: number[] = [];
+  for (let start = 0; size > 0; start += sizes.at(-1)!) {
+    sizes.push(size);
+    size = 0;
+    for (let at = start; at < start + sizes.at(-1)!; at += 1) if (planes[at]! >= 0x80) size += 1;
+  }
+  return startsOf(sizes);
+}
+
+function startsOf(sizes: readonly number[]): number[] {
+  let end = 0;
+  return sizes.map((size) => {
+    end += size;
+    return end - size;
+  });
+}
+
+/** Reads numbers that were written in planes, in their order. */
+export class PlaneReader {
+  readonly #bytes: Buffer;
+  /** The next byte of each plane. */
+  readonly #places: number[];
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#places = findPlanes(bytes);
+  }
+
+  number(): number {
+    let value = 0;
+    let scale = 1;
+    for (let plane = 0; ; plane += 1) {
+      const byte = this.#bytes[this.#places[plane]!++];
+      if (byte === undefined) throw new RangeError('the bytes end within a number');
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+      scale *= 0x80;
+    }
+  }
+
+  signed(): number {
+    return toSigned(this.number());
+  }
+}
+
+/** The inverse of what `signed()` writes. */
+function toSigned(value: number): number {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }

@@ -52,6 +52,9 @@ export function packNames(names: NameColumn): Promise<Buffer> {
   return compress(names.pack());
 }
 
+/** An empty part in front: the columns of numbers are in planes. Chunks of the first version are without it. */
+const IN_PLANES = new ByteWriter();
+
 function packNumbers(
   postings: readonly ChunkPosting[],
   records: readonly ChargedRecord[],
@@ -80,7 +83,9 @@ function packNumbers(
   }
   assert(row === records.length, 'records of these postings alone');
   const packed = new ByteWriter();
-  for (const part of [heads!, codes!, seconds!, egress!, ingress!, amounts!]) packed.part(part);
+  packed.part(IN_PLANES);
+  packed.part(heads!);
+  for (const part of [codes!, seconds!, egress!, ingress!, amounts!]) packed.planes(part);
   return packed.written();
 }
 
@@ -144,7 +149,7 @@ export class Chunk {
   }
 
   async postings(): Promise<ChunkPosting[]> {
-    return readPostings(await this.#parts());
+    return (await this.#numbers()).postings;
   }
 
   /** The records that are wanted, by row or posting, in their order. `known`: what `ids()` gave. */
@@ -154,9 +159,8 @@ export class Chunk {
   ): Promise<ChargedRecord[]> {
     const ids = known ?? (await this.ids());
     const names = await this.names();
-    const parts = await this.#parts();
-    const postings = readPostings(parts);
-    const [codes, seconds, egress, ingress, amounts] = Array.from({ length: 5 }, () => parts.part());
+    const { postings, nextColumn } = await this.#numbers();
+    const [codes, seconds, egress, ingress, amounts] = Array.from({ length: 5 }, nextColumn);
     const expected = expectationsOf(await this.#readCards());
     const records: ChargedRecord[] = [];
     let row = 0;
@@ -186,8 +190,12 @@ export class Chunk {
     return records;
   }
 
-  async #parts(): Promise<ByteReader> {
-    return new ByteReader(await this.#column('numbers'));
+  async #numbers(): Promise<NumberColumns> {
+    const parts = new ByteReader(await this.#column('numbers'));
+    const first = parts.part();
+    const isInPlanes = first.isAtEnd;
+    const postings = readPostings(isInPlanes ? parts.part() : first);
+    return { postings, nextColumn: () => (isInPlanes ? parts.planes() : parts.part()) };
   }
 
   async #column(column: keyof Columns): Promise<Buffer> {
@@ -197,8 +205,13 @@ export class Chunk {
   }
 }
 
-function readPostings(parts: ByteReader): ChunkPosting[] {
-  const heads = parts.part();
+interface NumberColumns {
+  readonly postings: ChunkPosting[];
+  /** The next of the others. */
+  readonly nextColumn: () => Pick<ByteReader, 'number' | 'signed'>;
+}
+
+function readPostings(heads: ByteReader): ChunkPosting[] {
   const postings: ChunkPosting[] = [];
   let seq = 0n;
   while (!heads.isAtEnd) {
@@ -214,12 +227,14 @@ function wordsOf(code: number): { readonly role: Role; readonly tier: Tier } {
 }
 
 const CHECKSUM_BYTES = 4;
+/** Small blocks, each with a code of its own: bytes of one kind are a block or more. */
+const MEM_LEVEL = 6;
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
 /** The checksum of what follows, and the compressed bytes. */
 async function compress(bytes: Buffer): Promise<Buffer> {
-  const compressed = await deflate(bytes);
+  const compressed = await deflate(bytes, { memLevel: MEM_LEVEL });
   const checksum = Buffer.allocUnsafe(CHECKSUM_BYTES);
   checksum.writeUInt32BE(crc32(compressed));
   return Buffer.concat([checksum, compressed]);

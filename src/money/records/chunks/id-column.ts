@@ -1,11 +1,13 @@
 /**
  * The ids of a chunk. An id that ends with a number, such as `relay-room-000123`, is the index of what is before its
- * number and the difference to the number before; a UUID is its 16 bytes; any other id is its text.
+ * number and the difference to the number before; a UUID is its bytes; any other id is its text.
  */
 import { ByteReader, ByteWriter } from '../bytes.ts';
+import { lengthenUuids, shortenUuids } from './short-uuids.ts';
 
+/** Of a UUID. */
+const HEX_DIGITS = 32;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const UUID_BYTES = 16;
 /** A number of so many digits is one that JavaScript holds exactly. */
 const DIGITS_MAX = 15;
 
@@ -52,8 +54,11 @@ export function packIds(ids: readonly string[]): Buffer {
       texts!.text(id);
     }
   }
+  const short = shortenUuids(hex!.written());
   const packed = new ByteWriter();
-  for (const part of [kinds!, numbers!, prefixes!, texts!, hex!]) packed.part(part);
+  for (const part of [kinds!, numbers!, prefixes!, texts!, short ? new ByteWriter() : hex!])
+    packed.part(part);
+  if (short) packed.raw(short);
   return packed.written();
 }
 
@@ -99,22 +104,25 @@ function partsOf(key: string): Pick<Series, 'prefix' | 'width'> {
 /** As many ids as were packed. */
 export function unpackIds(packed: Buffer): string[] {
   const parts = new ByteReader(packed);
-  const [kinds, numbers, prefixes, texts, hex] = Array.from({ length: 5 }, () => parts.part());
+  const [kinds, numbers, prefixes, texts, whole] = Array.from({ length: 5 }, () => parts.part());
+  const hex = (parts.isAtEnd ? whole!.rest() : lengthenUuids(parts.rest())).toString('hex');
+  let uuids = 0;
   const all: Series[] = [];
   while (!prefixes!.isAtEnd) all.push({ width: prefixes!.number(), prefix: prefixes!.text(), last: 0 });
   const ids: string[] = [];
   while (!kinds!.isAtEnd) {
     const kind = kinds!.number();
     if (kind === TEXT) ids.push(texts!.text());
-    else if (kind === HEX) ids.push(uuidOf(hex!.raw(UUID_BYTES)));
+    else if (kind === HEX) ids.push(uuidAt(hex, uuids++));
     else ids.push(nextOf(all[kind - NUMBERED_FROM]!, numbers!.signed()));
   }
   return ids;
 }
 
-function uuidOf(bytes: Buffer): string {
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+function uuidAt(all: string, index: number): string {
+  const from = index * HEX_DIGITS;
+  const part = (start: number, end: number) => all.slice(from + start, from + end);
+  return `${part(0, 8)}-${part(8, 12)}-${part(12, 16)}-${part(16, 20)}-${part(20, HEX_DIGITS)}`;
 }
 
 function nextOf(series: Series, difference: number): string {

@@ -61,6 +61,47 @@ test.each([1, 61, 3_000])('%i records come back', async (count) => {
   expect(await chunk.postings()).toEqual(postings);
 });
 
+test('a chunk of the first version, which has neither planes nor short UUIDs, is read', async () => {
+  const columns = {
+    numbers: 'JwEfeWNjZWJkYWRkZmJiYpVrWMzKwLGGqeHJ9AtCDKwfFrEwMLLy9S/kZgAA',
+    ids: '0IrzFwEwAM//AwEBAAAACAdyZWxheS0xIGunuBCdrUHRgLQAwE/UMMj4HU+ufexB0KdlAKDJHmv2',
+    names: 'AW9v1mNjLS5JTE9lYU5MSWRiZGRmYGAAAA==',
+  };
+  const [numbers, ids, names] = [columns.numbers, columns.ids, columns.names].map((text) =>
+    Buffer.from(text, 'base64'),
+  ) as [Buffer, Buffer, Buffer];
+  const chunk = new Chunk('chunk 1', { numbers, ids, names }, async () => CARDS);
+  const base = { room: 'stage', participant: 'ada', role: 'host', tier: 'hd', capped: false };
+  const [first, second] = ['6ba7b810-9dad-41d1-80b4-00c04fd430c8', 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6'];
+  expect(await chunk.records()).toEqual([
+    {
+      ...base,
+      seq: 5n,
+      line: 0,
+      id: first,
+      seconds: 30,
+      egressBytes: 300n,
+      ingressBytes: 70_000n,
+      amount: 7n,
+    },
+    {
+      ...base,
+      seq: 5n,
+      line: 1,
+      id: second,
+      seconds: 86_400,
+      egressBytes: 5_000_000_000n,
+      ingressBytes: 0n,
+      amount: 900n,
+    },
+    { ...base, seq: 9n, line: 0, id: 'relay-1', seconds: 0, egressBytes: 0n, ingressBytes: 1n, amount: 0n },
+  ]);
+  expect(await chunk.postings()).toEqual([
+    { seq: 5n, records: 2, rateVersion: 1 },
+    { seq: 9n, records: 1, rateVersion: 1 },
+  ]);
+});
+
 test('only the wanted records are made', async () => {
   const { records, chunk } = await packed(500);
   const { seq } = records[250]!;
