@@ -54,12 +54,18 @@ describe('the overview', () => {
       'Parked payments',
       'Differences from the provider',
       'Where usage records are',
-      'outside of the archive is 0 hours old',
       'Listeners',
       'up to date',
     ]) {
       expect(text).toContain(shown);
     }
+  });
+
+  test('tells the age of the oldest record outside of the archive, if there is one', async () => {
+    expect((await get('/console')).text).not.toContain('outside of the archive');
+    const tenant = await app.paidTenant();
+    await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records: [usageRecord()] } });
+    expect((await get('/console')).text).toContain('outside of the archive is 0 hours old');
   });
 });
 
