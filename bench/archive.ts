@@ -126,7 +126,7 @@ async function compareCharging(
 }
 
 /** `of`: so many records a request, and requests a round. */
-async function openCharging(
+export async function openCharging(
   bench: Bench,
   name: string,
   { stand, tenants: [tenant] }: Side,

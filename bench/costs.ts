@@ -79,7 +79,7 @@ async function measure(bench: Bench, stand: Stand, name: string, contestant: Con
 }
 
 /** The length of everything that the logs of all servers ever held. */
-async function readWalBytes({ db, servers }: Stand): Promise<number> {
+export async function readWalBytes({ db, servers }: Stand): Promise<number> {
   const statement = `select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as bytes`;
   const rows = servers
     ? (await Promise.all(servers.map((server) => server.query<{ bytes: string }>(statement)))).flat()

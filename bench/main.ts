@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { archives } from './archive.ts';
+import { archiveSizes } from './archive-sizes.ts';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
 import { budgetMint } from './budget-mint.ts';
@@ -49,6 +50,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageCases,
   knownIds,
   archives,
+  archiveSizes,
   flat,
   ledgerReads,
   timeZones,
