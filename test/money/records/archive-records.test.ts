@@ -8,7 +8,7 @@ import { findInPostings } from '../../../src/money/records/chunks/read-chunks.ts
 import { findTenantsToArchive } from '../../../src/money/records/records-to-archive.sql.ts';
 import { findDifferences } from '../../../src/money/verification/find-differences.ts';
 import { manyRecords, report, setExempt } from '../../doors/rest/ledger-routes.ts';
-import { expectAppendOnly } from '../../support/append-only.ts';
+import { expectAppendOnly, moved, withoutTriggers } from '../../support/append-only.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { runsStepForms, testOneServer } from '../../support/step-forms.ts';
 import { idOf } from '../../support/tenants.ts';
@@ -108,6 +108,27 @@ test('nothing moves before its time, or without a setting', async () => {
   await archive(3_600);
   await archiveRecords({ ...app.service.deps, config: { archiveAfterSeconds: undefined } });
   expect(await chunksOf(tenant)).toEqual([]);
+});
+
+test('a clock that jumped back delays the move, and later charges go on', async () => {
+  const tenant = await app.paidTenant();
+  await report(app, tenant, manyRecords(5));
+  const shift = (by: string) =>
+    withoutTriggers(db(), ['postings'], (tx) =>
+      tx.query(`update postings set at = ${moved('at', by)} where tenant_id = ${idOf(tenant)}`),
+    );
+  await shift('1 hour');
+  await archive();
+  expect(await chunksOf(tenant)).toEqual([]);
+  // Its time is not before that of the posting before it.
+  const records = manyRecords(4);
+  await report(app, tenant, records);
+  await archive();
+  expect(await chunksOf(tenant)).toEqual([]);
+  await shift('-1 hour');
+  await archive();
+  expect(await chunksOf(tenant)).toEqual([{ number: 1, records: 9, hasRows: false }]);
+  expect(await chargedTwice(tenant, records)).toEqual({ charged: 3, duplicates: 4 });
 });
 
 test('two processes that archive at once move each record once', async () => {
