@@ -2,7 +2,7 @@
 import { openPool, type Pool } from '../src/base/db/pool.ts';
 import { inTransaction } from '../src/base/db/transaction.ts';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
-import { findCandidates } from '../src/money/records/known-ids/find-candidates.ts';
+import { findChunkNumbers } from '../src/money/records/known-ids/find-chunk-numbers.ts';
 import { hashText } from '../src/money/records/known-ids/id-hash.ts';
 import { insertRun } from '../src/money/records/known-ids/insert-run.ts';
 import { KnownFilters } from '../src/money/records/known-ids/known-filters.ts';
@@ -72,11 +72,10 @@ export const knownIds: Benchmark = {
       ];
       for (const [what, hashesFrom, count] of checks) {
         const batches = Array.from({ length: count / batch }, (_, at) => hashesFrom(at * batch));
-        const find = (suspectsOf: (hashes: Float64Array) => ArrayLike<number>) => async () => {
-          for (const hashes of batches) await findCandidates(db, TENANT, suspectsOf(hashes));
+        const find = (suspectsOf: (hashes: Float64Array) => Iterable<number>) => async () => {
+          for (const hashes of batches) await findChunkNumbers(db, TENANT, suspectsOf(hashes));
         };
-        const suspectsOf = (hashes: Float64Array) =>
-          filters.suspects(TENANT, hashes).map((at) => hashes[at]!);
+        const suspectsOf = (hashes: Float64Array) => filters.suspects(TENANT, hashes);
         await measure(`${what} by ${batch}, filter alone`, count, async () => batches.map(suspectsOf));
         await measure(`${what} by ${batch}, filter and pages`, count, find(suspectsOf));
         await measure(

@@ -4,7 +4,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ChargedRecord } from './charged-record.ts';
 import { findInChunks } from './chunks/read-chunks.ts';
 import { findRowsById } from './find-records.sql.ts';
-import { findCandidates } from './known-ids/find-candidates.ts';
+import { findChunkNumbers } from './known-ids/find-chunk-numbers.ts';
 import { hashText } from './known-ids/id-hash.ts';
 
 /** In no order. Ids that were never accepted are left out. */
@@ -18,26 +18,7 @@ export async function findRecordsById(
   const found = new Set(rows.map(({ id }) => id));
   // A row that has gone since is found in the archive.
   const left = [...new Set(ids)].filter((id) => !found.has(id));
-  const candidates = await findCandidates(db, tenant, left.map(hashText));
-  return [
-    ...rows,
-    ...(await findInChunks(
-      db,
-      tenant,
-      chunksById(candidates, (at) => left[at]!),
-    )),
-  ];
-}
-
-/** The numbers of the chunks that may have an id. `idAt`: the id at that place. */
-export function chunksById(
-  candidates: readonly { readonly at: number; readonly chunk: number }[],
-  idAt: (at: number) => string,
-): Map<string, number[]> {
-  const chunks = new Map<string, number[]>();
-  for (const { at, chunk } of candidates) {
-    const id = idAt(at);
-    chunks.set(id, [...(chunks.get(id) ?? []), chunk]);
-  }
-  return chunks;
+  const chunks = await findChunkNumbers(db, tenant, left.map(hashText));
+  const numbers = new Set([...chunks.values()].flat());
+  return [...rows, ...(await findInChunks(db, tenant, new Set(left), numbers))];
 }

@@ -21,7 +21,7 @@ import type { LedgerMetrics } from '../ledger/ledger-metrics.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
-import { findArchivedRepeats, findArchiveSuspects, type Suspects } from '../records/archived-repeats.ts';
+import { findArchivedRepeats, findArchiveSuspects } from '../records/archived-repeats.ts';
 import { NAMED_IDS_MAX } from '../records/charged-record.ts';
 import { copyRecords, KnownIdError } from '../records/copy-records.sql.ts';
 import { Buffers } from '../records/copy-rows.ts';
@@ -201,36 +201,20 @@ async function lookIntoArchive(
   const accounts: Account[] = [];
   const repeating = new Set<TenantId>();
   for (const account of locked) {
-    const suspects = await findAllSuspects(deps, tx, account, batches).catch((error: unknown) => {
+    const own = batches.filter(({ tenant }) => tenant === account.tenant).map(({ records }) => records);
+    const suspects = await findArchiveSuspects(deps, tx, account, own).catch((error: unknown) => {
       if (isShared && error instanceof DamagedPageError) return undefined;
       throw error;
     });
-    if (isShared && suspects?.size !== 0) {
+    if (isShared && suspects?.chunks.size !== 0) {
       repeating.add(account.tenant);
       continue;
     }
     accounts.push(account);
-    const found = await findArchivedRepeats(tx, account.tenant, suspects!);
+    const found = await findArchivedRepeats(tx, account, suspects!);
     if (found.size > 0) archived.set(account.tenant, found);
   }
   return { accounts, archived, repeating };
-}
-
-/** Those of the account in all batches. */
-async function findAllSuspects(
-  deps: KnownIdDeps,
-  tx: Tx,
-  account: Account,
-  batches: readonly Batch[],
-): Promise<Suspects> {
-  const suspects = new Map<string, readonly number[]>();
-  if (account.archivedSeq === 0n) return suspects;
-  for (const { tenant, records } of batches) {
-    if (tenant !== account.tenant) continue;
-    for (const [id, chunks] of await findArchiveSuspects(deps, tx, account, records))
-      suspects.set(id, chunks);
-  }
-  return suspects;
 }
 
 function idsOf(batches: readonly Batch[]): TenantIds {

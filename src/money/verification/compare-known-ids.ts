@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { DamagedColumnError } from '../records/chunks/chunk.ts';
 import type { PlacedChunk } from '../records/chunks/chunks.sql.ts';
-import { findCandidates } from '../records/known-ids/find-candidates.ts';
+import { findChunkNumbers } from '../records/known-ids/find-chunk-numbers.ts';
 import { hashText } from '../records/known-ids/id-hash.ts';
 import { DamagedPageError } from '../records/known-ids/page.ts';
 import { type ChunkPlace, findNextChunk } from '../records/postings-of-chunk.sql.ts';
@@ -28,9 +28,8 @@ async function findFault(
 ): Promise<string | undefined> {
   try {
     const ids = await chunk.ids();
-    const candidates = await findCandidates(db, tenant, ids.map(hashText));
-    const known = new Set(candidates.filter((each) => each.chunk === number).map(({ at }) => at));
-    const unknown = ids.filter((_, at) => !known.has(at));
+    const chunks = await findChunkNumbers(db, tenant, ids.map(hashText));
+    const unknown = ids.filter((id) => !chunks.get(hashText(id))?.includes(number));
     return unknown.length > 0 ? `all but ${unknown.length}, such as ${unknown[0]}` : undefined;
   } catch (error) {
     // `compareRecords()` names a damaged chunk.

@@ -27,23 +27,20 @@ export async function findInPostings(
   return found.slice(0, limit);
 }
 
-/** The archived records with these ids. `chunks`: by id, the numbers of the chunks that may have it. */
+/** The archived records with these ids. `numbers`: the chunks that may have them. */
 export async function findInChunks(
   db: Db,
   tenant: TenantId,
-  chunks: ReadonlyMap<string, readonly number[]>,
+  ids: ReadonlySet<string>,
+  numbers: ReadonlySet<number>,
 ): Promise<ChargedRecord[]> {
-  const byChunk = new Map<number, Set<string>>();
-  for (const [id, numbers] of chunks) {
-    for (const number of numbers) byChunk.set(number, (byChunk.get(number) ?? new Set()).add(id));
-  }
   const found: ChargedRecord[] = [];
-  for (const [number, wanted] of byChunk) {
+  for (const number of numbers) {
     const placed = await findChunk(db, tenant, number);
     if (!placed) continue;
-    const ids = await placed.chunk.ids();
-    const isAny = ids.some((id) => wanted.has(id));
-    if (isAny) found.push(...(await placed.chunk.records((row) => wanted.has(ids[row]!), ids)));
+    const own = await placed.chunk.ids();
+    const isAny = own.some((id) => ids.has(id));
+    if (isAny) found.push(...(await placed.chunk.records((row) => ids.has(own[row]!), own)));
   }
   return found;
 }

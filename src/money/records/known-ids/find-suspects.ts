@@ -3,8 +3,7 @@ import type { Tx } from '../../../base/db/pool.ts';
 import type { BaseDeps } from '../../../base/deps.ts';
 import { renderTenantId } from '../../../base/tenants/tenant.ts';
 import type { Account } from '../../accounts/accounts.sql.ts';
-import { type Candidate, findCandidates } from './find-candidates.ts';
-import { hashIds, type Ids } from './id-hash.ts';
+import { type ChunkNumbers, findChunkNumbers } from './find-chunk-numbers.ts';
 import type { KnownFilters } from './known-filters.ts';
 
 /** `db` loads filters, beside the transactions that charge. */
@@ -16,28 +15,21 @@ export interface KnownIdDeps extends Pick<BaseDeps, 'db' | 'log'> {
 export type ArchivingAccount = Pick<Account, 'tenant' | 'archivedSeq' | 'status'>;
 
 /**
- * The rows whose ids may be archived, with the chunks that may have their records. Called in the transaction that holds the lock of the
- * account, whose `archivedSeq` is given: the last posting whose records are archived, 0 if none are. Fails with `DamagedPageError`.
+ * The hashes of ids that may be archived, with the chunks that may have their records. Called in the transaction that holds the lock of
+ * the account, whose `archivedSeq` is given: the last posting whose records are archived, 0 if none are. Fails with `DamagedPageError`.
  */
 export async function findSuspects(
   { db, log, knownFilters }: KnownIdDeps,
   tx: Tx,
   { tenant, archivedSeq, status }: ArchivingAccount,
-  ids: Ids,
-): Promise<readonly Candidate[]> {
-  if (archivedSeq === 0n) return [];
-  const hashes = hashIds(ids);
+  hashes: Float64Array,
+): Promise<ChunkNumbers> {
+  if (archivedSeq === 0n) return new Map();
   if (!knownFilters.covers(tenant, archivedSeq)) {
     knownFilters.load(db, tenant, archivedSeq, status !== 'pending').catch((err: unknown) => {
       log.warn({ err, tenant: renderTenantId(tenant) }, 'a filter of archived ids was not loaded');
     });
-    return findCandidates(tx, tenant, hashes);
+    return findChunkNumbers(tx, tenant, hashes);
   }
-  const suspects = knownFilters.suspects(tenant, hashes);
-  const found = await findCandidates(
-    tx,
-    tenant,
-    suspects.map((row) => hashes[row]!),
-  );
-  return found.map(({ at, chunk }) => ({ at: suspects[at]!, chunk }));
+  return findChunkNumbers(tx, tenant, knownFilters.suspects(tenant, hashes));
 }

@@ -1,8 +1,9 @@
 /**
  * The 44-bit hash of a usage record's id, by which the ids of archived records are known.
  *
- * Hashes are stored for ever, so the function must never change: `id-hash.test.ts` has vectors. It is not cryptographic. A tenant that
- * makes up ids with equal hashes makes its own charges slower, because the whole ids are compared then.
+ * Hashes are stored for ever, so the function must never change: `id-hash.test.ts` has vectors. It is not cryptographic: a tenant can
+ * make up ids with equal hashes. Each of them then leads to all of its chunks that have such an id, so nothing may be worked out for each
+ * pair of an id and a chunk, and a tenant that repeats them waits for its turn to read chunks.
  */
 
 /** Hashes are whole numbers from 0 up to this, which is excluded. */

@@ -89,13 +89,13 @@ export class KnownFilters {
     return (this.#known.get(tenant)?.seq ?? -1n) >= archivedSeq;
   }
 
-  /** The places of hashes whose ids may be archived. Of the others, `covers()` makes it certain that they are not. */
+  /** The hashes whose ids may be archived. Of the others, `covers()` makes it certain that they are not. */
   suspects(tenant: TenantId, hashes: Float64Array): number[] {
     const known = this.#known.get(tenant)!;
     this.#known.delete(tenant);
     this.#known.set(tenant, known);
     const suspects: number[] = [];
-    for (let at = 0; at < hashes.length; at += 1) if (known.filter.mayHave(hashes[at]!)) suspects.push(at);
+    for (const hash of hashes) if (known.filter.mayHave(hash)) suspects.push(hash);
     return suspects;
   }
 

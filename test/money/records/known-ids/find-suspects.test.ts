@@ -1,23 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Tx } from '../../../../src/base/db/pool.ts';
 import { findSuspects } from '../../../../src/money/records/known-ids/find-suspects.ts';
+import { hashText } from '../../../../src/money/records/known-ids/id-hash.ts';
 import { KnownFilters } from '../../../../src/money/records/known-ids/known-filters.ts';
 import { useDatabase } from '../../../support/database.ts';
-import { ArchivingTenant } from './archive.ts';
+import { ArchivingTenant, hashesOf } from './archive.ts';
 
 const database = useDatabase();
-
-function idsOf(ids: readonly string[]) {
-  const bytes = Buffer.from(ids.join(''));
-  const ends: number[] = [];
-  for (const id of ids) ends.push((ends.at(-1) ?? 0) + Buffer.byteLength(id));
-  return {
-    length: ids.length,
-    bytes,
-    textStart: (row: number) => (row === 0 ? 0 : ends[row - 1]!),
-    textEnd: (row: number) => ends[row]!,
-  };
-}
 
 const accountOf = ({ tenant, archivedSeq }: ArchivingTenant) =>
   ({ tenant, archivedSeq, status: 'active' }) as const;
@@ -45,21 +34,19 @@ it('are found by the pages while the filter is loaded, and by both afterwards', 
       return (database.pool.query as (...all: unknown[]) => unknown)(...given);
     },
   } as unknown as Tx;
-  const find = (ids: readonly string[]) => findSuspects(deps, tx, accountOf(archive), idsOf(ids));
+  const find = (ids: readonly string[]) => findSuspects(deps, tx, accountOf(archive), hashesOf(ids));
 
   const asked = ['new', '1-1-7', 'newer', '1-2-8'];
-  const wanted = [
-    { at: 1, chunk: 1 },
-    { at: 3, chunk: 2 },
-  ];
-  expect(await find(asked)).toEqual(expect.arrayContaining(wanted));
+  const wanted = new Map([
+    [hashText('1-1-7'), [1]],
+    [hashText('1-2-8'), [2]],
+  ]);
+  expect(await find(asked)).toEqual(wanted);
   expect(statements).toBe(1);
   await expect.poll(() => deps.knownFilters.covers(archive.tenant, archive.archivedSeq)).toBe(true);
-  const found = await find(asked);
-  expect(found).toHaveLength(2);
-  expect(found).toEqual(expect.arrayContaining(wanted));
+  expect(await find(asked)).toEqual(wanted);
   statements = 0;
-  expect(await find(['new', 'newer'])).toEqual([]);
+  expect(await find(['new', 'newer'])).toEqual(new Map());
   expect(statements).toBe(0);
   expect(deps.errors).toEqual([]);
 });
@@ -70,15 +57,17 @@ it('of a tenant without archived records are none, without a question', async ()
   };
   const deps = { ...open(), db: { query: never } as never };
   const archive = new ArchivingTenant(database, 2n);
-  expect(await findSuspects(deps, { query: never } as never, accountOf(archive), idsOf(['a']))).toEqual([]);
+  expect(await findSuspects(deps, { query: never } as never, accountOf(archive), hashesOf(['a']))).toEqual(
+    new Map(),
+  );
 });
 
 it('are found in spite of a load that fails', async () => {
   const deps = { ...open(), db: { query: async () => Promise.reject(new Error('away')) } as never };
   const archive = new ArchivingTenant(database, 3n);
   await archive.archive(100);
-  expect(await findSuspects(deps, database.pool, accountOf(archive), idsOf(['3-1-5', 'new']))).toEqual([
-    { at: 0, chunk: 1 },
-  ]);
+  expect(await findSuspects(deps, database.pool, accountOf(archive), hashesOf(['3-1-5', 'new']))).toEqual(
+    new Map([[hashText('3-1-5'), [1]]]),
+  );
   await expect.poll(() => deps.errors).toHaveLength(1);
 });

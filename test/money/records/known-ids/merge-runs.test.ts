@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { transactOnce } from '../../../../src/base/db/transaction.ts';
-import { findCandidates } from '../../../../src/money/records/known-ids/find-candidates.ts';
+import { findChunkNumbers } from '../../../../src/money/records/known-ids/find-chunk-numbers.ts';
+import { hashText } from '../../../../src/money/records/known-ids/id-hash.ts';
 import { insertRun } from '../../../../src/money/records/known-ids/insert-run.ts';
 import { listRuns, lockMerges } from '../../../../src/money/records/known-ids/known-ids.sql.ts';
 import { mergeRuns } from '../../../../src/money/records/known-ids/merge-runs.ts';
@@ -16,9 +17,8 @@ const sizesOf = async (archive: ArchivingTenant) => (await runsOf(archive)).map(
 /** Each id of the tenant is found in its chunk, and nothing else is. */
 async function expectFound(archive: ArchivingTenant): Promise<void> {
   const { ids } = archive;
-  const found = await findCandidates(database.pool, archive.tenant, hashesOf(ids));
-  const chunks = found.map(({ at, chunk }) => `${ids[at]} ${chunk}`);
-  expect(chunks.sort()).toEqual(ids.map((id) => `${id} ${archive.chunkOf.get(id)}`).sort());
+  const found = await findChunkNumbers(database.pool, archive.tenant, hashesOf(ids));
+  expect(found).toEqual(new Map(ids.map((id) => [hashText(id), [archive.chunkOf.get(id)]])));
 }
 
 let tenants = 0n;

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openPool } from '../../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../../src/base/db/transaction.ts';
-import { findCandidates } from '../../../../src/money/records/known-ids/find-candidates.ts';
+import { findChunkNumbers } from '../../../../src/money/records/known-ids/find-chunk-numbers.ts';
+import { hashText } from '../../../../src/money/records/known-ids/id-hash.ts';
 import { insertRun } from '../../../../src/money/records/known-ids/insert-run.ts';
 import { findPages } from '../../../../src/money/records/known-ids/known-ids.sql.ts';
 import { mergeRuns } from '../../../../src/money/records/known-ids/merge-runs.ts';
@@ -13,10 +14,8 @@ const database = useDatabase();
 
 /** The chunks that are found for each id, in order. */
 async function findChunks({ tenant }: ArchivingTenant, ids: readonly string[]): Promise<number[][]> {
-  const chunks: number[][] = ids.map(() => []);
-  for (const { at, chunk } of await findCandidates(database.pool, tenant, hashesOf(ids)))
-    chunks[at]!.push(chunk);
-  return chunks;
+  const chunks = await findChunkNumbers(database.pool, tenant, hashesOf(ids));
+  return ids.map((id) => [...(chunks.get(hashText(id)) ?? [])]);
 }
 
 const newIds = (count: number) => Array.from({ length: count }, (_, at) => `new-${at}`);
@@ -31,7 +30,7 @@ it('each archived id is found in its chunk, and new ones are not, whenever runs 
     expect(await findChunks(archive, asked)).toEqual(asked.map((id) => [archive.chunkOf.get(id)]));
   }
   expect(await findChunks(archive, archive.ids)).toEqual(archive.ids.map((id) => [archive.chunkOf.get(id)]));
-  expect(await findCandidates(database.pool, archive.tenant, hashesOf(newIds(20_000)))).toEqual([]);
+  expect(await findChunkNumbers(database.pool, archive.tenant, hashesOf(newIds(20_000)))).toEqual(new Map());
 });
 
 it('an id that two chunks may have is found in both, and one that is asked for twice is found twice', async () => {
@@ -43,11 +42,24 @@ it('an id that two chunks may have is found in both, and one that is asked for t
   expect(found.map((chunks) => chunks.sort())).toEqual([[1, 7], [7], [], [1], [1]]);
 });
 
+it('ids with equal hashes cost no more than one of them', async () => {
+  const archive = new ArchivingTenant(database, 19n);
+  const hash = hashText('equal');
+  for (let chunk = 1; chunk <= 40; chunk += 1) {
+    const archived = { hashes: Float64Array.of(hash, chunk), chunk, lastSeq: BigInt(chunk) };
+    await inTransaction(database.pool, (tx) => insertRun(tx, archive.tenant, archived));
+  }
+  // For each pair of an id and a chunk, this would take a minute.
+  const found = await findChunkNumbers(database.pool, archive.tenant, new Float64Array(1_000_000).fill(hash));
+  expect(found).toEqual(new Map([[hash, expect.anything()]]));
+  expect(new Set(found.get(hash))).toEqual(new Set(Array.from({ length: 40 }, (_, at) => at + 1)));
+});
+
 it('without hashes, or without archived ids, nothing is found', async () => {
-  expect(
-    await findCandidates(database.pool, new ArchivingTenant(database, 3n).tenant, hashesOf(['a'])),
-  ).toEqual([]);
-  expect(await findCandidates(database.pool, new ArchivingTenant(database, 1n).tenant, [])).toEqual([]);
+  const find = (tenant: bigint, ids: readonly string[]) =>
+    findChunkNumbers(database.pool, new ArchivingTenant(database, tenant).tenant, hashesOf(ids));
+  expect(await find(3n, ['a'])).toEqual(new Map());
+  expect(await find(1n, [])).toEqual(new Map());
 });
 
 describe('a statement of a tenant with 300,000 ids', () => {
@@ -95,16 +107,16 @@ it('reads few pages by a plan from when the tables were empty', async () => {
   onTestFinished(() => pool.end());
   await database.pool.query('delete from known_id_pages');
   await database.pool.query('vacuum analyze known_id_pages');
-  await findCandidates(pool, archive.tenant, hashesOf(['a']));
+  await findChunkNumbers(pool, archive.tenant, hashesOf(['a']));
   for (let chunk = 0; chunk < 9; chunk += 1) await archive.archive(10_000);
   const asked = archive.ids.slice(0, 50);
   const { found, rows } = await inTransaction(pool, async (tx) => ({
-    found: await findCandidates(tx, archive.tenant, hashesOf(asked)),
+    found: await findChunkNumbers(tx, archive.tenant, hashesOf(asked)),
     ...(await tx.query<{ read: bigint }>(
       `select seq_tup_read + idx_tup_fetch as read from pg_stat_xact_user_tables where relname = 'known_id_pages'`,
     )),
   }));
-  expect(found.length).toBe(50);
+  expect(found.size).toBe(50);
   // Three runs. Each page is found, and then read.
   expect(Number(rows[0]!.read)).toBeLessThanOrEqual(50 * 3 * 2);
 });
