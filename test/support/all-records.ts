@@ -29,7 +29,9 @@ export async function showAllRecords(client: Db): Promise<number> {
   for await (const page of readRecords(client)) all.push(...page);
   await client.query('commit');
   const names = Object.keys(COLUMNS);
-  await client.query(`create temporary table usage_records as select ${names} from usage_records with no data`);
+  await client.query(
+    `create temporary table usage_records as select ${names} from usage_records with no data`,
+  );
   const types = Object.values(COLUMNS).map((type, at) => `$${at + 1}::${type}[]`);
   const values = all.map(columnsOf);
   await client.query(

@@ -8,8 +8,8 @@
  *
  * Tenants get equal shares: a batch waits behind the batches that its tenant sent before, not behind the
  * backlog of another tenant (start-time fair queueing, with the number of records as cost). Batches of tenants
- * that never paid go after all others, because anyone can sign up a thousand of them. Large batches and small
- * ones leave a transaction to each other, and so do the tenants of one server of several.
+ * that never paid go after all others and in transactions of their own, because anyone can sign up a thousand of them.
+ * Large batches and small ones leave a transaction to each other, and so do the tenants of one server of several.
  *
  * A fault in one batch affects no other: if the database refuses a transaction, or it has to wait for a lock, its batches
  * are repeated one by one. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
@@ -43,8 +43,9 @@ export interface QueueLimits {
   /** How many of these may have large batches, and how many small ones: so each kind leaves one to the other. */
   readonly ofOneKind: number;
   /**
-   * For so long, a transaction of small batches is the only one of its kind: what arrives meanwhile goes together in the next. One
-   * that takes longer, because it waits for a lock or the disk, holds the others back no more; nor does one that is half full.
+   * For so long, a transaction of small batches is the only one of its kind, one of tenants that paid and one of those that never did:
+   * what arrives meanwhile goes together in the next. One that takes longer, because it waits for a lock or the disk, holds the others
+   * back no more; nor does one that is half full.
    */
   readonly aloneMs: number;
   /** Records in a transaction of several batches. A larger batch goes alone. */
@@ -120,6 +121,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** Whether the tenant of a batch paid. */
+type Standing = 'paid' | 'neverPaid';
+
 /** A large batch has a transaction to itself. */
 type Kind = 'large' | 'small';
 
@@ -143,9 +147,11 @@ export class ChargeQueue {
   /** Tenants with a running transaction; another one would only wait for the first. */
   readonly #busy = new Set<TenantId>();
   #running = 0;
+  /** At most half of the transactions are of tenants that never paid. */
+  #runningNeverPaid = 0;
   readonly #runningOn = new Map<number | undefined, Running>();
   /** Transactions of few records that began less than `aloneMs` ago. */
-  #alone = 0;
+  readonly #alone = { paid: 0, neverPaid: 0 };
   /** Accounts whose locks are waited for. */
   #locked = 0;
   /** The batches of tenants that repeat archived records, in order of arrival. */
@@ -197,7 +203,7 @@ export class ChargeQueue {
     const others = hasPaid ? 0 : this.#recordsNeverPaid;
     if (this.#records + weight > max || Math.max(share.records, others) + weight > max / 2)
       throw overloaded();
-    const start = Math.max(this.#now[hasPaid ? 'paid' : 'neverPaid'], share.next);
+    const start = Math.max(this.#now[standingOf({ hasPaid })], share.next);
     share.next = start + weight;
     const count = (change: number) => {
       this.#count(tenant, share, change);
@@ -232,13 +238,16 @@ export class ChargeQueue {
     for (const item of this.#waiting) {
       const { tenant, records: own } = item.batch;
       const isOneMore = !tenants.has(tenant) && tenants.size >= this.#limits.tenants;
-      const fits = taken.length === 0 ? this.#mayLead(item) : records + own.length <= this.#limits.records;
+      const [first] = taken;
+      const fits = first
+        ? first.hasPaid === item.hasPaid && records + own.length <= this.#limits.records
+        : this.#mayLead(item);
       if (fits && !isOneMore && !this.#busy.has(tenant)) {
         taken.push(item);
         tenants.add(tenant);
         records += own.length;
-        const clock = item.hasPaid ? 'paid' : 'neverPaid';
-        this.#now[clock] = Math.max(this.#now[clock], item.start);
+        const standing = standingOf(item);
+        this.#now[standing] = Math.max(this.#now[standing], item.start);
       } else {
         left.push(item);
       }
@@ -250,9 +259,11 @@ export class ChargeQueue {
 
   /** Whether the batch may be the first of a transaction. */
   #mayLead(item: Waiting): boolean {
+    const { transactions } = this.#limits;
+    if (!item.hasPaid && this.#runningNeverPaid >= Math.max(1, transactions >> 1)) return false;
     const { large, small } = this.#runningOn.get(this.#serverOf(item)) ?? NONE;
     const isLarge = this.#kindOf(item) === 'large';
-    if (!isLarge && this.#alone > 0) return false;
+    if (!isLarge && this.#alone[standingOf(item)] > 0) return false;
     const ofKind = isLarge ? large : small;
     return ofKind < this.#limits.ofOneKind && large + small < this.#limits.ofOneServer;
   }
@@ -271,39 +282,49 @@ export class ChargeQueue {
   }
 
   async #run(group: readonly Waiting[]): Promise<void> {
-    const kind = this.#kindOf(group[0]!);
-    const server = this.#serverOf(group[0]!);
-    this.#countRunning(server, kind, 1);
+    const first = group[0]!;
+    const [kind, server, standing] = [this.#kindOf(first), this.#serverOf(first), standingOf(first)];
+    const count = (change: 1 | -1) => {
+      this.#countRunning(server, kind, change);
+      if (standing === 'neverPaid') this.#runningNeverPaid += change;
+    };
+    count(1);
     const records = group.reduce((sum, { batch }) => sum + batch.records.length, 0);
-    const endAlone = records < this.#limits.records / 2 ? this.#beginAlone() : () => {};
+    const endAlone = records < this.#limits.records / 2 ? this.#beginAlone(standing) : () => {};
+    const left = await this.#chargeFree(group);
+    for (const { batch } of group) if (!left.has(batch.tenant)) this.#busy.delete(batch.tenant);
+    this.#running -= 1;
+    count(-1);
+    endAlone();
+    this.#readRepeated();
+    this.#start();
+  }
+
+  /** The tenants whose batches are charged later. */
+  async #chargeFree(group: readonly Waiting[]): Promise<ReadonlySet<TenantId>> {
     const repeating = new Set<TenantId>();
-    const free = async (batches: readonly Batch[]) => {
+    const charge = async (batches: readonly Batch[]) => {
       const shared = await this.#charging.free(batches);
       for (const tenant of shared.repeating) repeating.add(tenant);
       return shared.outcomes;
     };
-    const left = await this.#charge(group, free, isLockTimeout);
+    const left = await this.#charge(group, charge, isLockTimeout);
     const byTenant = Map.groupBy(left, (item) => item.batch.tenant);
     for (const [tenant, items] of byTenant) {
       if (repeating.has(tenant)) this.#repeating.push(items);
       else this.#retryOrWait(tenant, items);
     }
-    this.#readRepeated();
-    for (const { batch } of group) if (!byTenant.has(batch.tenant)) this.#busy.delete(batch.tenant);
-    this.#running -= 1;
-    this.#countRunning(server, kind, -1);
-    endAlone();
-    this.#start();
+    return new Set(byTenant.keys());
   }
 
   /** Returns what ends it, if it has not ended by then. */
-  #beginAlone(): () => void {
+  #beginAlone(standing: Standing): () => void {
     const { aloneMs } = this.#limits;
     if (aloneMs === 0) return () => {};
-    this.#alone += 1;
+    this.#alone[standing] += 1;
     let isOver = false;
     const end = () => {
-      if (!isOver) this.#alone -= 1;
+      if (!isOver) this.#alone[standing] -= 1;
       isOver = true;
       clearTimeout(timer);
     };
@@ -350,7 +371,6 @@ export class ChargeQueue {
     this.#readRepeated();
   }
 
-  /** Unpacking archived records takes CPU time: after those of tenants that never paid, half of it is left to others. */
   async #read(items: readonly Waiting[]): Promise<void> {
     const [{ batch, hasPaid }] = items as readonly [Waiting];
     const count = (change: 1 | -1) => {
@@ -358,11 +378,9 @@ export class ChargeQueue {
       if (!hasPaid) this.#reading.neverPaid += change;
     };
     count(1);
-    const begun = performance.now();
     await this.#charge(items, (batches) => this.#charging.tenant(batch.tenant, batches));
     this.#busy.delete(batch.tenant);
     this.#start();
-    if (!hasPaid) await sleep(performance.now() - begun);
     count(-1);
     this.#readRepeated();
   }
@@ -401,6 +419,10 @@ export class ChargeQueue {
     }
     return left;
   }
+}
+
+function standingOf({ hasPaid }: Pick<Waiting, 'hasPaid'>): Standing {
+  return hasPaid ? 'paid' : 'neverPaid';
 }
 
 /** Whether the one goes before the other, which came later. */

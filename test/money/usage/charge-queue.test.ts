@@ -1,4 +1,4 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -247,6 +247,35 @@ describe('tenants share the queue:', () => {
     expect(order).toStrictEqual([free[0], ...paid, ...free.slice(1)]);
   });
 
+  test('those that paid share no transaction with those that never did, which have half of them at most', async () => {
+    const { queue, transactions } = openQueue({ transactions: 4, records: 10, aloneMs: 80 });
+    for (const tenant of [1, 2, 3, 4]) watch(queue.charge(batchOf(tenant, 10), false));
+    expect(transactions).toHaveLength(2);
+    for (const tenant of [5, 6, 7]) watch(queue.charge(batchOf(tenant)));
+    expect(transactions[2]!.batches.map(({ tenant }) => tenant)).toStrictEqual([5n]);
+    await transactions[0]!.commit();
+    await transactions[2]!.commit();
+    expect(transactions.slice(3).map(({ batches }) => batches.map(({ tenant }) => tenant))).toStrictEqual([
+      [3n],
+      [6n, 7n],
+    ]);
+    await transactions[4]!.commit();
+  });
+
+  test('a transaction of those that never paid holds up none that paid', async () => {
+    const { queue, transactions } = openQueue({ transactions: 4, aloneMs: 80_000 });
+    for (const tenant of [1, 2]) watch(queue.charge(batchOf(tenant), false));
+    watch(queue.charge(batchOf(3)));
+    expect(transactions.map(({ batches }) => batches.map(({ tenant }) => tenant))).toStrictEqual([
+      [1n],
+      [3n],
+    ]);
+    await transactions[1]!.commit();
+    await transactions[0]!.commit();
+    expect(transactions[2]!.batches.map(({ tenant }) => tenant)).toStrictEqual([2n]);
+    await transactions[2]!.commit();
+  });
+
   test('a backlog of those that never paid gives none that paid an advantage over another', async () => {
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
     for (let count = 0; count < 9; count += 1) watch(queue.charge(batchOf(1, 10), false));
@@ -489,31 +518,30 @@ describe('batches that repeat archived records', () => {
     expect(results.map(({ result }) => typeof result)).toStrictEqual(Array(5).fill('object'));
   });
 
-  test('of tenants that never paid leave a place to the others, and half of the time', async () => {
-    const { queue, transactions } = openQueue({ transactions: 1, repeating: 2 });
+  test('of tenants that never paid leave a place to the others', async () => {
+    const { queue, transactions } = openQueue({ transactions: 2, repeating: 2 });
+    /** The newest transaction of that kind with the tenant. */
+    const of = (kind: Transaction['kind'], tenant: number) =>
+      transactions.findLast(
+        (each) => each.kind === kind && each.batches.some((batch) => batch.tenant === BigInt(tenant)),
+      )!;
+    const reading = () =>
+      tenantsOf(transactions.filter(({ kind }) => kind === 'tenant')).map(([, tenant]) => tenant);
     for (const tenant of [1, 2, 3]) watch(queue.charge(batchOf(tenant), false));
-    watch(queue.charge(batchOf(4)));
-    watch(queue.charge(batchOf(5)));
-    await transactions[0]!.commitWithout(1);
-    await transactions[2]!.commitWithout(2, 3, 4, 5);
-    expect(tenantsOf(transactions)).toStrictEqual([
-      ['free', 1],
-      ['tenant', 1],
-      ['free', 4, 5, 2, 3],
-      ['tenant', 4],
-    ]);
-    await sleep(50);
-    await transactions[1]!.commit();
-    const committed = performance.now();
-    expect(transactions).toHaveLength(4);
-    await transactions[3]!.commit();
-    expect(tenantsOf(transactions.slice(4))).toStrictEqual([['tenant', 5]]);
-    await vi.waitUntil(() => transactions.length > 5, { interval: 1 });
-    expect(performance.now() - committed).toBeGreaterThan(45);
-    expect(tenantsOf(transactions.slice(5))).toStrictEqual([['tenant', 2]]);
-    await transactions[5]!.commit();
-    await vi.waitUntil(() => transactions.length > 6, { interval: 1 });
-    expect(tenantsOf(transactions.slice(6))).toStrictEqual([['tenant', 3]]);
+    for (const tenant of [4, 5]) watch(queue.charge(batchOf(tenant)));
+    await of('free', 1).commitWithout(1);
+    await of('free', 4).commitWithout(4);
+    await of('free', 5).commitWithout(5);
+    await of('free', 2).commitWithout(2, 3);
+    expect(reading()).toStrictEqual([1, 4]);
+    await of('tenant', 4).commit();
+    expect(reading()).toStrictEqual([1, 4, 5]);
+    await of('tenant', 1).commit();
+    expect(reading()).toStrictEqual([1, 4, 5, 2]);
+    await of('tenant', 5).commit();
+    expect(reading()).toStrictEqual([1, 4, 5, 2]);
+    await of('tenant', 2).commit();
+    expect(reading()).toStrictEqual([1, 4, 5, 2, 3]);
   });
 });
 

@@ -48,13 +48,31 @@ export async function findNewestChunk(db: Db, tenant: TenantId): Promise<PlacedC
   return placed(db, tenant, rows);
 }
 
-export async function findChunk(db: Db, tenant: TenantId, number: number): Promise<PlacedChunk | undefined> {
-  const { rows } = await db.query<ChunkRow>({
+/** A chunk that a request reads. */
+export interface RequestedChunk extends PlacedChunk {
+  /** Its tenant has. */
+  readonly hasPaid: boolean;
+}
+
+const REQUESTED = `${COLUMNS}, (select status from tenants where id = $1) <> 'pending' as "hasPaid"`;
+
+type RequestedRow = ChunkRow & Pick<RequestedChunk, 'hasPaid'>;
+
+/** `hasPaid` of the row stays. */
+const requested = (db: Db, tenant: TenantId, rows: readonly RequestedRow[]) =>
+  placed(db, tenant, rows) as RequestedChunk | undefined;
+
+export async function findChunk(
+  db: Db,
+  tenant: TenantId,
+  number: number,
+): Promise<RequestedChunk | undefined> {
+  const { rows } = await db.query<RequestedRow>({
     name: 'find-chunk',
-    text: `select ${COLUMNS} from record_chunks where tenant_id = $1 and number = $2`,
+    text: `select ${REQUESTED} from record_chunks where tenant_id = $1 and number = $2`,
     values: [tenant, number],
   });
-  return placed(db, tenant, rows);
+  return requested(db, tenant, rows);
 }
 
 /** The first chunk with a number above `after`. */
@@ -72,14 +90,18 @@ export async function findChunkAfter(
 }
 
 /** The first chunk that has a posting from `seq` on. */
-export async function findChunkFrom(db: Db, tenant: TenantId, seq: bigint): Promise<PlacedChunk | undefined> {
-  const { rows } = await db.query<ChunkRow>({
+export async function findChunkFrom(
+  db: Db,
+  tenant: TenantId,
+  seq: bigint,
+): Promise<RequestedChunk | undefined> {
+  const { rows } = await db.query<RequestedRow>({
     name: 'find-chunk-from',
-    text: `select ${COLUMNS} from record_chunks where tenant_id = $1 and last_seq >= $2
+    text: `select ${REQUESTED} from record_chunks where tenant_id = $1 and last_seq >= $2
             order by last_seq limit 1`,
     values: [tenant, seq],
   });
-  return placed(db, tenant, rows);
+  return requested(db, tenant, rows);
 }
 
 /** Some chunk of the tenant that may have rows. */

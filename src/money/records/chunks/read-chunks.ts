@@ -1,8 +1,10 @@
-/** Reads archived records. A chunk is unpacked as a whole, one at a time. */
+/** Reads archived records for requests. A chunk is unpacked as a whole, when it is its turn. */
 import type { Db } from '../../../base/db/pool.ts';
 import type { TenantId } from '../../../base/tenants/tenant.ts';
 import type { ChargedRecord } from '../charged-record.ts';
+import type { Chunk } from './chunk.ts';
 import { findChunk, findChunkFrom } from './chunks.sql.ts';
+import { unpackTurns } from './unpack-turns.ts';
 
 /** The archived records of these postings that are wanted, newest first. At most `limit`; without one, all. */
 export async function findInPostings(
@@ -19,7 +21,10 @@ export async function findInPostings(
     const placed = await findChunkFrom(db, tenant, newest);
     const first = placed?.firstSeq ?? 0n;
     const own = new Set(left.filter((seq) => seq >= first));
-    const records = own.size > 0 && placed ? await placed.chunk.records((_, seq) => own.has(seq)) : [];
+    const records =
+      own.size > 0 && placed
+        ? await unpackTurns.take(placed.hasPaid, () => placed.chunk.records((_, seq) => own.has(seq)))
+        : [];
     found.push(...records.filter(isWanted).reverse());
     // A posting before the first chunk has no usage.
     left = left.filter((seq) => seq < first && seq < newest);
@@ -38,9 +43,12 @@ export async function findInChunks(
   for (const number of numbers) {
     const placed = await findChunk(db, tenant, number);
     if (!placed) continue;
-    const own = await placed.chunk.ids();
-    const isAny = own.some((id) => ids.has(id));
-    if (isAny) found.push(...(await placed.chunk.records((row) => ids.has(own[row]!), own)));
+    found.push(...(await unpackTurns.take(placed.hasPaid, () => findIn(placed.chunk, ids))));
   }
   return found;
+}
+
+async function findIn(chunk: Chunk, ids: ReadonlySet<string>): Promise<readonly ChargedRecord[]> {
+  const own = await chunk.ids();
+  return own.some((id) => ids.has(id)) ? chunk.records((row) => ids.has(own[row]!), own) : [];
 }

@@ -1,0 +1,56 @@
+/**
+ * Turns at unpacking chunks. It takes milliseconds of the thread that answers all requests, so this process unpacks one chunk at a time,
+ * those of tenants that paid first. After one of a tenant that never paid, the next of such a tenant waits twice as long as it took: anyone
+ * can sign up a thousand of them.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const REST_FACTOR = 2;
+
+interface Waiting {
+  readonly hasPaid: boolean;
+  readonly begin: () => void;
+}
+
+export class UnpackTurns {
+  /** In order of arrival. */
+  readonly #waiting: Waiting[] = [];
+  #isBusy = false;
+  /** After a chunk of a tenant that never paid. */
+  #isResting = false;
+
+  async take<T>(hasPaid: boolean, work: () => Promise<T>): Promise<T> {
+    await new Promise<void>((begin) => {
+      this.#waiting.push({ hasPaid, begin });
+      this.#next();
+    });
+    const begun = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.#isBusy = false;
+      if (!hasPaid) void this.#rest((performance.now() - begun) * REST_FACTOR);
+      this.#next();
+    }
+  }
+
+  #next(): void {
+    if (this.#isBusy) return;
+    const paid = this.#waiting.findIndex(({ hasPaid }) => hasPaid);
+    const at = paid >= 0 || this.#isResting ? paid : 0;
+    const [next] = at < 0 ? [] : this.#waiting.splice(at, 1);
+    if (!next) return;
+    this.#isBusy = true;
+    next.begin();
+  }
+
+  async #rest(ms: number): Promise<void> {
+    this.#isResting = true;
+    await sleep(ms);
+    this.#isResting = false;
+    this.#next();
+  }
+}
+
+/** Those of this process. */
+export const unpackTurns = new UnpackTurns();

@@ -1,0 +1,60 @@
+/** One chunk at a time is unpacked, and tenants that never paid leave time to the others. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { UnpackTurns } from '../../../../src/money/records/chunks/unpack-turns.ts';
+
+/** Work that the test ends, and the order in which it began. */
+function open() {
+  const turns = new UnpackTurns();
+  const begun: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const take = (name: string, hasPaid: boolean) => {
+    ends.set(name, Promise.withResolvers());
+    return turns.take(hasPaid, async () => {
+      begun.push(name);
+      await ends.get(name)!.promise;
+      return name;
+    });
+  };
+  const end = (name: string) => {
+    ends.get(name)!.resolve();
+    return turn();
+  };
+  return { take, end, begun, ends };
+}
+
+test('those of tenants that paid go first, one at a time, and a failure holds up no others', async () => {
+  const { take, end, begun, ends } = open();
+  const all = [take('a', false), take('b', false), take('c', true), take('d', true)];
+  await turn();
+  expect(begun).toEqual(['a']);
+  await end('a');
+  expect(begun).toEqual(['a', 'c']);
+  const failed = expect(all[2]).rejects.toThrow('damaged');
+  ends.get('c')!.reject(new Error('damaged'));
+  await failed;
+  await turn();
+  expect(begun).toEqual(['a', 'c', 'd']);
+  await end('d');
+  await vi.waitUntil(() => begun.length > 3);
+  await end('b');
+  expect(await Promise.all([all[0], all[1], all[3]])).toEqual(['a', 'b', 'd']);
+});
+
+test('after one of a tenant that never paid, the next waits twice as long as it took', async () => {
+  const { take, end, begun } = open();
+  void take('a', false);
+  void take('b', false);
+  await new Promise((resolve) => setTimeout(resolve, 40));
+  await end('a');
+  const ended = performance.now();
+  const paid = take('c', true);
+  await turn();
+  expect(begun).toEqual(['a', 'c']);
+  await end('c');
+  await paid;
+  await vi.waitUntil(() => begun.length > 2, { interval: 1 });
+  expect(performance.now() - ended).toBeGreaterThan(75);
+  expect(begun).toEqual(['a', 'c', 'b']);
+  await end('b');
+});
