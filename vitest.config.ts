@@ -65,8 +65,8 @@ const ARCHIVED: TestProjectConfiguration = {
 
 export default defineConfig({
   test: {
-    // A cluster has them anyway.
-    projects: process.env.CITUS_URL === undefined ? [ONE_SERVER, STEP_FORMS, ARCHIVED] : [ONE_SERVER],
+    // A cluster has the step forms anyway.
+    projects: [ONE_SERVER, ARCHIVED, ...(process.env.CITUS_URL === undefined ? [STEP_FORMS] : [])],
     exclude: [
       ...configDefaults.exclude,
       ...(CHROMIUM_PATH ? [] : ['test/browser/**', 'test/relay/**', 'relay/**']),

@@ -173,7 +173,7 @@ export function readConfig(env: Env): Config {
       1_000,
     ),
     archiveAfterSeconds: readPeriod(env, 'ARCHIVE_AFTER', '1d'),
-    archiveFilterMb: readInteger(env, 'ARCHIVE_FILTER_MB', 64, 0, 100_000),
+    archiveFilterMb: readInteger(env, 'ARCHIVE_FILTER_MB', 256, 0, 100_000),
     billingRounding: readChoice(env, 'BILLING_ROUNDING', ROUNDINGS, 'carry'),
     mail: readMail(env),
     oidc: readOidc(env),

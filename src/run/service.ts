@@ -125,6 +125,8 @@ export class ListenError extends StartError {
 }
 
 /** Calls that wait for the payment provider hold a connection only for a moment before and after. */
+const NO_FILTER =
+  'a filter of archived ids has no place, and each charge of the tenant looks up its ids: raise ARCHIVE_FILTER_MB';
 const PROVIDER_CALLS_MAX = 80;
 /** Calls that wait for a webhook do likewise. */
 const WEBHOOK_CALLS_MAX = 40;
@@ -330,7 +332,10 @@ export function makeDeps({
       },
     ),
     unpaidRecords: new UnpaidRecords(db),
-    knownFilters: new KnownFilters({ bytesMax: config.archiveFilterMb * 2 ** 20 }),
+    knownFilters: new KnownFilters({
+      bytesMax: config.archiveFilterMb * 2 ** 20,
+      onNoPlace: (tenant) => log.warn({ tenant: renderTenantId(tenant) }, NO_FILTER),
+    }),
     keyLookups,
     failedKeys: new FailedKeys(db),
     lastUses: new LastUses(backgroundDb),

@@ -1,8 +1,10 @@
 /** Two services on a distributed database, with a relay of each of its tenants, which report all the time. */
 import { once } from 'node:events';
-import pg from 'pg';
+import type pg from 'pg';
+import { onLongConnection, openPool } from '../../src/base/db/pool.ts';
 import { parseTenantId, type TenantId } from '../../src/base/tenants/tenant.ts';
 import { type Outcome as Ended, spawnAdmin } from '../run/admin/support.ts';
+import { showAllRecords } from '../support/all-records.ts';
 import { checkLedger } from '../support/check-ledger.ts';
 import { CitusCluster, type Worker } from './citus-cluster.ts';
 import { Load } from './load.ts';
@@ -48,7 +50,11 @@ export class CitusStage {
       await stop(await startMainProcess(owner));
       const distributed = await spawnAdmin(owner, 'database', 'distribute');
       if (distributed.code !== 0) throw new Error(distributed.err);
-      const env = { DATABASE_URL: cluster.url, MIGRATIONS_DATABASE_URL: owner.DATABASE_URL };
+      const env = {
+        DATABASE_URL: cluster.url,
+        MIGRATIONS_DATABASE_URL: owner.DATABASE_URL,
+        ARCHIVE_AFTER: '0',
+      };
       for (let count = 0; count < 2; count += 1) services.push(await startMainProcess(env));
       const tenants = await placeTenants(cluster, services);
       const load = new Load(
@@ -93,22 +99,27 @@ export class CitusStage {
   /** End the load, and look at what it left. */
   async settle(): Promise<Outcome> {
     const records = await this.load.stop();
-    const client = new pg.Client(this.cluster.coordinator.url());
-    await client.connect();
-    const differences = await this.load.findDifferences(client);
-    const problems = await checkLedger(client);
-    await client.end();
+    const { archived, problems } = await this.#withAllRecords(async (client, count) => ({
+      archived: count,
+      problems: [...(await this.load.findDifferences(client)), ...(await checkLedger(client))],
+    }));
     const { code, out } = await this.admin('verify');
     if (code !== 0) problems.push(out);
     if (this.#services.some(({ child }) => child.exitCode !== null)) problems.push('a service has ended');
-    return { records, problems: [...differences, ...problems] };
+    return { records, archived, problems };
   }
 
   /** As `Load` names them. */
   async storedRecords(): Promise<ReadonlySet<string>> {
-    const client = new pg.Client(this.cluster.coordinator.url());
-    await client.connect();
-    return this.load.stored(client).finally(() => client.end());
+    return this.#withAllRecords((client) => this.load.stored(client));
+  }
+
+  /** `work` is told how many records are archived. */
+  async #withAllRecords<T>(work: (client: pg.Client, archived: number) => Promise<T>): Promise<T> {
+    const owner = openPool(this.cluster.coordinator.url(), { max: 1 });
+    return onLongConnection(owner, async (client) =>
+      work(client, await showAllRecords(client, { isDistributed: true })),
+    ).finally(() => owner.end());
   }
 
   /** Resolves when no server has a transaction that is prepared and not ended. */

@@ -1,4 +1,4 @@
-/** Distributed tables on a Citus cluster of this machine: what fails or moves under load, loses nothing. */
+/** Distributed tables on a Citus cluster of this machine: what fails or moves under load, loses nothing, archived usage records included. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFailed, test } from 'vitest';
 import { findMissingCitus } from './citus-cluster.ts';
@@ -119,9 +119,10 @@ describe.skipIf(missing !== undefined)('two services on a coordinator and two wo
     const before = load.acknowledged();
     await cluster.setRestorePoint('together');
     await stage.goesOn();
-    const { records, problems } = await stage.settle();
+    const { records, archived, problems } = await stage.settle();
     expect(problems).toEqual([]);
     expect(records).toBeGreaterThan(1_000);
+    expect(archived).toBeGreaterThan(records / 2);
 
     await cluster.restore('together');
     const restored = await stage.storedRecords();

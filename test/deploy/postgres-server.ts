@@ -30,7 +30,14 @@ export class PostgresServer {
   /** Make an empty server. `settings`: lines of postgresql.conf. */
   async create(settings: string): Promise<void> {
     const { folder } = this;
-    await this.#processes.run(['initdb', `--pgdata=${folder}`, `--username=${OWNER}`, '--auth=trust', '-N']);
+    await this.#processes.run([
+      'initdb',
+      `--pgdata=${folder}`,
+      `--username=${OWNER}`,
+      '--auth=trust',
+      '--encoding=UTF8',
+      '-N',
+    ]);
     await this.#processes.run(['mkdir', this.#archive]);
     this.configure(settings);
   }

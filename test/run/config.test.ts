@@ -39,7 +39,7 @@ describe('an empty environment', () => {
       opsUrl: 'http://127.0.0.1:8083',
       opsHosts: [],
       archiveAfterSeconds: 86_400,
-      archiveFilterMb: 64,
+      archiveFilterMb: 256,
       strictTransportSeconds: 31_536_000,
       issuerDetails: { name: undefined, address: [], taxId: undefined },
       supportEmail: undefined,

@@ -21,24 +21,42 @@ const COLUMNS = {
 
 /**
  * Lets `usage_records` be a table of this connection that has the archived records, too. Returns how many of them are archived.
+ * Where tables are distributed, so is that one, once for a database.
  */
-export async function showAllRecords(client: Db): Promise<number> {
+export async function showAllRecords(client: Db, { isDistributed = false } = {}): Promise<number> {
+  if (isDistributed) await setAsService(client);
   await client.query('begin isolation level repeatable read');
   const { rows } = await client.query<{ count: number }>('select count(*)::int from usage_records');
   const all: ReadRecord[] = [];
   for await (const page of readRecords(client)) all.push(...page);
   await client.query('commit');
   const names = Object.keys(COLUMNS);
-  await client.query(
-    `create temporary table usage_records as select ${names} from usage_records with no data`,
-  );
+  const table = `usage_records as select ${names} from usage_records with no data`;
+  if (isDistributed) await createDistributed(client, table);
+  else await client.query(`create temporary table ${table}`);
   const types = Object.values(COLUMNS).map((type, at) => `$${at + 1}::${type}[]`);
   const values = all.map(columnsOf);
   await client.query(
-    `insert into pg_temp.usage_records (${names}) select * from unnest(${types})`,
+    `insert into usage_records (${names}) select * from unnest(${types})`,
     names.map((_, at) => values.map((row) => row[at])),
   );
   return all.length - rows[0]!.count;
+}
+
+/** As sessions of the service are: each server is read in one snapshot. */
+async function setAsService(client: Db): Promise<void> {
+  await client.query('set plan_cache_mode = auto');
+  await client.query('set citus.max_adaptive_executor_pool_size = 1');
+}
+
+/** Citus joins no temporary table with distributed ones. */
+async function createDistributed(client: Db, table: string): Promise<void> {
+  await client.query('create schema all_records');
+  await client.query(`create table all_records.${table}`);
+  await client.query(
+    `select create_distributed_table('all_records.usage_records', 'tenant_id', colocate_with := 'accounts')`,
+  );
+  await client.query('set search_path = all_records, public');
 }
 
 /** In the order of `COLUMNS`. */

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { readDistribution } from '../../src/base/db/distribution.ts';
 import { migrate } from '../../src/base/db/migrate.ts';
-import { openPool } from '../../src/base/db/pool.ts';
+import { openPool, type Pool } from '../../src/base/db/pool.ts';
 import { distribute } from '../../src/run/distribution/distribute.ts';
 import { databaseUrl } from './database-url.ts';
 
@@ -50,20 +50,28 @@ export async function createCitusDatabase({ servers }: Cluster, name: string): P
 /** Create a database to copy from, migrated and distributed. */
 export async function createCitusTemplate(cluster: Cluster, name: string): Promise<void> {
   await createCitusDatabase(cluster, name);
-  const pool = openPool(databaseUrl(cluster.servers[0]!, name), { max: 2 });
-  try {
+  const url = databaseUrl(cluster.servers[0]!, name);
+  await withPool(url, async (pool) => {
     await migrate(pool);
     await distribute(pool, () => undefined);
     await readDistribution(pool);
-    await migrate(pool, { application: ROLE });
-  } finally {
-    await pool.end();
-  }
+  });
+  // Sessions have the settings of a distributed database from now on, as those of a service.
+  await withPool(url, (pool) => migrate(pool, { application: ROLE }));
   for (const server of cluster.servers) {
     await runOn(server, [
       `alter database ${name} with allow_connections false`,
       `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
     ]);
+  }
+}
+
+async function withPool(url: string, work: (pool: Pool) => Promise<unknown>): Promise<void> {
+  const pool = openPool(url, { max: 2 });
+  try {
+    await work(pool);
+  } finally {
+    await pool.end();
   }
 }
 

@@ -17,7 +17,7 @@ export async function insertGrant(tx: Tx, tenant: TenantId, grant: NewGrant): Pr
   const { seq, id, amount, reason, key, expiresAt } = grant;
   const { rows } = await tx.query<Grant>({
     name: 'insert-grant',
-    text: `insert into grants (tenant_id, seq, id, amount, reason, key, granted_at, expires_at, due_at)
+    text: `insert into grants as g (tenant_id, seq, id, amount, reason, key, granted_at, expires_at, due_at)
            select p.tenant_id, p.seq, $3, p.amount, $4, $5, p.at, $6::timestamptz,
                   $6::timestamptz - interval '${WARNED_DAYS} days'
              from postings p where p.tenant_id = $1 and p.seq = $2 and p.amount = $7

@@ -35,6 +35,8 @@ import { type ArchivablePosting, findArchivable, findTenantsToArchive } from './
 
 /** Larger chunks are hardly smaller for each record, and take longer to read. A posting is never divided. */
 const CHUNK_RECORDS = 10_000;
+/** Of ids and names. A request that needs one record of a chunk unpacks all of it. */
+const CHUNK_TEXT_BYTES = 2 ** 20;
 const ROWS_AT_ONCE = 1_000;
 const TENANTS_AT_ONCE = 100;
 /** Ids are random, and half of them negative. */
@@ -122,12 +124,12 @@ interface Moved {
 /** Packs the next records. The account is locked only while the chunk is written. */
 async function archiveNext(tx: Tx, tenant: TenantId, seconds: number): Promise<Moved | undefined> {
   await lockArchive(tx, tenant);
-  const postings = await findArchivable(tx, tenant, seconds, CHUNK_RECORDS);
-  const [first, last] = [postings[0], postings.at(-1)];
-  if (!first || !last) return undefined;
-  const records = await readRows(tx, tenant, postings);
+  const found = await findArchivable(tx, tenant, seconds, CHUNK_RECORDS);
+  if (found.length === 0) return undefined;
+  const { postings, records } = fitting(found, await readRows(tx, tenant, found));
+  const [first, last] = [postings[0]!, postings.at(-1)!];
   const newest = await findNewestChunk(tx, tenant);
-  const grown = await readToGrow(newest, records.length);
+  const grown = await readToGrow(newest, records);
   const all = [...(grown?.records ?? []), ...records];
   const columns = await packChunk([...(grown?.postings ?? []), ...postings], all, await readCards(tx));
   await lockAccount(tx, tenant);
@@ -142,6 +144,29 @@ async function archiveNext(tx: Tx, tenant: TenantId, seconds: number): Promise<M
   const hashes = Float64Array.from(records, ({ id }) => hashText(id));
   const mustMerge = await insertRun(tx, tenant, { hashes, chunk: number, lastSeq: last.seq });
   return { hashes, fromSeq: newest?.lastSeq ?? 0n, lastSeq: last.seq, mustMerge };
+}
+
+/** As many of the postings as have texts for one chunk, and at least one. */
+function fitting(postings: readonly ArchivablePosting[], records: readonly ChargedRecord[]) {
+  let count = 0;
+  let end = 0;
+  let bytes = 0;
+  for (const posting of postings) {
+    const own = records.slice(end, end + posting.records);
+    bytes += textBytesOf(own);
+    if (count > 0 && bytes > CHUNK_TEXT_BYTES) break;
+    count += 1;
+    end += own.length;
+  }
+  return { postings: postings.slice(0, count), records: records.slice(0, end) };
+}
+
+function textBytesOf(records: readonly ChargedRecord[]): number {
+  const bytesOf = (text: string | null) => (text === null ? 0 : Buffer.byteLength(text));
+  return records.reduce(
+    (sum, { id, room, participant }) => sum + bytesOf(id) + bytesOf(room) + bytesOf(participant),
+    0,
+  );
 }
 
 /** In their order. */
@@ -161,12 +186,17 @@ interface Grown extends Pick<PlacedChunk, 'number' | 'firstSeq'> {
   readonly records: readonly ChargedRecord[];
 }
 
-/** The chunk, if it has room for so many more records. `undefined`: a new one has to be made, also where this one is damaged. */
-async function readToGrow(newest: PlacedChunk | undefined, more: number): Promise<Grown | undefined> {
-  if (!newest || newest.records + more > CHUNK_RECORDS) return undefined;
+/** The chunk, if it has room for these records. `undefined`: a new one has to be made, also where this one is damaged. */
+async function readToGrow(
+  newest: PlacedChunk | undefined,
+  more: readonly ChargedRecord[],
+): Promise<Grown | undefined> {
+  if (!newest || newest.records + more.length > CHUNK_RECORDS) return undefined;
   const { number, firstSeq, chunk } = newest;
   try {
-    return { number, firstSeq, postings: await chunk.postings(), records: await chunk.records() };
+    const records = await chunk.records();
+    if (textBytesOf(records) + textBytesOf(more) > CHUNK_TEXT_BYTES) return undefined;
+    return { number, firstSeq, postings: await chunk.postings(), records };
   } catch (error) {
     if (error instanceof DamagedColumnError) return undefined;
     throw error;

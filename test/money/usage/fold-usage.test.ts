@@ -164,9 +164,10 @@ test('takes only as many deltas at once as a process can add up between other re
       JSON.stringify(rooms),
     ]);
   }
+  const share = isDistributed() ? shareOf(idOf(of)) : ALL;
   const taken: number[] = [];
   for (;;) {
-    const deltas = await takeDeltas(client, 1_000);
+    const deltas = await takeDeltas(client, 1_000, share);
     if (deltas.length === 0) break;
     taken.push(deltas.length);
   }

@@ -5,7 +5,7 @@
 import { ByteReader, ByteWriter } from '../bytes.ts';
 import { lengthenUuids, shortenUuids } from './short-uuids.ts';
 
-/** Of a UUID. */
+/** The digits of a UUID. */
 const HEX_DIGITS = 32;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** A number of so many digits is one that JavaScript holds exactly. */

@@ -14,8 +14,8 @@ import { type FoundPage, listRuns, readNewPages } from './known-ids.sql.ts';
 import { DamagedPageError, Page } from './page.ts';
 
 /** One tenant has at most this part of the memory. The ids of a larger one are looked up in pages. */
-const TENANT_SHARE = 1 / 4;
-/** As much for all that never paid together, because anyone can sign up a thousand of them, and less for one of them. */
+const TENANT_SHARE = 1 / 2;
+/** For all that never paid together, because anyone can sign up a thousand of them; and for one of them. */
 const NEVER_PAID_SHARE = 1 / 4;
 const TENANT_SHARE_NEVER_PAID = 1 / 16;
 /** A filter stays for so long, so that tenants do not throw out each other's as soon as they are loaded. */
@@ -57,12 +57,15 @@ interface Load {
 
 export interface KnownFiltersOptions {
   readonly bytesMax: number;
+  /** Told of a tenant that paid, at most once a minute, if its filter has no place: its charges look up each id. */
+  readonly onNoPlace?: (tenant: TenantId) => void;
   /** A clock, in milliseconds. */
   readonly now?: () => number;
 }
 
 export class KnownFilters {
   readonly #bytesMax: number;
+  readonly #onNoPlace: (tenant: TenantId) => void;
   readonly #now: () => number;
   /** The first was not used for longest. */
   readonly #known = new Map<TenantId, Known>();
@@ -74,8 +77,9 @@ export class KnownFilters {
   /** Which are not loaded, until when. */
   readonly #refused = new Map<TenantId, number>();
 
-  constructor({ bytesMax, now = () => performance.now() }: KnownFiltersOptions) {
+  constructor({ bytesMax, onNoPlace = () => {}, now = () => performance.now() }: KnownFiltersOptions) {
     this.#bytesMax = bytesMax;
+    this.#onNoPlace = onNoPlace;
     this.#now = now;
   }
 
@@ -218,6 +222,7 @@ export class KnownFilters {
     }
     this.#remove(tenant, known);
     this.#refuse(tenant);
+    if (known.hasPaid) this.#onNoPlace(tenant);
     return false;
   }
 

@@ -156,11 +156,19 @@ describe('a filter', () => {
 });
 
 describe('memory', () => {
-  it('is bounded, and one tenant has a quarter at most', async () => {
+  it('is bounded, and one tenant has half at most, which is told', async () => {
     const [large, small] = [await withIds(10_000), await withIds(1_000)];
-    const filters = openFilters(4 * 10_000);
+    const told: bigint[] = [];
+    const onNoPlace = (tenant: bigint) => void told.push(tenant);
+    const filters = new KnownFilters({ bytesMax: 2 * 12_000, onNoPlace, now: () => now });
+    await load(filters, large);
     await load(filters, large);
     expect(covers(filters, large)).toBe(false);
+    expect(told).toEqual([large.tenant]);
+    now = 61_000;
+    await load(filters, large);
+    await load(filters, await withIds(10_000), database.pool, false);
+    expect(told).toEqual([large.tenant, large.tenant]);
     await load(filters, small);
     expect(covers(filters, small)).toBe(true);
     expect(filters.bytes).toBeLessThan(10_000);
@@ -168,7 +176,7 @@ describe('memory', () => {
 
   it('is given back when a filter outgrows the share', async () => {
     const archive = await withIds(1_000);
-    const filters = openFilters(20_000);
+    const filters = openFilters(10_000);
     await load(filters, archive);
     const before = archive.archivedSeq;
     filters.add(archive.tenant, await archive.archive(5_000), before, archive.archivedSeq);

@@ -7,6 +7,7 @@ import { listRuns, lockMerges } from '../../../../src/money/records/known-ids/kn
 import { mergeRuns } from '../../../../src/money/records/known-ids/merge-runs.ts';
 import { useDatabase } from '../../../support/database.ts';
 import { openHolder } from '../../../support/holder.ts';
+import { countLockWaiters } from '../../../support/lock-waiters.ts';
 import { ArchivingTenant, hashesOf } from './archive.ts';
 
 const database = useDatabase();
@@ -76,13 +77,16 @@ describe('runs', () => {
   });
 });
 
-/** What `select` says of the connections whose merge waits for a row. */
-async function findWaiting(select: string): Promise<unknown[]> {
-  const { rows } = await database.pool.query(
-    `select ${select} from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like 'delete from known_id_pages%'`,
+/** Resolves when the merge waits for a row. */
+async function isWaiting(): Promise<void> {
+  await expect.poll(() => countLockWaiters(database.pool)).toBe(1);
+}
+
+async function killMerge(): Promise<void> {
+  await database.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and state = 'active' and query like 'delete from known_id_pages%'`,
   );
-  return rows;
 }
 
 describe('a merge', () => {
@@ -118,7 +122,7 @@ describe('a merge', () => {
     const merging = mergeRuns(database.pool, archive.tenant).finally(() => {
       isMerging = false;
     });
-    await expect.poll(() => findWaiting('pid')).toHaveLength(1);
+    await isWaiting();
     for (let round = 0; isMerging; round += 1) {
       await Promise.all([archive.archive(500), expectFound(archive)]);
       if (round === 1) await holder.release();
@@ -136,7 +140,8 @@ describe('a merge', () => {
     const holder = await openHolder(database.pool);
     await holder.query('select from known_id_pages where tenant_id = $1 for update', [archive.tenant]);
     const merging = expect(mergeRuns(database.pool, archive.tenant)).rejects.toThrow();
-    await expect.poll(() => findWaiting('pg_terminate_backend(pid)')).toHaveLength(1);
+    await isWaiting();
+    await killMerge();
     await merging;
     await holder.release();
     expect(await runsOf(archive)).toEqual(before);
