@@ -23,6 +23,7 @@ import { ConnectionLimit } from '../base/limits/connection-limit.ts';
 import { OwnProcess } from '../base/processes/own-process.ts';
 import { CallQueue, callQueueLimits, gatheredCallLimits } from '../base/tenants/call-queue.ts';
 import { HeavyReads, heavyReadLimits } from '../base/tenants/heavy-reads.ts';
+import { renderTenantId } from '../base/tenants/tenant.ts';
 import { TenantServers } from '../base/tenants/tenant-servers.ts';
 import { GatheredAdmissions } from '../control/admission/gathered-admissions.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
