@@ -35,6 +35,7 @@ export const archiveSizes: Benchmark = {
     records, one request at a time and in turns; the result is CPU time of the service and PostgreSQL a request. The services have
     memory for all filters; then one with the usual 64 MB gets some, beside none.`,
   rounds: 5,
+  isByNameOnly: true,
   async run(bench) {
     const stand = await openStand(bench);
     for (const [ids, ratioMax] of KINDS) {

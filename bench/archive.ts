@@ -33,6 +33,7 @@ export const archives: Benchmark = {
     time of the service and PostgreSQL a request. Then a service without memory for filters gets some, beside none. Before and after the move, charges are
     explained, pages and all of the ledger are read. Bytes are those of tables, indexes and TOAST after a vacuum, divided by records.`,
   rounds: 5,
+  isByNameOnly: true,
   async run(bench) {
     const stand = await openStand(bench);
     for (const [at, { ids, bytesMax, ratioMax }] of KINDS.entries()) {

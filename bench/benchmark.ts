@@ -14,7 +14,7 @@ export interface Benchmark {
   readonly rounds?: number;
   /** Whether it is judged by `guard.json`. It then runs only by name. */
   readonly isGuard?: boolean;
-  /** Whether it needs programs that few machines have, and so runs only by name. */
+  /** Whether it runs only by name, because it takes long or needs programs that few machines have. */
   readonly isByNameOnly?: boolean;
   run(bench: Bench): Promise<void>;
 }

@@ -85,8 +85,17 @@ export async function writeGuards(guards: Guards): Promise<void> {
   await writeFile(FILE, `${JSON.stringify(Object.fromEntries(rounded), null, 2)}\n`);
 }
 
-/** One line for each. */
+/** A line for each, and what to do if one is worse. */
 export function renderJudgements(judgements: readonly Judgement[]): string {
+  const worse = judgements.some(({ isWorse }) => isWorse) ? WHAT_TO_DO : '';
+  return `${renderLines(judgements)}${worse}`;
+}
+
+const WHAT_TO_DO = `CPU time of a request, and of its floor, as medians of the rounds. On another machine, or beside other work, both differ, and so may
+their ratio: run the guard again alone, and then on the commit before. CONTRIBUTING.md, "Benchmarks", says how to go on.
+`;
+
+function renderLines(judgements: readonly Judgement[]): string {
   const width = Math.max(...judgements.map(({ name }) => name.length));
   return judgements
     .map(({ name, measured, committed, growth, isWorse }) => {

@@ -194,8 +194,10 @@ function isKnown(name: string): boolean {
   return BENCHMARKS.some((benchmark) => isCalled(benchmark, name));
 }
 
+/** By its name or, unless another has just that, by what it begins with. */
 function isCalled({ name }: Benchmark, asked: string): boolean {
-  return name === asked || name.startsWith(`${asked}-`);
+  const isName = BENCHMARKS.some((benchmark) => benchmark.name === asked);
+  return name === asked || (!isName && name.startsWith(`${asked}-`));
 }
 
 function parsePeer(text: string): Peer {
@@ -209,8 +211,8 @@ function parsePeer(text: string): Peer {
 
 function renderHelp(): string {
   const width = Math.max(...BENCHMARKS.map(({ name }) => name.length));
-  const lines = BENCHMARKS.map(({ name, summary, takesPeers }) => {
-    return `  ${name.padEnd(width)}  ${summary}${takesPeers ? ' (takes peers)' : ''}`;
+  const lines = BENCHMARKS.map(({ name, summary, takesPeers, isByNameOnly }) => {
+    return `  ${name.padEnd(width)}  ${summary}${takesPeers ? ' (takes peers)' : ''}${isByNameOnly ? ' (by name only)' : ''}`;
   });
   return `npm run bench [-- [name ...] [options]]
 

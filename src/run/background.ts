@@ -137,7 +137,7 @@ function jobsOf(
     { name: 'measuring usage for alerts', everySeconds: 5, turn: () => measureBurns(deps) },
     { name: 'measuring listeners', everySeconds: 5, turn: () => measureLags(deps) },
     { name: 'measuring sessions', everySeconds: 15, turn: () => measureSessions(deps) },
-    { name: 'measuring the archive', everySeconds: 300, turn: () => measureArchive(deps) },
+    { name: 'measuring the archive', everySeconds: 60, turn: () => measureArchive(deps) },
     { name: 'measuring webhooks', everySeconds: 15, turn: () => measureWebhooks(deps) },
     { name: 'telling of retiring keys', everySeconds: 60, turn: () => tellRetiringKeys(deps) },
     { name: 'telling of conflicting reports', everySeconds: 60, turn: () => tellWaitingConflicts(deps) },

@@ -90,7 +90,12 @@ describe('guardsOf', () => {
 });
 
 test('renderJudgements puts each ratio beside the committed one', () => {
-  expect(renderJudgements(judge(measured(2.42), COMMITTED))).toBe(
-    'guard-join  2.420  committed 2.000   +21 %  484 us (floor 200), committed 400 us (floor 200)  WORSE\n',
+  expect(renderJudgements(judge(measured(2), COMMITTED))).toBe(
+    'guard-join  2.000  committed 2.000    +0 %  400 us (floor 200), committed 400 us (floor 200)  ok\n',
   );
+  const [line, ...more] = renderJudgements(judge(measured(2.42), COMMITTED)).split('\n');
+  expect(line).toBe(
+    'guard-join  2.420  committed 2.000   +21 %  484 us (floor 200), committed 400 us (floor 200)  WORSE',
+  );
+  expect(more.join(' ')).toContain('run the guard again alone');
 });

@@ -14,7 +14,12 @@ export async function compareRecords(
   db: Db,
   { at, sums = new RecordSums() }: { readonly at?: (done: bigint) => void; readonly sums?: RecordSums } = {},
 ): Promise<Difference[][]> {
-  const [ofPostings, ofHours, ofCharges]: [Difference[], Difference[], Difference[]] = [[], [], []];
+  const [damaged, ofPostings, ofHours, ofCharges] = Array.from({ length: 4 }, (): Difference[] => []) as [
+    Difference[],
+    Difference[],
+    Difference[],
+    Difference[],
+  ];
   const recomputation = new Recomputation(db);
   const compare = async ({ postings, hours }: Slices) => {
     if (postings) note(ofPostings, await comparePostings(db, postings));
@@ -22,7 +27,7 @@ export async function compareRecords(
   };
   let done = 0n;
   const onDamage: OnDamage = (tenant, { message }) =>
-    note(ofCharges, [{ tenant, what: 'archived records', expected: 'readable', found: message }]);
+    note(damaged, [{ tenant, what: 'archived records', expected: 'readable', found: message }]);
   for await (const records of readRecords(db, {}, onDamage)) {
     for (const record of records) {
       const wrong = await recomputation.add(record);
@@ -36,7 +41,7 @@ export async function compareRecords(
   const wrong = recomputation.finish();
   if (wrong) note(ofCharges, [wrong]);
   await compare(sums.finish());
-  return [ofPostings, ofHours, ofCharges];
+  return [damaged, ofPostings, ofHours, ofCharges];
 }
 
 /** Adds to a list, up to DIFFERENCES_MAX. */

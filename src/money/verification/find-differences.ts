@@ -92,10 +92,11 @@ async function compareAll(
     found.push(await compare(snapshot));
   }
   at(`sorting ${total} records`, 0n, total);
-  const ofRecords = await compareRecords(snapshot, {
+  const [damaged, ...ofRecords] = await compareRecords(snapshot, {
     at: (done) => at(`computing charges again: ${done} of ${total} records`, done, total),
   });
-  return [...found, ...ofRecords];
+  // Others follow from damage.
+  return [damaged!, ...found, ...ofRecords];
 }
 
 async function compareAtProvider(
