@@ -57,7 +57,7 @@ interface Load {
 
 export interface KnownFiltersOptions {
   readonly bytesMax: number;
-  /** Told of a tenant that paid, at most once a minute, if its filter has no place: its charges look up each id. */
+  /** Told of a tenant that paid, at most once a minute, if its filter has no place where there are any: its charges look up each id. */
   readonly onNoPlace?: (tenant: TenantId) => void;
   /** A clock, in milliseconds. */
   readonly now?: () => number;
@@ -222,7 +222,7 @@ export class KnownFilters {
     }
     this.#remove(tenant, known);
     this.#refuse(tenant);
-    if (known.hasPaid) this.#onNoPlace(tenant);
+    if (known.hasPaid && this.#bytesMax > 0) this.#onNoPlace(tenant);
     return false;
   }
 

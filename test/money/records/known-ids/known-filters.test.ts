@@ -169,6 +169,8 @@ describe('memory', () => {
     await load(filters, large);
     await load(filters, await withIds(10_000), database.pool, false);
     expect(told).toEqual([large.tenant, large.tenant]);
+    await load(new KnownFilters({ bytesMax: 0, onNoPlace }), large);
+    expect(told).toHaveLength(2);
     await load(filters, small);
     expect(covers(filters, small)).toBe(true);
     expect(filters.bytes).toBeLessThan(10_000);
