@@ -24,7 +24,7 @@ export async function findArchiveSuspects(
   batches: readonly UsageRecords[],
 ): Promise<Suspects> {
   const [ids, chunks] = [new Set<string>(), new Set<number>()];
-  for (const records of account.archivedSeq === 0n ? [] : batches) {
+  for (const records of batches) {
     const hashes = hashIds(records);
     const found = await findSuspects(deps, tx, account, hashes);
     if (found.size === 0) continue;

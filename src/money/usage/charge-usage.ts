@@ -201,6 +201,10 @@ async function lookIntoArchive(
   const accounts: Account[] = [];
   const repeating = new Set<TenantId>();
   for (const account of locked) {
+    if (account.archivedSeq === 0n) {
+      accounts.push(account);
+      continue;
+    }
     const own = batches.filter(({ tenant }) => tenant === account.tenant).map(({ records }) => records);
     const suspects = await findArchiveSuspects(deps, tx, account, own).catch((error: unknown) => {
       if (isShared && error instanceof DamagedPageError) return undefined;
