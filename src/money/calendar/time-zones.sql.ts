@@ -73,7 +73,7 @@ const names = new Set<string>();
 
 /** Whether the database has a zone of exactly this name. */
 export async function isZoneName(db: Db, name: string): Promise<boolean> {
-  if (names.size === 0) {
+  if (!names.has(name)) {
     const { rows } = await db.query<{ name: string }>({
       name: 'list-zone-names',
       text: 'select name from pg_timezone_names',

@@ -39,7 +39,7 @@ async function charge(tenant: TenantId): Promise<void> {
 
 /** What differs, by slices of this size. */
 async function compared(max: number) {
-  const [postings, hours, charges] = await withSnapshot(db(), (snapshot) =>
+  const [, postings, hours, charges] = await withSnapshot(db(), (snapshot) =>
     compareRecords(snapshot, { sums: new RecordSums(max) }),
   );
   const named = (found: typeof postings) =>
