@@ -1,6 +1,6 @@
 /** The event of a webhook that the service pauses. */
 import type { NewEvent } from '../../events/event.ts';
-import type { WebhookPause } from '../events/webhook-pause.ts';
+import type { WebhookPause } from '../events/event-catalogue.ts';
 import type { NewDelivery } from './delivery.ts';
 import type { Webhook } from './webhook.ts';
 
