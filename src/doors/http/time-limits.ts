@@ -71,7 +71,8 @@ export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
     done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    unread.watch(reply.raw);
+    // A client that has left closed it before, and nothing would forget it again.
+    if (!reply.raw.closed) unread.watch(reply.raw);
     done(null, payload);
   });
   app.addHook('onResponse', (request, _reply, done) => {

@@ -24,6 +24,7 @@ import { isLockTimeout, isRefusal } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { BalanceOutOfRangeError } from '../ledger/balance-range.ts';
+import { DamagedColumnError } from '../records/chunks/chunk.ts';
 import type { Batch, ChargeOutcome, Outcomes, SharedOutcomes } from './bill.ts';
 
 export interface Charging {
@@ -180,6 +181,9 @@ export class ChargeQueue {
     const item = { batch, hasPaid, start, resolve, reject, hasTimedOut: false };
     const timer = setTimeout(() => {
       item.hasTimedOut = true;
+      // Its records would be held as long as its tenant is busy.
+      const at = this.#waiting.indexOf(item);
+      if (at >= 0) this.#waiting.splice(at, 1);
       reject(overloaded());
     }, WAIT_MS_MAX);
     this.#waiting.splice(this.#waiting.findLastIndex((other) => isBefore(other, item)) + 1, 0, item);
@@ -432,7 +436,7 @@ function isBefore(one: Waiting, other: Waiting): boolean {
 
 /** Nothing was stored, and the other batches may go without the one at fault. */
 function mayConcernOneBatch(error: unknown): boolean {
-  return isRefusal(error) || error instanceof BalanceOutOfRangeError;
+  return isRefusal(error) || error instanceof BalanceOutOfRangeError || error instanceof DamagedColumnError;
 }
 
 /** Returns whether there was an outcome to answer with. */

@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Http, openHttp } from '../../../src/doors/http/http.ts';
 import { TIME_LIMITS, type TimeLimits } from '../../../src/doors/http/time-limits.ts';
+import { UnreadAnswers } from '../../../src/doors/http/unread-answers.ts';
 import { renderClientError, sendError } from '../../../src/doors/rest/errors.ts';
 import { useService } from '../../support/service.ts';
 import { rawRequest } from '../rest/support.ts';
@@ -250,6 +251,28 @@ describe('a head', () => {
 describe('an answer', () => {
   test('may be unread for 30 s', () => {
     expect(TIME_LIMITS.unreadMs).toBe(30_000);
+  });
+
+  test('to a client that has left is not watched, so that nothing holds its request', async () => {
+    const watch = vi.spyOn(UnreadAnswers.prototype, 'watch');
+    const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const readBody = async () => {
+      entered.resolve();
+      await gate.promise;
+      return { text: 'abc' };
+    };
+    const { client, server } = await open({ readBody });
+    const body = '{"text":"abc"}';
+    client.write(
+      `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await entered.promise;
+    client.destroy();
+    await until(() => server.destroyed);
+    gate.resolve();
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(watch).not.toHaveBeenCalled();
+    watch.mockRestore();
   });
 
   /** The looks at unread answers are by a timer that repeats. */

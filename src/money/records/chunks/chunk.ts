@@ -133,11 +133,18 @@ export class Chunk {
   readonly #name: string;
   readonly #columns: Columns;
   readonly #readCards: () => Promise<Cards>;
+  #cards: Promise<Cards> | undefined;
 
   constructor(name: string, columns: Columns, readCards: () => Promise<Cards>) {
     this.#name = name;
     this.#columns = columns;
     this.#readCards = readCards;
+  }
+
+  /** What `records()` needs of the database. Call it before, where unpacking has to wait for no connection. */
+  cards(): Promise<Cards> {
+    this.#cards ??= this.#readCards();
+    return this.#cards;
   }
 
   async ids(): Promise<string[]> {
@@ -161,7 +168,7 @@ export class Chunk {
     const names = await this.names();
     const { postings, nextColumn } = await this.#numbers();
     const [codes, seconds, egress, ingress, amounts] = Array.from({ length: 5 }, nextColumn);
-    const expected = expectationsOf(await this.#readCards());
+    const expected = expectationsOf(await this.cards());
     const records: ChargedRecord[] = [];
     let row = 0;
     for (const posting of postings) {

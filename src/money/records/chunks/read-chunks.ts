@@ -3,7 +3,7 @@ import type { Db } from '../../../base/db/pool.ts';
 import type { TenantId } from '../../../base/tenants/tenant.ts';
 import type { ChargedRecord } from '../charged-record.ts';
 import type { Chunk } from './chunk.ts';
-import { findChunk, findChunkFrom } from './chunks.sql.ts';
+import { findChunk, findChunkFrom, type RequestedChunk } from './chunks.sql.ts';
 import { unpackTurns } from './unpack-turns.ts';
 
 /** The archived records of these postings that are wanted, newest first. At most `limit`; without one, all. */
@@ -23,7 +23,7 @@ export async function findInPostings(
     const own = new Set(left.filter((seq) => seq >= first));
     const records =
       own.size > 0 && placed
-        ? await unpackTurns.take(placed.hasPaid, () => placed.chunk.records((_, seq) => own.has(seq)))
+        ? await unpackInTurn(placed, (chunk) => chunk.records((_, seq) => own.has(seq)))
         : [];
     found.push(...records.filter(isWanted).reverse());
     // A posting before the first chunk has no usage.
@@ -43,9 +43,18 @@ export async function findInChunks(
   for (const number of numbers) {
     const placed = await findChunk(db, tenant, number);
     if (!placed) continue;
-    found.push(...(await unpackTurns.take(placed.hasPaid, () => findIn(placed.chunk, ids))));
+    found.push(...(await unpackInTurn(placed, (chunk) => findIn(chunk, ids))));
   }
   return found;
+}
+
+/** Others that wait for the turn hold connections, so the work in it needs none. */
+async function unpackInTurn<T>(
+  { chunk, hasPaid }: RequestedChunk,
+  work: (chunk: Chunk) => Promise<T>,
+): Promise<T> {
+  await chunk.cards();
+  return unpackTurns.take(hasPaid, () => work(chunk));
 }
 
 async function findIn(chunk: Chunk, ids: ReadonlySet<string>): Promise<readonly ChargedRecord[]> {

@@ -1,11 +1,13 @@
 /**
  * Turns at unpacking chunks. It takes milliseconds of the thread that answers all requests, so this process unpacks one chunk at a time,
- * those of tenants that paid first. After one of a tenant that never paid, the next of such a tenant waits twice as long as it took: anyone
+ * those of tenants that paid first, but every fourth of one that never did. After one of a tenant that never paid, the next of such a tenant waits twice as long as it took: anyone
  * can sign up a thousand of them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const REST_FACTOR = 2;
+/** So many of tenants that paid go before one of those that never did, if any waits. */
+const PAID_IN_A_ROW = 3;
 
 interface Waiting {
   readonly hasPaid: boolean;
@@ -16,6 +18,7 @@ export class UnpackTurns {
   /** In order of arrival. */
   readonly #waiting: Waiting[] = [];
   #isBusy = false;
+  #paidInARow = 0;
   /** After a chunk of a tenant that never paid. */
   #isResting = false;
 
@@ -37,11 +40,17 @@ export class UnpackTurns {
   #next(): void {
     if (this.#isBusy) return;
     const paid = this.#waiting.findIndex(({ hasPaid }) => hasPaid);
-    const at = paid >= 0 || this.#isResting ? paid : 0;
-    const [next] = at < 0 ? [] : this.#waiting.splice(at, 1);
+    const free = this.#isResting ? -1 : this.#waiting.findIndex(({ hasPaid }) => !hasPaid);
+    const isTurnOfFree = free >= 0 && (paid < 0 || this.#paidInARow >= PAID_IN_A_ROW);
+    const [next] = this.#splice(isTurnOfFree ? free : paid);
     if (!next) return;
+    this.#paidInARow = next.hasPaid ? this.#paidInARow + 1 : 0;
     this.#isBusy = true;
     next.begin();
+  }
+
+  #splice(at: number): Waiting[] {
+    return at < 0 ? [] : this.#waiting.splice(at, 1);
   }
 
   async #rest(ms: number): Promise<void> {

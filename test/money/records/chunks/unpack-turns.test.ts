@@ -58,3 +58,13 @@ test('after one of a tenant that never paid, the next waits twice as long as it 
   expect(begun).toEqual(['a', 'c', 'b']);
   await end('b');
 });
+
+test('every fourth turn is of a tenant that never paid', async () => {
+  const { take, end, begun } = open();
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const all = [...names.map((name) => take(name, true)), take('free', false)];
+  await turn();
+  for (const name of ['a', 'b', 'c', 'free', 'd', 'e']) await end(name);
+  await Promise.all(all);
+  expect(begun).toEqual(['a', 'b', 'c', 'free', 'd', 'e']);
+});
