@@ -269,6 +269,8 @@ describe('an answer', () => {
     await entered.promise;
     client.destroy();
     await until(() => server.destroyed);
+    // The close of the connection is told to the answer a little later.
+    for (let turns = 0; turns < 20; turns += 1) await turn();
     gate.resolve();
     for (let turns = 0; turns < 20; turns += 1) await turn();
     expect(watch).not.toHaveBeenCalled();

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { DamagedColumnError } from '../../../src/money/records/chunks/chunk.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import type { Batch, ChargeOutcome, Outcomes, SharedOutcomes } from '../../../src/money/usage/bill.ts';
 import {
@@ -495,6 +496,17 @@ describe('when the database', () => {
     expect(transactions.slice(2).map(({ kind }) => kind)).toStrictEqual(['tenant', 'tenant', 'tenant']);
     expect(results.map(({ result }) => result)).toStrictEqual(['refused with 22003', outcomeOf(batches[1]!)]);
   });
+});
+
+test('batches of a tenant whose archive is damaged are repeated one by one', async () => {
+  const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+  const first = watch(queue.charge(batchOf(1)));
+  const [repeat, fresh] = [watch(queue.charge(batchOf(2))), watch(queue.charge(batchOf(2)))];
+  await transactions[0]!.commit();
+  await transactions[1]!.fail(new DamagedColumnError('damaged'));
+  await transactions[2]!.fail(new DamagedColumnError('damaged'));
+  await transactions[3]!.commit();
+  expect([typeof first.result, repeat.result, typeof fresh.result]).toEqual(['object', 'damaged', 'object']);
 });
 
 describe('batches that repeat archived records', () => {
