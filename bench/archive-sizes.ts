@@ -4,7 +4,7 @@ import { inTransaction } from '../src/base/db/transaction.ts';
 import { hashText } from '../src/money/records/known-ids/id-hash.ts';
 import { insertRun } from '../src/money/records/known-ids/insert-run.ts';
 import { mergeRuns } from '../src/money/records/known-ids/merge-runs.ts';
-import { openCharging } from './archive.ts';
+import { compareTraffic, KINDS, openCharging, TRAFFIC } from './archive.ts';
 import { fill, type Ids, openSide, type Side, settle } from './archive-filled.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
 import { readWalBytes } from './costs.ts';
@@ -12,18 +12,9 @@ import { named } from './flat-ledger.ts';
 import { openStand } from './stand.ts';
 
 const SIZES = (process.env.BENCH_SIZES ?? '1000000,10000000,50000000').split(',').map(Number);
-const KINDS: readonly (readonly [ids: Ids, ratioMax: number])[] = [
-  ['ordered ids', 1.1],
-  ['UUIDs', 2],
-];
 const CHUNK = 10_000;
 /** Rows that are not archived yet, in both databases. */
 const HOT = 1_000_000;
-/** By records a request, requests a round. */
-const TRAFFIC: readonly (readonly [records: number, requests: number])[] = [
-  [5_000, 12],
-  [10, 200],
-];
 /** All filters fit. */
 const FILTER_MB = '1024';
 
@@ -33,12 +24,12 @@ export const archiveSizes: Benchmark = {
   protocol: `Two databases have a tenant with ${named(HOT)} records as rows. One also knows the ids of archived records, as many
     as the sizes say; the records themselves are left out, for charging new ones does not read them. Services on both get batches of new
     records, one request at a time and in turns; the result is CPU time of the service and PostgreSQL a request. The services have
-    memory for all filters; then one with the usual 64 MB gets some, beside none.`,
+    memory for all filters; then one with 64 MB gets some, beside none.`,
   rounds: 5,
   isByNameOnly: true,
   async run(bench) {
     const stand = await openStand(bench);
-    for (const [ids, ratioMax] of KINDS) {
+    for (const { ids, ratioMax } of KINDS) {
       const sides = await Promise.all(
         ['empty', 'archived'].map((name) =>
           openSide(bench, stand, `${name}_${ids === 'UUIDs' ? 'uuids' : 'ordered'}`, ids),
@@ -90,16 +81,7 @@ async function compareWith(
   const begun = performance.now();
   const ours = await openCharging(bench, 'archived', archived, memory);
   bench.note(`${name}: until it serves`, performance.now() - begun, 'ms');
-  for (const [records, requests] of TRAFFIC) {
-    await bench.compare({
-      title: `charging ${named(records)}, ${name}`,
-      unit: 'us',
-      contestants: [floor, ours].map(({ of }) => of(records, requests)),
-      // The first round loads the filter.
-      warmUpRounds: 3,
-      goals: [{ of: 'archived', to: 'empty', atMost }],
-    });
-  }
+  await compareTraffic(bench, [floor, ours], name, atMost);
   for (const [of, side] of [
     ['empty', { ...floor, ...empty }],
     ['archived', { ...ours, ...archived }],
@@ -113,11 +95,11 @@ async function compareWith(
     );
   }
   await Promise.all([floor.stop(), ours.stop()]);
-  const usual = await openCharging(bench, 'archived', archived, { BENCH_FILTER_MB: '64' });
+  const small = await openCharging(bench, 'archived', archived, { BENCH_FILTER_MB: '64' });
   for (const [records, requests] of TRAFFIC) {
-    const { round } = usual.of(records, requests);
+    const { round } = small.of(records, requests);
     await round(0);
     bench.note(`charging ${named(records)}, ${name}, with 64 MB for filters`, (await round(1)).value, 'us');
   }
-  await usual.stop();
+  await small.stop();
 }

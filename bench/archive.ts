@@ -12,14 +12,14 @@ import { parseCharged, usageRequest } from './usage-records.ts';
 const RECORDS = Number(process.env.BENCH_RECORDS ?? 2_000_000);
 const SMALL_RECORDS = 100_000;
 const TINY = { tenants: 10, days: 30, records: 100 };
-const KINDS: readonly { readonly ids: Ids; readonly bytesMax: number; readonly ratioMax: number }[] = [
+export const KINDS: readonly { readonly ids: Ids; readonly bytesMax: number; readonly ratioMax: number }[] = [
   { ids: 'ordered ids', bytesMax: 15, ratioMax: 1.1 },
   { ids: 'UUIDs', bytesMax: 31, ratioMax: 2 },
 ];
 const TINY_BYTES_MAX = 40;
 const BATCHES_OF_10_MAX = 200;
 /** By records a request, requests a round. */
-const TRAFFIC: readonly (readonly [records: number, requests: number])[] = [
+export const TRAFFIC: readonly (readonly [records: number, requests: number])[] = [
   [5_000, 12],
   [10, 200],
 ];
@@ -106,16 +106,7 @@ async function compareCharging(
 ): Promise<void> {
   const floor = await openCharging(bench, 'empty', empty);
   const ours = await openCharging(bench, 'archived', full);
-  for (const [records, requests] of TRAFFIC) {
-    await bench.compare({
-      title: `charging ${named(records)}, ${ids}`,
-      unit: 'us',
-      contestants: [floor, ours].map(({ of }) => of(records, requests)),
-      // The first round loads the filter.
-      warmUpRounds: 2,
-      goals: [{ of: 'archived', to: 'empty', atMost }],
-    });
-  }
+  await compareTraffic(bench, [floor, ours], ids, atMost);
   await ours.stop();
   const unfiltered = await openCharging(bench, 'without filter', full, { BENCH_FILTER_MB: '0' });
   for (const [records, requests] of TRAFFIC) {
@@ -124,6 +115,25 @@ async function compareCharging(
     bench.note(`charging ${named(records)}, ${ids}, without filter`, (await round(1)).value, 'us');
   }
   await Promise.all([floor.stop(), unfiltered.stop()]);
+}
+
+/** Compares a service on an empty archive, the first, with one on another archive. */
+export async function compareTraffic(
+  bench: Bench,
+  services: readonly Awaited<ReturnType<typeof openCharging>>[],
+  name: string,
+  atMost: number,
+): Promise<void> {
+  for (const [records, requests] of TRAFFIC) {
+    await bench.compare({
+      title: `charging ${named(records)}, ${name}`,
+      unit: 'us',
+      contestants: services.map(({ of }) => of(records, requests)),
+      // The first rounds load the filter.
+      warmUpRounds: 3,
+      goals: [{ of: 'archived', to: 'empty', atMost }],
+    });
+  }
 }
 
 /** `of`: so many records a request, and requests a round. */

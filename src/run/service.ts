@@ -125,9 +125,9 @@ export class ListenError extends StartError {
   override readonly name = 'ListenError';
 }
 
-/** Calls that wait for the payment provider hold a connection only for a moment before and after. */
 const NO_FILTER =
   'a filter of archived ids has no place, and each charge of the tenant looks up its ids: raise ARCHIVE_FILTER_MB';
+/** Calls that wait for the payment provider hold a connection only for a moment before and after. */
 const PROVIDER_CALLS_MAX = 80;
 /** Calls that wait for a webhook do likewise. */
 const WEBHOOK_CALLS_MAX = 40;

@@ -14,12 +14,8 @@ export async function compareRecords(
   db: Db,
   { at, sums = new RecordSums() }: { readonly at?: (done: bigint) => void; readonly sums?: RecordSums } = {},
 ): Promise<Difference[][]> {
-  const [damaged, ofPostings, ofHours, ofCharges] = Array.from({ length: 4 }, (): Difference[] => []) as [
-    Difference[],
-    Difference[],
-    Difference[],
-    Difference[],
-  ];
+  const damaged: Difference[] = [];
+  const [ofPostings, ofHours, ofCharges]: [Difference[], Difference[], Difference[]] = [[], [], []];
   const recomputation = new Recomputation(db);
   const compare = async ({ postings, hours }: Slices) => {
     if (postings) note(ofPostings, await comparePostings(db, postings));
