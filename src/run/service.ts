@@ -52,8 +52,8 @@ import { KnownFilters } from '../money/records/known-ids/known-filters.ts';
 import {
   ChargeQueue,
   DISTRIBUTED_LIMITS,
-  lockedLimit,
   type QueueLimits,
+  separateLimits,
 } from '../money/usage/charge-queue.ts';
 import { chargeFreeBatches, chargeTenant } from '../money/usage/charge-usage.ts';
 import { UnpaidRecords } from '../money/usage/unpaid-records.ts';
@@ -323,11 +323,11 @@ export function makeDeps({
     charges: new ChargeQueue(
       {
         free: (batches) => chargeFreeBatches(deps, batches),
-        tenant: (tenant, batches) => chargeTenant(deps, tenant, batches),
+        tenant: (tenant, batches, isAwaited) => chargeTenant(deps, tenant, batches, { isAwaited }),
         ...(servers && { serverOf: (tenant) => servers.of(tenant) }),
       },
       {
-        locked: lockedLimit(db.options.max + ofBackground),
+        ...separateLimits(db.options.max + ofBackground),
         ...(isDistributed() && DISTRIBUTED_LIMITS),
         ...chargeLimits,
       },

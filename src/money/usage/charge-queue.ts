@@ -30,8 +30,8 @@ import type { Batch, ChargeOutcome, Outcomes, SharedOutcomes } from './bill.ts';
 export interface Charging {
   /** Returns no outcome for batches whose accounts are locked, or that repeat archived records. */
   free(batches: readonly Batch[]): Promise<SharedOutcomes>;
-  /** Waits for the lock, and returns every outcome. */
-  tenant(tenant: TenantId, batches: readonly Batch[]): Promise<Outcomes>;
+  /** Waits for the lock, and returns every outcome, or fails once no caller awaits one. */
+  tenant(tenant: TenantId, batches: readonly Batch[], isAwaited: () => boolean): Promise<Outcomes>;
   /** A number of the server that has the tenant. Absent: one server has all. */
   serverOf?(tenant: TenantId): number | undefined;
 }
@@ -55,7 +55,10 @@ export interface QueueLimits {
   readonly tenants: number;
   /** Locked accounts that are waited for at the same time. Each wait holds a connection. */
   readonly locked: number;
-  /** Tenants that repeat archived records are charged so many at a time. One place is for those that paid alone. */
+  /**
+   * Tenants that repeat archived records are charged so many at a time. One place is for those that paid alone. No connection is held
+   * while the archive is read.
+   */
   readonly repeating: number;
   /** After so long, a transaction takes the batches of a locked account along again. */
   readonly retryMs: number;
@@ -63,7 +66,7 @@ export interface QueueLimits {
   readonly patienceMs: number;
   /**
    * Records without an answer: what a fast database charges within WAIT_MS_MAX. A tenant may have half, and so may all
-   * that never paid together.
+   * that never paid together. BYTES_OF_RECORD count as one, so they hold 256 MB at most.
    */
   readonly unanswered: number;
 }
@@ -94,15 +97,18 @@ export const DISTRIBUTED_LIMITS: Partial<QueueLimits> = {
   aloneMs: 0,
 };
 
-/** `locked` of a process that has so many connections. */
-export function lockedLimit(connections: number): number {
-  return Math.max(1, Math.floor(connections * 0.2));
+/** Those of a process that has so many connections. */
+export function separateLimits(connections: number): Pick<QueueLimits, 'locked' | 'repeating'> {
+  const places = Math.floor(connections * 0.2);
+  return { locked: Math.max(1, places), repeating: Math.max(2, places) };
 }
 
 const NONE: Running = { large: 0, small: 0 };
 
 /** So that many small batches do not wait either. */
 const RECORDS_MIN = 50;
+/** A common record takes fewer in its request. */
+const BYTES_OF_RECORD = 256;
 
 /** From the report of a batch to its commit. Longer than the lock timeout (`base/db/pool.ts`). */
 const WAIT_MS_MAX = 10_000;
@@ -156,7 +162,7 @@ export class ChargeQueue {
   /** Accounts whose locks are waited for. */
   #locked = 0;
   /** The batches of tenants that repeat archived records, in order of arrival. */
-  readonly #repeating: (readonly Waiting[])[] = [];
+  readonly #repeating: Waiting[][] = [];
   /** Those tenants that are being charged, and those of them that never paid. */
   readonly #reading = { all: 0, neverPaid: 0 };
   /** The records of all batches without an answer. */
@@ -181,9 +187,7 @@ export class ChargeQueue {
     const item = { batch, hasPaid, start, resolve, reject, hasTimedOut: false };
     const timer = setTimeout(() => {
       item.hasTimedOut = true;
-      // Its records would be held as long as its tenant is busy.
-      const at = this.#waiting.indexOf(item);
-      if (at >= 0) this.#waiting.splice(at, 1);
+      this.#drop(item);
       reject(overloaded());
     }, WAIT_MS_MAX);
     this.#waiting.splice(this.#waiting.findLastIndex((other) => isBefore(other, item)) + 1, 0, item);
@@ -196,12 +200,22 @@ export class ChargeQueue {
     }
   }
 
+  /** Its records would be held as long as its tenant is busy, or others repeat archived records. */
+  #drop(item: Waiting): void {
+    const own = this.#repeating.find((items) => items.includes(item));
+    const list = own ?? this.#waiting;
+    const at = list.indexOf(item);
+    if (at >= 0) list.splice(at, 1);
+    if (own?.length !== 0) return;
+    this.#repeating.splice(this.#repeating.indexOf(own), 1);
+    this.#busy.delete(item.batch.tenant);
+    this.#start();
+  }
+
   /** Count the records of a batch until `leave()`, and give it a place in the queue. */
-  #enter(
-    { tenant, records }: Batch,
-    hasPaid: boolean,
-  ): { readonly start: number; readonly leave: () => void } {
-    const weight = Math.max(records.length, RECORDS_MIN);
+  #enter(batch: Batch, hasPaid: boolean): { readonly start: number; readonly leave: () => void } {
+    const { tenant } = batch;
+    const weight = weightOf(batch);
     const share = this.#shares.get(tenant) ?? { records: 0, next: 0 };
     const max = this.#limits.unanswered;
     const others = hasPaid ? 0 : this.#recordsNeverPaid;
@@ -355,10 +369,15 @@ export class ChargeQueue {
   /** Not counted against the limit of transactions, so that a locked account delays no other tenant. */
   async #waitFor(tenant: TenantId, items: readonly Waiting[]): Promise<void> {
     this.#locked += 1;
-    await this.#charge(items, (batches) => this.#charging.tenant(tenant, batches));
+    await this.#chargeTenant(tenant, items);
     this.#locked -= 1;
     this.#busy.delete(tenant);
     this.#start();
+  }
+
+  async #chargeTenant(tenant: TenantId, items: readonly Waiting[]): Promise<void> {
+    const isAwaited = () => items.some(({ hasTimedOut }) => !hasTimedOut);
+    await this.#charge(items, (batches) => this.#charging.tenant(tenant, batches, isAwaited));
   }
 
   /** Those of tenants that paid first. */
@@ -382,7 +401,7 @@ export class ChargeQueue {
       if (!hasPaid) this.#reading.neverPaid += change;
     };
     count(1);
-    await this.#charge(items, (batches) => this.#charging.tenant(batch.tenant, batches));
+    await this.#chargeTenant(batch.tenant, items);
     this.#busy.delete(batch.tenant);
     this.#start();
     count(-1);
@@ -423,6 +442,10 @@ export class ChargeQueue {
     }
     return left;
   }
+}
+
+function weightOf({ records }: Batch): number {
+  return Math.max(records.length, records.bytes.length / BYTES_OF_RECORD, RECORDS_MIN);
 }
 
 function standingOf({ hasPaid }: Pick<Waiting, 'hasPaid'>): Standing {

@@ -14,14 +14,20 @@ import { Failure } from '../../base/failure.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
-import { type Account, lockAndRead, lockAndReadFree, lockedOf } from '../accounts/accounts.sql.ts';
+import {
+  type Account,
+  findAccount,
+  lockAndRead,
+  lockAndReadFree,
+  lockedOf,
+} from '../accounts/accounts.sql.ts';
 import { alarmIfOutOfRange } from '../ledger/balance-range.ts';
 import { appendBalanceEvents, insertPostings, moveAccounts } from '../ledger/ledger.sql.ts';
 import type { LedgerMetrics } from '../ledger/ledger-metrics.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
-import { findArchivedRepeats, findArchiveSuspects } from '../records/archived-repeats.ts';
+import { ArchivedRepeats, findArchiveSuspects } from '../records/archived-repeats.ts';
 import { NAMED_IDS_MAX } from '../records/charged-record.ts';
 import { copyRecords, KnownIdError } from '../records/copy-records.sql.ts';
 import { Buffers } from '../records/copy-rows.ts';
@@ -48,6 +54,8 @@ import type { UsageMetrics } from './usage-metrics.ts';
 import { sumRecords } from './usage-sums.ts';
 
 const OUT_OF_RANGE = 'the batch cannot be charged until an operator has adjusted the balance: try again';
+/** A tenant's archive grows about once a second, and what was read is kept. */
+const ARCHIVE_READS_MAX = 5;
 /** A person has to act first. */
 const ADJUSTED_WITHIN_SECONDS = 60;
 
@@ -100,27 +108,42 @@ export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): 
   return charge(deps, batches, CURRENT_RULE, {
     settings: SHARED_SETTINGS,
     lock: lockAndReadFree(tenants),
-    isShared: true,
   });
 }
 
-/** Charge batches of one tenant, waiting for the lock on its account, and reading the archived records that they repeat. */
+/**
+ * Charge batches of one tenant, waiting for the lock on its account. The archived records that they repeat are read before, as long as
+ * `isAwaited`, and once more if the archive has changed by the time when the account is locked.
+ */
 export async function chargeTenant(
   deps: ChargeDeps,
   tenant: TenantId,
   batches: readonly Batch[],
-  rule = CURRENT_RULE,
+  {
+    rule = CURRENT_RULE,
+    isAwaited = () => true,
+  }: { rule?: PricingRule | undefined; isAwaited?: () => boolean } = {},
 ): Promise<Outcomes> {
-  const lock = lockAndRead(tenant);
-  return (await charge(deps, batches, rule, { settings: SEQSCAN_OFF, lock, isShared: false })).outcomes;
+  const repeats = new ArchivedRepeats(tenant);
+  const charging = { settings: SEQSCAN_OFF, lock: lockAndRead(tenant), repeats };
+  const reported = batches.map(({ records }) => records);
+  for (let attempt = 1; attempt <= ARCHIVE_READS_MAX; attempt += 1) {
+    const account = await findAccount(deps.db, tenant);
+    const suspects = await findArchiveSuspects(deps, deps.db, account, reported);
+    await repeats.read(deps.db, suspects, isAwaited);
+    if (!isAwaited()) break;
+    const { outcomes, repeating } = await charge(deps, batches, rule, charging);
+    if (!repeating.has(tenant)) return outcomes;
+  }
+  throw new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS });
 }
 
 /** How a transaction begins. */
 interface Charging {
   readonly settings: Statement;
   readonly lock: ReturnType<typeof lockAndReadFree>;
-  /** Other batches wait for it, so it reads no archived records. */
-  readonly isShared: boolean;
+  /** What was read of the archive before. Absent: nothing, and there are other tenants. */
+  readonly repeats?: ArchivedRepeats;
 }
 
 /**
@@ -133,7 +156,7 @@ async function charge(
   deps: ChargeDeps,
   batches: readonly Batch[],
   rule: PricingRule,
-  { settings, lock, isShared }: Charging,
+  { settings, lock, repeats }: Charging,
 ): Promise<SharedOutcomes> {
   const attempt = async (mustLookUp: boolean): Promise<SharedOutcomes> => {
     const { bills, repeating, topUpRequested, told } = await inTransaction(deps.db, async (tx) => {
@@ -151,7 +174,7 @@ async function charge(
         tx,
         lockedOf([locked, read]),
         batches,
-        isShared,
+        repeats,
       );
       const tenants = new Set(accounts.map(({ tenant }) => tenant));
       const own = batches.filter(({ tenant }) => tenants.has(tenant));
@@ -182,20 +205,20 @@ interface InArchive {
   readonly accounts: readonly Account[];
   /** The stored records that are repeated, by tenant. */
   readonly archived: ReadonlyMap<TenantId, Known & {}>;
-  /** Those to charge afterwards, alone. */
+  /** Those to charge afterwards, after reading more of the archive. */
   readonly repeating: ReadonlySet<TenantId>;
 }
 
 /**
- * Finds archived records that the batches repeat. Reading them takes milliseconds, so a tenant with any is left out of a shared
- * transaction. So is one whose known ids are damaged, and fails alone.
+ * Finds archived records that the batches repeat. Reading them takes milliseconds, so a tenant whose were not read before is left out. So
+ * is one of several whose known ids are damaged: it fails alone.
  */
 async function lookIntoArchive(
   deps: ChargeDeps,
   tx: Tx,
   locked: readonly Account[],
   batches: readonly Batch[],
-  isShared: boolean,
+  repeats: ArchivedRepeats | undefined,
 ): Promise<InArchive> {
   const archived = new Map<TenantId, Known & {}>();
   const accounts: Account[] = [];
@@ -207,19 +230,21 @@ async function lookIntoArchive(
     }
     const own = batches.filter(({ tenant }) => tenant === account.tenant).map(({ records }) => records);
     const suspects = await findArchiveSuspects(deps, tx, account, own).catch((error: unknown) => {
-      if (isShared && error instanceof DamagedPageError) return undefined;
+      if (!repeats && error instanceof DamagedPageError) return undefined;
       throw error;
     });
-    if (isShared && suspects?.chunks.size !== 0) {
+    const found = suspects?.chunks.size === 0 ? NOTHING : suspects && (await repeats?.find(tx, suspects));
+    if (!found) {
       repeating.add(account.tenant);
       continue;
     }
     accounts.push(account);
-    const found = await findArchivedRepeats(tx, account, suspects!);
     if (found.size > 0) archived.set(account.tenant, found);
   }
   return { accounts, archived, repeating };
 }
+
+const NOTHING: Known & {} = new Map();
 
 function idsOf(batches: readonly Batch[]): TenantIds {
   return batches.flatMap(({ tenant, records }) =>

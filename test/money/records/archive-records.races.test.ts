@@ -191,3 +191,78 @@ test('a batch that repeats archived ids is left out of a transaction for which o
     duplicates: 50,
   });
 });
+
+/** A process that does this whenever it has read a repeated chunk, and counts how often. */
+function whenRead(work: (times: number) => Promise<unknown>) {
+  const read = { times: 0 };
+  const query = async (...given: unknown[]) => {
+    const answer = await (db().query as (...all: unknown[]) => unknown)(...given);
+    if ((given[0] as { name?: string }).name === 'find-chunk') {
+      read.times += 1;
+      await work(read.times);
+    }
+    return answer;
+  };
+  const pool = new Proxy(db(), {
+    get: (target, key) => (key === 'query' ? query : Reflect.get(target, key).bind?.(target)),
+  });
+  return { read, deps: { ...anotherProcess(), db: pool } };
+}
+
+test('the account is free while archived records are read, and a chunk that grew is read again', async () => {
+  const tenant = await newTenant();
+  await charge(tenant, recordsFrom(0, 100));
+  await archive();
+  const { read, deps } = whenRead(async (times) => {
+    if (times > 1) return;
+    await charge(tenant, recordsFrom(100, 20));
+    await archive();
+  });
+  const repeated = await charge(tenant, recordsFrom(0, 150), deps);
+  expect(repeated).toMatchObject({ charged: 30, duplicates: 120 });
+  expect(read.times).toBe(2);
+});
+
+test('what was erased meanwhile is read again', async () => {
+  const tenant = await newTenant();
+  await charge(tenant, recordsFrom(0, 10));
+  await archive();
+  const { read, deps } = whenRead(async (times) => {
+    if (times > 1) return;
+    await inTransaction(db(), (tx) => requestErasure(tx, OPERATOR, tenant, 'ann'));
+    await eraseAll(app.service.deps);
+  });
+  expect(await charge(tenant, recordsFrom(0, 10, 'bob'), deps)).toMatchObject({
+    duplicates: 10,
+    conflicts: 0,
+  });
+  expect(read.times).toBe(2);
+});
+
+test('an archive that changes each time is not read for ever', async () => {
+  const tenant = await newTenant();
+  await charge(tenant, recordsFrom(0, 10));
+  await archive();
+  const { read, deps } = whenRead(async (times) => {
+    await charge(tenant, recordsFrom(100 * times, 1));
+    await archive();
+  });
+  await expect(charge(tenant, recordsFrom(0, 10), deps)).rejects.toMatchObject({
+    kind: 'overloaded',
+    retryAfter: 2,
+  });
+  expect(read.times).toBe(5);
+});
+
+test('nothing more is read once no caller awaits the outcome', async () => {
+  const tenant = await newTenant();
+  await charge(tenant, recordsFrom(0, 10));
+  await archive();
+  const { read, deps } = whenRead(async () => {});
+  const batch = { tenant, records: recordsFrom(0, 20) };
+  await expect(chargeTenant(deps, tenant, [batch], { isAwaited: () => false })).rejects.toMatchObject({
+    kind: 'overloaded',
+  });
+  expect(read.times).toBe(0);
+  expect(await charge(tenant, recordsFrom(0, 20))).toMatchObject({ charged: 10, duplicates: 10 });
+});

@@ -9,14 +9,15 @@ import type { Batch, ChargeOutcome, Outcomes, SharedOutcomes } from '../../../sr
 import {
   ChargeQueue,
   type Charging,
-  lockedLimit,
   type QueueLimits,
+  separateLimits,
 } from '../../../src/money/usage/charge-queue.ts';
 
 /** A transaction that runs until the test ends it. */
 interface Transaction {
   readonly kind: 'free' | 'tenant';
   readonly batches: readonly Batch[];
+  readonly isAwaited: () => boolean;
   /** Commit, leaving these out. */
   commit(leftOut?: readonly Batch[]): Promise<void>;
   /** Commit, leaving out these tenants, which repeat archived records. */
@@ -27,7 +28,7 @@ interface Transaction {
 /** A queue, and the transactions that it has started: as many of small batches as may run, unless `aloneMs` says otherwise. */
 function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) => number | undefined) {
   const transactions: Transaction[] = [];
-  const open = (kind: Transaction['kind'], batches: readonly Batch[]) => {
+  const open = (kind: Transaction['kind'], batches: readonly Batch[], isAwaited = () => true) => {
     const { promise, resolve, reject } = Promise.withResolvers<SharedOutcomes>();
     const end = (leftOut: readonly Batch[], repeating: readonly TenantId[] = []) => {
       const outcomes = outcomesOf(batches.filter((batch) => !leftOut.includes(batch)));
@@ -37,6 +38,7 @@ function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) 
     transactions.push({
       kind,
       batches,
+      isAwaited,
       commit: (leftOut = []) => end(leftOut),
       commitWithout: (...tenants) => {
         const repeating = tenants.map((tenant) => BigInt(tenant) as TenantId);
@@ -54,14 +56,14 @@ function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) 
   };
   const charging: Charging = {
     free: (batches) => open('free', batches),
-    tenant: async (_tenant, batches) => (await open('tenant', batches)).outcomes,
+    tenant: async (_tenant, batches, isAwaited) => (await open('tenant', batches, isAwaited)).outcomes,
     ...(serverOf && { serverOf }),
   };
   return { queue: new ChargeQueue(charging, { aloneMs: 0, ...limits }), transactions };
 }
 
-function batchOf(tenant: number, records = 1): Batch {
-  const columns = new UsageRecords(Buffer.alloc(0), records);
+function batchOf(tenant: number, records = 1, bytes = 0): Batch {
+  const columns = new UsageRecords(Buffer.alloc(bytes), records);
   columns.length = records;
   return { tenant: BigInt(tenant) as TenantId, records: columns };
 }
@@ -580,6 +582,47 @@ describe('a batch that waits too long', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test('is held no longer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { queue, transactions } = openQueue(ONE_AT_A_TIME);
+    watch(queue.charge(batchOf(1)));
+    let looks = 0;
+    const { tenant, records } = batchOf(1);
+    const old = {
+      records,
+      get tenant() {
+        looks += 1;
+        return tenant;
+      },
+    };
+    watch(queue.charge(old));
+    await vi.advanceTimersByTimeAsync(10_000);
+    looks = 0;
+    watch(queue.charge(batchOf(2)));
+    await transactions[0]!.commit();
+    expect(transactions[1]!.batches.map((batch) => batch.tenant)).toStrictEqual([2n]);
+    expect(looks).toBe(0);
+  });
+
+  test('leaves the archive, which is not read for it any more', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { queue, transactions } = openQueue({ repeating: 2 });
+    for (const tenant of [1, 2, 3]) {
+      watch(queue.charge(batchOf(tenant)));
+      await transactions.at(-1)!.commitWithout(tenant);
+    }
+    const reading = transactions.filter(({ kind }) => kind === 'tenant');
+    expect(reading.map(({ isAwaited }) => isAwaited())).toStrictEqual([true, true]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(reading.map(({ isAwaited }) => isAwaited())).toStrictEqual([false, false]);
+    const count = transactions.length;
+    const again = watch(queue.charge(batchOf(3)));
+    await transactions[count]!.commit();
+    expect(typeof again.result).toBe('object');
+    for (const each of reading) await each.commit();
+    expect(transactions).toHaveLength(count + 1);
+  });
+
   test('is not repeated after a refusal either', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { queue, transactions } = openQueue(ONE_AT_A_TIME);
@@ -596,13 +639,25 @@ describe('a batch that waits too long', () => {
 });
 
 test.each([
-  [16, 3],
-  [4, 1],
-])('with %i connections, %i locked accounts are waited for', (connections, locked) => {
-  expect(lockedLimit(connections)).toBe(locked);
-});
+  [16, 3, 3],
+  [4, 1, 2],
+])(
+  'with %i connections, %i locked accounts are waited for, and %i archives read',
+  (connections, locked, repeating) => {
+    expect(separateLimits(connections)).toEqual({ locked, repeating });
+  },
+);
 
 describe('batches that are too many to be charged in time', () => {
+  test('are counted by their bytes where these are many', async () => {
+    const { queue } = openQueue({ ...ONE_AT_A_TIME, unanswered: 400 });
+    watch(queue.charge(batchOf(1, 1, 200 * 256)));
+    await expect(queue.charge(batchOf(1))).rejects.toMatchObject({ kind: 'overloaded' });
+    watch(queue.charge(batchOf(2, 1, 150 * 256)));
+    watch(queue.charge(batchOf(3)));
+    await expect(queue.charge(batchOf(4))).rejects.toMatchObject({ kind: 'overloaded' });
+  });
+
   test('of all tenants are refused at once', async () => {
     const { queue, transactions } = openQueue({ ...ONE_AT_A_TIME, unanswered: 400 });
     const results = [1, 2, 3, 4].map((tenant) => watch(queue.charge(batchOf(tenant, 100))));

@@ -55,7 +55,7 @@ async function charge(rule?: PricingRule, billingRounding: Rounding = 'carry'): 
     ingressBytes: 0n,
   }));
   const rounded = { ...deps, config: { ...deps.config, billingRounding } };
-  await chargeTenant(rounded, tenant, [{ tenant, records: UsageRecords.from(records) }], rule);
+  await chargeTenant(rounded, tenant, [{ tenant, records: UsageRecords.from(records) }], { rule });
 }
 
 /** Changes a posting by hand, as only the table owner can. */

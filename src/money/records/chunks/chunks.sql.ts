@@ -52,13 +52,18 @@ export async function findNewestChunk(db: Db, tenant: TenantId): Promise<PlacedC
 export interface RequestedChunk extends PlacedChunk {
   /** Its tenant has. */
   readonly hasPaid: boolean;
+  /** Another one after the chunk has grown, or names were erased. */
+  readonly version: string;
 }
 
-const REQUESTED = `${COLUMNS}, (select status from tenants where id = $1) <> 'pending' as "hasPaid"`;
+/** The column of names begins with its checksum. */
+const VERSION = `last_seq || '-' || encode(substring(names from 1 for 4), 'hex')`;
+const REQUESTED = `${COLUMNS}, ${VERSION} as version,
+  (select status from tenants where id = $1) <> 'pending' as "hasPaid"`;
 
-type RequestedRow = ChunkRow & Pick<RequestedChunk, 'hasPaid'>;
+type RequestedRow = ChunkRow & Pick<RequestedChunk, 'hasPaid' | 'version'>;
 
-/** `hasPaid` of the row stays. */
+/** `hasPaid` and `version` of the row stay. */
 const requested = (db: Db, tenant: TenantId, rows: readonly RequestedRow[]) =>
   placed(db, tenant, rows) as RequestedChunk | undefined;
 
@@ -73,6 +78,20 @@ export async function findChunk(
     values: [tenant, number],
   });
   return requested(db, tenant, rows);
+}
+
+/** The versions of those of the chunks that exist, by number. */
+export async function findChunkVersions(
+  db: Db,
+  tenant: TenantId,
+  numbers: readonly number[],
+): Promise<Map<number, string>> {
+  const { rows } = await db.query<{ number: number; version: string }>({
+    name: 'find-chunk-versions',
+    text: `select number, ${VERSION} as version from record_chunks where tenant_id = $1 and number = any($2)`,
+    values: [tenant, numbers],
+  });
+  return new Map(rows.map(({ number, version }) => [number, version]));
 }
 
 /** The first chunk with a number above `after`. */

@@ -40,12 +40,26 @@ export async function findInChunks(
   numbers: ReadonlySet<number>,
 ): Promise<ChargedRecord[]> {
   const found: ChargedRecord[] = [];
-  for (const number of numbers) {
-    const placed = await findChunk(db, tenant, number);
-    if (!placed) continue;
-    found.push(...(await unpackInTurn(placed, (chunk) => findIn(chunk, ids))));
-  }
+  for (const number of numbers) found.push(...(await findInChunk(db, tenant, number, ids)).records);
   return found;
+}
+
+export interface FoundInChunk {
+  /** As it was read. `undefined`: there is no such chunk. */
+  readonly version: string | undefined;
+  readonly records: readonly ChargedRecord[];
+}
+
+/** The records of a chunk with these ids. */
+export async function findInChunk(
+  db: Db,
+  tenant: TenantId,
+  number: number,
+  ids: ReadonlySet<string>,
+): Promise<FoundInChunk> {
+  const placed = await findChunk(db, tenant, number);
+  const records = placed ? await unpackInTurn(placed, (chunk) => findIn(chunk, ids)) : [];
+  return { version: placed?.version, records };
 }
 
 /** Others that wait for the turn hold connections, so the work in it needs none. */

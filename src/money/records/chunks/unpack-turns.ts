@@ -1,13 +1,16 @@
 /**
  * Turns at unpacking chunks. It takes milliseconds of the thread that answers all requests, so this process unpacks one chunk at a time,
  * those of tenants that paid first, but every fourth of one that never did. After one of a tenant that never paid, the next of such a tenant waits twice as long as it took: anyone
- * can sign up a thousand of them.
+ * can sign up a thousand of them. Work whose turn does not come within WAIT_MS_MAX fails: its request is answered by then.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '../../../base/failure.ts';
 
 const REST_FACTOR = 2;
 /** So many of tenants that paid go before one of those that never did, if any waits. */
 const PAID_IN_A_ROW = 3;
+const WAIT_MS_MAX = 10_000;
+const RETRY_AFTER_SECONDS = 2;
 
 interface Waiting {
   readonly hasPaid: boolean;
@@ -23,10 +26,7 @@ export class UnpackTurns {
   #isResting = false;
 
   async take<T>(hasPaid: boolean, work: () => Promise<T>): Promise<T> {
-    await new Promise<void>((begin) => {
-      this.#waiting.push({ hasPaid, begin });
-      this.#next();
-    });
+    await this.#begin(hasPaid);
     const begun = performance.now();
     try {
       return await work();
@@ -35,6 +35,22 @@ export class UnpackTurns {
       if (!hasPaid) void this.#rest((performance.now() - begun) * REST_FACTOR);
       this.#next();
     }
+  }
+
+  #begin(hasPaid: boolean): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      this.#splice(this.#waiting.indexOf(waiting));
+      reject(new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS }));
+    }, WAIT_MS_MAX);
+    const begin = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const waiting = { hasPaid, begin };
+    this.#waiting.push(waiting);
+    this.#next();
+    return promise;
   }
 
   #next(): void {

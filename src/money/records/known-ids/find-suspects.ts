@@ -1,5 +1,5 @@
 /** Tells which of the ids that are reported may be those of archived records. */
-import type { Tx } from '../../../base/db/pool.ts';
+import type { Db } from '../../../base/db/pool.ts';
 import type { BaseDeps } from '../../../base/deps.ts';
 import { renderTenantId } from '../../../base/tenants/tenant.ts';
 import type { Account } from '../../accounts/accounts.sql.ts';
@@ -11,25 +11,27 @@ export interface KnownIdDeps extends Pick<BaseDeps, 'db' | 'log'> {
   readonly knownFilters: KnownFilters;
 }
 
-/** The account of a tenant, which is locked. */
+/** The account of a tenant. */
 export type ArchivingAccount = Pick<Account, 'tenant' | 'archivedSeq' | 'status'>;
 
 /**
- * The hashes of ids that may be archived, with the chunks that may have their records. Called in the transaction that holds the lock of
- * the account, whose `archivedSeq` is given: the last posting whose records are archived, 0 if none are. Fails with `DamagedPageError`.
+ * The hashes of ids that may be archived, with the chunks that may have their records. Reliable only while the account is locked, whose
+ * `archivedSeq` is given: the last posting whose records are archived, 0 if none are. Fails with `DamagedPageError`.
  */
 export async function findSuspects(
   { db, log, knownFilters }: KnownIdDeps,
-  tx: Tx,
+  /** Where it is asked. */
+  asked: Db,
   { tenant, archivedSeq, status }: ArchivingAccount,
   hashes: Float64Array,
 ): Promise<ChunkNumbers> {
   if (archivedSeq === 0n) return new Map();
+  const hasPaid = status !== 'pending';
   if (!knownFilters.covers(tenant, archivedSeq)) {
-    knownFilters.load(db, tenant, archivedSeq, status !== 'pending').catch((err: unknown) => {
+    knownFilters.load(db, tenant, archivedSeq, hasPaid).catch((err: unknown) => {
       log.warn({ err, tenant: renderTenantId(tenant) }, 'a filter of archived ids was not loaded');
     });
-    return findChunkNumbers(tx, tenant, hashes);
+    return findChunkNumbers(asked, tenant, hashes);
   }
-  return findChunkNumbers(tx, tenant, knownFilters.suspects(tenant, hashes));
+  return findChunkNumbers(asked, tenant, knownFilters.suspects(tenant, hashes, hasPaid));
 }

@@ -94,8 +94,9 @@ export class KnownFilters {
   }
 
   /** The hashes whose ids may be archived. Of the others, `covers()` makes it certain that they are not. */
-  suspects(tenant: TenantId, hashes: Float64Array): number[] {
+  suspects(tenant: TenantId, hashes: Float64Array, hasPaid = true): number[] {
     const known = this.#known.get(tenant)!;
+    if (hasPaid) this.#notePaid(known);
     this.#known.delete(tenant);
     this.#known.set(tenant, known);
     const suspects: number[] = [];
@@ -159,13 +160,17 @@ export class KnownFilters {
       this.#known.set(tenant, known);
       if (!this.#makeRoom(tenant, known, Math.ceil(all * SPARE))) return true;
     }
-    if (hasPaid && !known.hasPaid) {
-      known.hasPaid = true;
-      this.#bytesNeverPaid -= known.filter.bytes;
-    }
+    if (hasPaid) this.#notePaid(known);
     load.known = known;
     load.from = 0;
     return false;
+  }
+
+  /** The filter was perhaps made before its tenant paid. */
+  #notePaid(known: Known): void {
+    if (known.hasPaid) return;
+    known.hasPaid = true;
+    this.#bytesNeverPaid -= known.filter.bytes;
   }
 
   async #readPiece(load: Load): Promise<boolean> {

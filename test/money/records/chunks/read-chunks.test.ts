@@ -5,6 +5,7 @@ import { archiveRecords } from '../../../../src/money/records/archive-records.ts
 import { unpackTurns } from '../../../../src/money/records/chunks/unpack-turns.ts';
 import { findRecordsById } from '../../../../src/money/records/find-records.ts';
 import { findRecordsOf } from '../../../../src/money/records/records-of-postings.ts';
+import { assignAll } from '../../../control/sessions/support.ts';
 import { manyRecords, report } from '../../../doors/rest/ledger-routes.ts';
 import { useService } from '../../../support/service.ts';
 import { idOf } from '../../../support/tenants.ts';
@@ -16,6 +17,8 @@ test('a chunk is unpacked in a turn that needs no connection', async () => {
   const tenant = await app.paidTenant();
   const records = manyRecords(20);
   await report(app, tenant, records);
+  // The job takes turns, too.
+  await assignAll(deps.db, idOf(tenant));
   await archiveRecords({ ...deps, config: { archiveAfterSeconds: 0 } });
   let isTurn = false;
   let turns = 0;

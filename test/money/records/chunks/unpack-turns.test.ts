@@ -1,6 +1,6 @@
 /** One chunk at a time is unpacked, and tenants that never paid leave time to the others. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { UnpackTurns } from '../../../../src/money/records/chunks/unpack-turns.ts';
 
 /** Work that the test ends, and the order in which it began. */
@@ -57,6 +57,24 @@ test('after one of a tenant that never paid, the next waits twice as long as it 
   expect(performance.now() - ended).toBeGreaterThan(75);
   expect(begun).toEqual(['a', 'c', 'b']);
   await end('b');
+});
+
+test('work whose turn does not come within 10 seconds fails, and is not done', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { take, end, begun } = open();
+  const long = take('a', true);
+  await vi.advanceTimersByTimeAsync(5_000);
+  const late = expect(take('b', true)).rejects.toMatchObject({ kind: 'overloaded', retryAfter: 2 });
+  await vi.advanceTimersByTimeAsync(5_000);
+  const young = take('c', true);
+  await vi.advanceTimersByTimeAsync(5_000);
+  await late;
+  await end('a');
+  await end('c');
+  expect(await Promise.all([long, young])).toEqual(['a', 'c']);
+  expect(begun).toEqual(['a', 'c']);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('every fourth turn is of a tenant that never paid', async () => {

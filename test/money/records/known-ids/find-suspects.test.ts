@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Tx } from '../../../../src/base/db/pool.ts';
+import { findArchiveSuspects } from '../../../../src/money/records/archived-repeats.ts';
 import { findSuspects } from '../../../../src/money/records/known-ids/find-suspects.ts';
 import { hashText } from '../../../../src/money/records/known-ids/id-hash.ts';
 import { KnownFilters } from '../../../../src/money/records/known-ids/known-filters.ts';
+import { UsageRecords } from '../../../../src/money/records/usage-records.ts';
 import { useDatabase } from '../../../support/database.ts';
 import { ArchivingTenant, hashesOf } from './archive.ts';
 
@@ -22,18 +24,23 @@ function open() {
   };
 }
 
+function countingStatements() {
+  const counting = {
+    statements: 0,
+    query: (...given: unknown[]) => {
+      counting.statements += 1;
+      return (database.pool.query as (...all: unknown[]) => unknown)(...given);
+    },
+  };
+  return counting as unknown as Tx & { statements: number };
+}
+
 it('are found by the pages while the filter is loaded, and by both afterwards', async () => {
   const deps = open();
   const archive = new ArchivingTenant(database, 1n);
   await archive.archive(1_000);
   await archive.archive(1_000);
-  let statements = 0;
-  const tx = {
-    query: (...given: unknown[]) => {
-      statements += 1;
-      return (database.pool.query as (...all: unknown[]) => unknown)(...given);
-    },
-  } as unknown as Tx;
+  const tx = countingStatements();
   const find = (ids: readonly string[]) => findSuspects(deps, tx, accountOf(archive), hashesOf(ids));
 
   const asked = ['new', '1-1-7', 'newer', '1-2-8'];
@@ -42,12 +49,12 @@ it('are found by the pages while the filter is loaded, and by both afterwards', 
     [hashText('1-2-8'), [2]],
   ]);
   expect(await find(asked)).toEqual(wanted);
-  expect(statements).toBe(1);
+  expect(tx.statements).toBe(1);
   await expect.poll(() => deps.knownFilters.covers(archive.tenant, archive.archivedSeq)).toBe(true);
   expect(await find(asked)).toEqual(wanted);
-  statements = 0;
+  tx.statements = 0;
   expect(await find(['new', 'newer'])).toEqual(new Map());
-  expect(statements).toBe(0);
+  expect(tx.statements).toBe(0);
   expect(deps.errors).toEqual([]);
 });
 
@@ -70,4 +77,18 @@ it('are found in spite of a load that fails', async () => {
     new Map([[hashText('3-1-5'), [1]]]),
   );
   await expect.poll(() => deps.errors).toHaveLength(1);
+});
+
+it('of many batches are looked up by one statement', async () => {
+  const deps = { ...open(), knownFilters: new KnownFilters({ bytesMax: 0 }) };
+  const archive = new ArchivingTenant(database, 4n);
+  await archive.archive(100);
+  const db = countingStatements();
+  const one = { role: 'host', tier: 'hd', seconds: 1, egressBytes: 1n, ingressBytes: 1n } as const;
+  const batches = ['4-1-5', 'new', '4-1-7'].map((id) => UsageRecords.from([{ ...one, id } as never]));
+  expect(await findArchiveSuspects(deps, db, accountOf(archive), batches)).toEqual({
+    ids: new Set(['4-1-5', '4-1-7']),
+    chunks: new Set([1]),
+  });
+  expect(db.statements).toBe(1);
 });

@@ -240,6 +240,20 @@ describe('tenants that never paid', () => {
     }
   });
 
+  it('leave that quarter to the others at the first use of the filter after they have paid', async () => {
+    const [paying, ...unpaid] = await Promise.all(Array.from({ length: 6 }, () => withIds(1_000)));
+    const filters = openFilters(40_000);
+    for (const archive of [paying!, ...unpaid.slice(0, 4)]) await loadUnpaid(filters, archive);
+    const last = unpaid.at(-1)!;
+    filters.suspects(paying!.tenant, hashesOf(['any']), false);
+    await loadUnpaid(filters, last);
+    expect(covers(filters, last)).toBe(false);
+    now = 120_000;
+    filters.suspects(paying!.tenant, hashesOf(['any']), true);
+    await loadUnpaid(filters, last);
+    expect(covers(filters, last)).toBe(true);
+  });
+
   it('are loaded after those that paid', async () => {
     const archives = await Promise.all(Array.from({ length: 3 }, () => withIds(100)));
     const filters = openFilters(MIB);
