@@ -9,29 +9,18 @@ import { hashIds } from './known-ids/id-hash.ts';
 import type { StoredRecord } from './stored-record.ts';
 import type { UsageRecords } from './usage-records.ts';
 
-/** Ids that may be archived, and the numbers of the chunks that may have them. */
-export interface Suspects {
-  readonly ids: ReadonlySet<string>;
-  readonly chunks: ReadonlySet<number>;
-}
-
 /**
- * The ids of batches that may be archived. Nearly always none: then it has cost no question to the database. Reliable only while the
- * account is locked, whose `archivedSeq` is given.
+ * The numbers of the chunks that may have ids of these batches. Nearly always none: then it has cost no question to the database. Reliable
+ * only while the account is locked, whose `archivedSeq` is given.
  */
-export async function findArchiveSuspects(
+export async function findSuspectChunks(
   deps: KnownIdDeps,
   db: Db,
   account: ArchivingAccount,
   batches: readonly UsageRecords[],
-): Promise<Suspects> {
-  const hashes = batches.map(hashIds);
-  const found = await findSuspects(deps, db, account, joined(hashes));
-  const [ids, chunks] = [new Set<string>(), new Set<number>([...found.values()].flat())];
-  if (chunks.size === 0) return { ids, chunks };
-  for (const [at, records] of batches.entries())
-    for (const [row, hash] of hashes[at]!.entries()) if (found.has(hash)) ids.add(records.id(row));
-  return { ids, chunks };
+): Promise<ReadonlySet<number>> {
+  const found = await findSuspects(deps, db, account, joined(batches.map(hashIds)));
+  return new Set([...found.values()].flat());
 }
 
 function joined(parts: readonly Float64Array[]): Float64Array {
@@ -47,33 +36,38 @@ function joined(parts: readonly Float64Array[]): Float64Array {
 
 /**
  * The archived records that batches of a tenant repeat. Reading them can take seconds, so it is done before the account is locked. Under
- * the lock, `find()` tells whether anything has changed since.
+ * the lock, `find()` tells whether a chunk has to be read that was not, or has changed since.
  */
 export class ArchivedRepeats {
   readonly #tenant: TenantId;
+  /** All of the batches: while some are read from a chunk, others may move there. */
+  readonly #ids: ReadonlySet<string>;
   /** By number. */
   readonly #chunks = new Map<number, FoundInChunk>();
 
-  constructor(tenant: TenantId) {
+  constructor(tenant: TenantId, batches: readonly UsageRecords[]) {
     this.#tenant = tenant;
+    this.#ids = new Set(
+      batches.flatMap((records) => Array.from({ length: records.length }, (_, row) => records.id(row))),
+    );
   }
 
-  /** Read the chunks that have not been read, or have changed since. Stops where `isWanted` is false before a chunk. */
-  async read(db: Db, suspects: Suspects, isWanted: () => boolean): Promise<void> {
-    for (const number of await this.#unread(db, suspects)) {
+  /** Read those of the chunks that have not been read, or have changed since. Stops where `isWanted` is false before one. */
+  async read(db: Db, chunks: ReadonlySet<number>, isWanted: () => boolean): Promise<void> {
+    for (const number of await this.#unread(db, chunks)) {
       if (!isWanted()) return;
-      this.#chunks.set(number, await findInChunk(db, this.#tenant, number, suspects.ids));
+      this.#chunks.set(number, await findInChunk(db, this.#tenant, number, this.#ids));
     }
   }
 
-  /** Those of the suspects that are archived, by id. `undefined`: there is more to read. */
-  async find(tx: Tx, suspects: Suspects): Promise<ReadonlyMap<string, StoredRecord> | undefined> {
-    if ((await this.#unread(tx, suspects)).length > 0) return undefined;
-    const records = [...suspects.chunks].flatMap((number) => this.#chunks.get(number)!.records);
+  /** The records in these chunks whose ids the batches have, by id. `undefined`: there is more to read. */
+  async find(tx: Tx, chunks: ReadonlySet<number>): Promise<ReadonlyMap<string, StoredRecord> | undefined> {
+    if ((await this.#unread(tx, chunks)).length > 0) return undefined;
+    const records = [...chunks].flatMap((number) => this.#chunks.get(number)!.records);
     return new Map(records.map((record) => [record.id, rowOf(record)]));
   }
 
-  async #unread(db: Db, { chunks }: Suspects): Promise<number[]> {
+  async #unread(db: Db, chunks: ReadonlySet<number>): Promise<number[]> {
     if (chunks.size === 0) return [];
     const versions = await findChunkVersions(db, this.#tenant, [...chunks]);
     return [...chunks].filter((number) => {

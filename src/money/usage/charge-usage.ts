@@ -27,7 +27,7 @@ import type { LedgerMetrics } from '../ledger/ledger-metrics.ts';
 import type { Rounding } from '../pricing/carry.ts';
 import { CURRENT_RULE, type PricingRule } from '../pricing/pricing-rule.ts';
 import type { RateCards } from '../pricing/rate-cards.ts';
-import { ArchivedRepeats, findArchiveSuspects } from '../records/archived-repeats.ts';
+import { ArchivedRepeats, findSuspectChunks } from '../records/archived-repeats.ts';
 import { NAMED_IDS_MAX } from '../records/charged-record.ts';
 import { copyRecords, KnownIdError } from '../records/copy-records.sql.ts';
 import { Buffers } from '../records/copy-rows.ts';
@@ -124,13 +124,13 @@ export async function chargeTenant(
     isAwaited = () => true,
   }: { rule?: PricingRule | undefined; isAwaited?: () => boolean } = {},
 ): Promise<Outcomes> {
-  const repeats = new ArchivedRepeats(tenant);
-  const charging = { settings: SEQSCAN_OFF, lock: lockAndRead(tenant), repeats };
   const reported = batches.map(({ records }) => records);
+  const repeats = new ArchivedRepeats(tenant, reported);
+  const charging = { settings: SEQSCAN_OFF, lock: lockAndRead(tenant), repeats };
   for (let attempt = 1; attempt <= ARCHIVE_READS_MAX; attempt += 1) {
     const account = await findAccount(deps.db, tenant);
-    const suspects = await findArchiveSuspects(deps, deps.db, account, reported);
-    await repeats.read(deps.db, suspects, isAwaited);
+    const chunks = await findSuspectChunks(deps, deps.db, account, reported);
+    await repeats.read(deps.db, chunks, isAwaited);
     if (!isAwaited()) break;
     const { outcomes, repeating } = await charge(deps, batches, rule, charging);
     if (!repeating.has(tenant)) return outcomes;
@@ -229,11 +229,11 @@ async function lookIntoArchive(
       continue;
     }
     const own = batches.filter(({ tenant }) => tenant === account.tenant).map(({ records }) => records);
-    const suspects = await findArchiveSuspects(deps, tx, account, own).catch((error: unknown) => {
+    const chunks = await findSuspectChunks(deps, tx, account, own).catch((error: unknown) => {
       if (!repeats && error instanceof DamagedPageError) return undefined;
       throw error;
     });
-    const found = suspects?.chunks.size === 0 ? NOTHING : suspects && (await repeats?.find(tx, suspects));
+    const found = chunks?.size === 0 ? NOTHING : chunks && (await repeats?.find(tx, chunks));
     if (!found) {
       repeating.add(account.tenant);
       continue;

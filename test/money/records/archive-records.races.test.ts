@@ -192,15 +192,15 @@ test('a batch that repeats archived ids is left out of a transaction for which o
   });
 });
 
-/** A process that does this whenever it has read a repeated chunk, and counts how often. */
-function whenRead(work: (times: number) => Promise<unknown>) {
+/** A process that does this before or after it reads a repeated chunk, and counts how often it reads one. */
+function whenRead(work: (times: number) => Promise<unknown>, when: 'before' | 'after' = 'after') {
   const read = { times: 0 };
   const query = async (...given: unknown[]) => {
+    const isRead = (given[0] as { name?: string }).name === 'find-chunk';
+    if (isRead) read.times += 1;
+    if (isRead && when === 'before') await work(read.times);
     const answer = await (db().query as (...all: unknown[]) => unknown)(...given);
-    if ((given[0] as { name?: string }).name === 'find-chunk') {
-      read.times += 1;
-      await work(read.times);
-    }
+    if (isRead && when === 'after') await work(read.times);
     return answer;
   };
   const pool = new Proxy(db(), {
@@ -221,6 +221,17 @@ test('the account is free while archived records are read, and a chunk that grew
   const repeated = await charge(tenant, recordsFrom(0, 150), deps);
   expect(repeated).toMatchObject({ charged: 30, duplicates: 120 });
   expect(read.times).toBe(2);
+});
+
+test('an id that moves into a chunk between its search and its reading is found there', async () => {
+  const tenant = await newTenant();
+  await charge(tenant, recordsFrom(0, 100));
+  await archive();
+  await charge(tenant, recordsFrom(100, 20));
+  const { read, deps } = whenRead(() => archive(), 'before');
+  expect(await charge(tenant, recordsFrom(1, 149), deps)).toMatchObject({ charged: 30, duplicates: 119 });
+  expect(read.times).toBe(1);
+  expect(await readAll(tenant)).toHaveLength(150);
 });
 
 test('what was erased meanwhile is read again', async () => {

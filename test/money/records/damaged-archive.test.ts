@@ -173,6 +173,26 @@ test('verification names an account that does not say how far it is archived', a
   ]);
 });
 
+test('verification names ids that were charged twice', async () => {
+  const archived = await makeArchived();
+  const tenant = idOf(archived.tenant);
+  const lying = { covers: () => true, suspects: () => [] } as never;
+  const again = archived.first.slice(0, 2).map(({ id }) => ({
+    ...{ id: String(id), role: 'host', tier: 'hd', seconds: 60, egressBytes: 1n << 30n, ingressBytes: 0n },
+  }));
+  const batch = { tenant, records: UsageRecords.from(again as never) };
+  await chargeTenant({ ...app.service.deps, knownFilters: lying }, tenant, [batch]);
+  await archive();
+  expect(await differencesOf(archived)).toEqual([
+    {
+      tenant,
+      what: 'ids of chunk 2',
+      expected: 'each id once',
+      found: `2 charged before, such as ${archived.first[0]!.id}`,
+    },
+  ]);
+});
+
 describe('verification names the chunks of which', () => {
   test('known ids are damaged', async () => {
     const archived = await makeArchived();
