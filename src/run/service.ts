@@ -323,7 +323,8 @@ export function makeDeps({
     charges: new ChargeQueue(
       {
         free: (batches) => chargeFreeBatches(deps, batches),
-        tenant: (tenant, batches, isAwaited) => chargeTenant(deps, tenant, batches, { isAwaited }),
+        tenant: (tenant, batches, isAwaited, inPlace) =>
+          chargeTenant(deps, tenant, batches, { isAwaited, inPlace }),
         ...(servers && { serverOf: (tenant) => servers.of(tenant) }),
       },
       {

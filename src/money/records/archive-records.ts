@@ -45,6 +45,11 @@ const BEFORE_ALL = -(2n ** 63n) as TenantId;
 /** A tenant's records wait for so much longer than they must, so that a few at a time are not packed again and again. */
 const WAIT_FACTOR = 1.25;
 
+/** Anyone can sign up a thousand tenants that never paid: only every so many turns are of theirs, while those that paid are due. */
+const TURNS_OF_NEVER_PAID = 4;
+/** After a look that found no tenant, while others are due. */
+const LOOK_AGAIN_MS = 60_000;
+
 /** A turn that waited for a lock has taken little of it. */
 const PAUSE_MS_MAX = 500;
 
@@ -72,18 +77,46 @@ export async function archiveRecords(
   // While versions change, some processes may be older.
   if (seconds === undefined || (await hasProcessWithoutArchive(deps.db))) return;
   const due = { seconds: seconds * WAIT_FACTOR, limit: TENANTS_AT_ONCE };
-  let after = BEFORE_ALL;
-  for (;;) {
-    const tenants = await findTenantsToArchive(deps.db, { ...due, after, leftOut: turns.leftOut() });
-    if (tenants.length === 0 && after === BEFORE_ALL) return;
-    for (const tenant of tenants) {
-      if (stopping?.aborted) return;
-      const begun = performance.now();
-      await turns.take(tenant, () => archiveTenant(deps, tenant, seconds));
-      // Half of the time is left to requests.
-      await wait(Math.min(performance.now() - begun, PAUSE_MS_MAX));
-    }
-    after = tenants.at(-1) ?? BEFORE_ALL;
+  const [paid, neverPaid] = [true, false].map(
+    (hasPaid) =>
+      new Walk((after) =>
+        findTenantsToArchive(deps.db, { ...due, hasPaid, after, leftOut: turns.leftOut() }),
+      ),
+  ) as [Walk, Walk];
+  for (let turn = 1; !stopping?.aborted; turn += 1) {
+    const [first, other] = turn % TURNS_OF_NEVER_PAID === 0 ? [neverPaid, paid] : [paid, neverPaid];
+    const tenant = (await first.next()) ?? (await other.next());
+    if (tenant === undefined) return;
+    const begun = performance.now();
+    await turns.take(tenant, () => archiveTenant(deps, tenant, seconds));
+    // Half of the time is left to requests.
+    await wait(Math.min(performance.now() - begun, PAUSE_MS_MAX));
+  }
+}
+
+/** Tenants that are due, by id, around and around. */
+class Walk {
+  readonly #find: (after: TenantId) => Promise<readonly TenantId[]>;
+  #found: TenantId[] = [];
+  #after = BEFORE_ALL;
+  /** Looking costs a look at each account. */
+  #lookAt = 0;
+
+  constructor(find: (after: TenantId) => Promise<readonly TenantId[]>) {
+    this.#find = find;
+  }
+
+  async next(): Promise<TenantId | undefined> {
+    if (this.#found.length === 0 && performance.now() >= this.#lookAt) await this.#look();
+    return this.#found.shift();
+  }
+
+  async #look(): Promise<void> {
+    this.#found = [...(await this.#find(this.#after))];
+    if (this.#found.length === 0 && this.#after !== BEFORE_ALL)
+      this.#found = [...(await this.#find(BEFORE_ALL))];
+    this.#after = this.#found.at(-1) ?? BEFORE_ALL;
+    if (this.#found.length === 0) this.#lookAt = performance.now() + LOOK_AGAIN_MS;
   }
 }
 

@@ -19,11 +19,15 @@ const olderThan = (parameter: string) => `clock_timestamp() - make_interval(secs
 export interface Due {
   /** Records older than this are due. */
   readonly seconds: number;
+  /** Tenants that paid, or those that never did. */
+  readonly hasPaid: boolean;
   /** Tenants after this one. */
   readonly after: TenantId;
   readonly leftOut: readonly TenantId[];
   readonly limit: number;
 }
+
+const PAID = `(select t.status <> 'pending' from tenants t where t.id = a.tenant_id)`;
 
 /**
  * The next tenants, by id, that have records older than `seconds` as rows, or rows that chunks have as well.
@@ -32,20 +36,22 @@ export interface Due {
  */
 export async function findTenantsToArchive(
   db: Db,
-  { seconds, after, leftOut, limit }: Due,
+  { seconds, hasPaid, after, leftOut, limit }: Due,
 ): Promise<readonly TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
     name: 'find-tenants-to-archive',
     text: (tenants) => `(select tenant_id as tenant from accounts a
-       where tenant_id > $2 and tenant_id <> all($3::bigint[]) ${tenants.and('tenant_id', 5)} and last_seq > archived_seq
+       where tenant_id > $2 and tenant_id <> all($3::bigint[]) ${tenants.and('tenant_id', 6)} and last_seq > archived_seq
+         and ${PAID} = $5::boolean
          and (select at from postings p where p.tenant_id = a.tenant_id and p.seq > a.archived_seq and ${OF_USAGE}
                order by p.seq limit 1) < ${olderThan('$1')}
        order by tenant_id limit $4)
       union
-      (select tenant_id from record_chunks
-        where has_rows and tenant_id > $2 and tenant_id <> all($3::bigint[]) ${tenants.and('tenant_id', 5)}
+      (select tenant_id from record_chunks a
+        where has_rows and tenant_id > $2 and tenant_id <> all($3::bigint[]) ${tenants.and('tenant_id', 6)}
+          and ${PAID} = $5::boolean
         order by tenant_id limit $4)`,
-    values: [seconds, after, leftOut, limit],
+    values: [seconds, after, leftOut, limit, hasPaid],
   });
   const found = rows.map(({ tenant }) => tenant);
   return found.sort((a, b) => (a < b ? -1 : 1)).slice(0, limit);

@@ -14,7 +14,7 @@
  * A fault in one batch affects no other: if the database refuses a transaction, or it has to wait for a lock, its batches
  * are repeated one by one. The batches of a locked account go into a later transaction. If the lock lasts, they wait for it
  * separately, those of a few accounts at a time, so that locked accounts never hold all connections. Batches that repeat
- * archived records, which have to be read, are charged separately too.
+ * archived records, which have to be read, are charged separately too, those of a few tenants at a time after reading.
  *
  * A batch that is not committed within WAIT_MS_MAX fails, even if the database hangs. If its transaction
  * has not started it is dropped; the relay retries. What could not be charged in that time is refused at once.
@@ -26,12 +26,24 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import { BalanceOutOfRangeError } from '../ledger/balance-range.ts';
 import { DamagedColumnError } from '../records/chunks/chunk.ts';
 import type { Batch, ChargeOutcome, Outcomes, SharedOutcomes } from './bill.ts';
+import { Places } from './places.ts';
+
+/** Does work when there is a place for it. */
+export type InPlace = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface Charging {
   /** Returns no outcome for batches whose accounts are locked, or that repeat archived records. */
   free(batches: readonly Batch[]): Promise<SharedOutcomes>;
-  /** Waits for the lock, and returns every outcome, or fails once no caller awaits one. */
-  tenant(tenant: TenantId, batches: readonly Batch[], isAwaited: () => boolean): Promise<Outcomes>;
+  /**
+   * Waits for the lock, and returns every outcome, or fails once no caller awaits one. The transaction is what it does `inPlace`; what it
+   * reads before holds no connection for long.
+   */
+  tenant(
+    tenant: TenantId,
+    batches: readonly Batch[],
+    isAwaited: () => boolean,
+    inPlace: InPlace,
+  ): Promise<Outcomes>;
   /** A number of the server that has the tenant. Absent: one server has all. */
   serverOf?(tenant: TenantId): number | undefined;
 }
@@ -53,12 +65,11 @@ export interface QueueLimits {
   readonly records: number;
   /** Tenants in a transaction. */
   readonly tenants: number;
-  /** Locked accounts that are waited for at the same time. Each wait holds a connection. */
+  /** Locked accounts that are waited for at the same time. Each wait holds a connection. Half are of tenants that paid. */
   readonly locked: number;
-  /**
-   * Tenants that repeat archived records are charged so many at a time. One place is for those that paid alone. No connection is held
-   * while the archive is read.
-   */
+  /** Tenants that read archived records at the same time, before they are charged. A quarter are of tenants that never paid. */
+  readonly reading: number;
+  /** Tenants that have read them are charged so many at a time, each with a connection. Half are of tenants that paid. */
   readonly repeating: number;
   /** After so long, a transaction takes the batches of a locked account along again. */
   readonly retryMs: number;
@@ -79,6 +90,7 @@ const LIMITS: QueueLimits = {
   records: 2_000,
   tenants: Number.POSITIVE_INFINITY,
   locked: 3,
+  reading: 64,
   repeating: 2,
   retryMs: 3,
   patienceMs: 50,
@@ -117,9 +129,11 @@ export const RETRY_AFTER_SECONDS = 2;
 
 interface Waiting {
   readonly batch: Batch;
-  readonly hasPaid: boolean;
+  /** What it counts as, in records. */
+  readonly weight: number;
+  hasPaid: boolean;
   /** Its place among those of tenants that paid, or never did: the lowest is next. */
-  readonly start: number;
+  start: number;
   /** Its caller has been answered with an error. */
   hasTimedOut: boolean;
   /** When a transaction first left it out, in ms of `performance.now()`. */
@@ -140,8 +154,9 @@ type Running = Record<Kind, number>;
 interface Share {
   /** Records without an answer. */
   records: number;
-  /** The earliest start of the tenant's next batch. */
+  /** The earliest start of the tenant's next batch, among those of its standing. */
   next: number;
+  hasPaid: boolean;
 }
 
 export class ChargeQueue {
@@ -160,11 +175,13 @@ export class ChargeQueue {
   /** Transactions of few records that began less than `aloneMs` ago. */
   readonly #alone = { paid: 0, neverPaid: 0 };
   /** Accounts whose locks are waited for. */
-  #locked = 0;
-  /** The batches of tenants that repeat archived records, in order of arrival. */
-  readonly #repeating: Waiting[][] = [];
-  /** Those tenants that are being charged, and those of them that never paid. */
-  readonly #reading = { all: 0, neverPaid: 0 };
+  readonly #locked: Places;
+  /** Tenants that read archived records. */
+  readonly #reading: Places;
+  /** Those that have read, and are charged. */
+  readonly #charged: Places;
+  /** The batches that repeat archived records and wait to be read. */
+  readonly #repeating = new Map<TenantId, Waiting[]>();
   /** The records of all batches without an answer. */
   #records = 0;
   /** Those of them that are of tenants which never paid. */
@@ -175,6 +192,10 @@ export class ChargeQueue {
   constructor(charging: Charging, limits: Partial<QueueLimits> = {}) {
     this.#charging = charging;
     this.#limits = { ...LIMITS, ...limits };
+    const { locked, reading, repeating } = this.#limits;
+    this.#locked = new Places(locked);
+    this.#reading = new Places(reading, Math.max(1, reading >> 2));
+    this.#charged = new Places(repeating);
   }
 
   /**
@@ -182,60 +203,84 @@ export class ChargeQueue {
    * long.
    */
   async charge(batch: Batch, hasPaid = true): Promise<ChargeOutcome> {
-    const { start, leave } = this.#enter(batch, hasPaid);
     const { promise, resolve, reject } = Promise.withResolvers<ChargeOutcome>();
-    const item = { batch, hasPaid, start, resolve, reject, hasTimedOut: false };
+    const item = this.#enter({ batch, hasPaid, resolve, reject });
     const timer = setTimeout(() => {
       item.hasTimedOut = true;
       this.#drop(item);
       reject(overloaded());
     }, WAIT_MS_MAX);
-    this.#waiting.splice(this.#waiting.findLastIndex((other) => isBefore(other, item)) + 1, 0, item);
+    this.#insert(item);
     this.#start();
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
-      leave();
+      this.#count(item, -item.weight);
     }
+  }
+
+  #insert(item: Waiting): void {
+    this.#waiting.splice(this.#waiting.findLastIndex((other) => isBefore(other, item)) + 1, 0, item);
   }
 
   /** Its records would be held as long as its tenant is busy, or others repeat archived records. */
   #drop(item: Waiting): void {
-    const own = this.#repeating.find((items) => items.includes(item));
-    const list = own ?? this.#waiting;
+    const { tenant } = item.batch;
+    const repeating = this.#repeating.get(tenant);
+    const list = repeating?.includes(item) ? repeating : this.#waiting;
     const at = list.indexOf(item);
     if (at >= 0) list.splice(at, 1);
-    if (own?.length !== 0) return;
-    this.#repeating.splice(this.#repeating.indexOf(own), 1);
-    this.#busy.delete(item.batch.tenant);
+    if (repeating?.length !== 0) return;
+    this.#repeating.delete(tenant);
+    this.#busy.delete(tenant);
     this.#start();
   }
 
-  /** Count the records of a batch until `leave()`, and give it a place in the queue. */
-  #enter(batch: Batch, hasPaid: boolean): { readonly start: number; readonly leave: () => void } {
+  /** Count the records of a batch, and give it a place in the queue. */
+  #enter(given: Pick<Waiting, 'batch' | 'hasPaid' | 'resolve' | 'reject'>): Waiting {
+    const { batch, hasPaid } = given;
     const { tenant } = batch;
     const weight = weightOf(batch);
-    const share = this.#shares.get(tenant) ?? { records: 0, next: 0 };
+    const share = this.#shares.get(tenant) ?? { records: 0, next: 0, hasPaid };
     const max = this.#limits.unanswered;
     const others = hasPaid ? 0 : this.#recordsNeverPaid;
     if (this.#records + weight > max || Math.max(share.records, others) + weight > max / 2)
       throw overloaded();
-    const start = Math.max(this.#now[standingOf({ hasPaid })], share.next);
-    share.next = start + weight;
-    const count = (change: number) => {
-      this.#count(tenant, share, change);
-      if (!hasPaid) this.#recordsNeverPaid += change;
-    };
-    count(weight);
-    return { start, leave: () => count(-weight) };
+    this.#shares.set(tenant, share);
+    if (hasPaid && !share.hasPaid) this.#movePaid(tenant, share);
+    const start = this.#startOf(share, weight);
+    const item = { ...given, hasPaid: share.hasPaid, weight, start, hasTimedOut: false };
+    this.#count(item, weight);
+    return item;
   }
 
-  #count(tenant: TenantId, share: Share, weight: number): void {
+  #startOf(share: Share, weight: number): number {
+    const start = Math.max(this.#now[standingOf(share)], share.next);
+    share.next = start + weight;
+    return start;
+  }
+
+  /** The tenant has paid: its batches that wait go in their order before the new one, among those of tenants that paid. */
+  #movePaid(tenant: TenantId, share: Share): void {
+    share.hasPaid = true;
+    share.next = 0;
+    const own = this.#waiting.filter(({ batch }) => batch.tenant === tenant);
+    this.#waiting = this.#waiting.filter(({ batch }) => batch.tenant !== tenant);
+    for (const item of own) {
+      this.#recordsNeverPaid -= item.weight;
+      item.hasPaid = true;
+      item.start = this.#startOf(share, item.weight);
+      this.#insert(item);
+    }
+  }
+
+  #count({ batch: { tenant }, hasPaid }: Waiting, weight: number): void {
+    const share = this.#shares.get(tenant)!;
     this.#records += weight;
     share.records += weight;
-    if (share.records > 0) this.#shares.set(tenant, share);
-    else this.#shares.delete(tenant);
+    if (!hasPaid) this.#recordsNeverPaid += weight;
+    if (share.records === 0) this.#shares.delete(tenant);
   }
 
   #start(): void {
@@ -314,7 +359,6 @@ export class ChargeQueue {
     this.#running -= 1;
     count(-1);
     endAlone();
-    this.#readRepeated();
     this.#start();
   }
 
@@ -329,7 +373,7 @@ export class ChargeQueue {
     const left = await this.#charge(group, charge, isLockTimeout);
     const byTenant = Map.groupBy(left, (item) => item.batch.tenant);
     for (const [tenant, items] of byTenant) {
-      if (repeating.has(tenant)) this.#repeating.push(items);
+      if (repeating.has(tenant)) void this.#readAndCharge(tenant, items);
       else this.#retryOrWait(tenant, items);
     }
     return new Set(byTenant.keys());
@@ -358,62 +402,50 @@ export class ChargeQueue {
    * next transaction takes the batches along, where waiting for each account would cost a transaction each.
    */
   #retryOrWait(tenant: TenantId, items: readonly Waiting[]): void {
-    const { retryMs, patienceMs, locked } = this.#limits;
+    const { retryMs, patienceMs } = this.#limits;
     const now = performance.now();
     for (const item of items) item.lockedSince ??= now;
     const isNew = now - items[0]!.lockedSince! < patienceMs;
-    if (!isNew && this.#locked < locked) void this.#waitFor(tenant, items);
+    if (!isNew && this.#locked.isFree(items[0]!.hasPaid)) void this.#waitFor(tenant, items);
     else void this.#tryLater(tenant, items, isNew ? retryMs : patienceMs);
   }
 
   /** Not counted against the limit of transactions, so that a locked account delays no other tenant. */
   async #waitFor(tenant: TenantId, items: readonly Waiting[]): Promise<void> {
-    this.#locked += 1;
-    await this.#chargeTenant(tenant, items);
-    this.#locked -= 1;
+    await this.#locked.run(items[0]!.hasPaid, () => this.#chargeTenant(tenant, items, (work) => work()));
+    this.#release(tenant);
+  }
+
+  /** A batch that times out before it is read leaves the list. */
+  async #readAndCharge(tenant: TenantId, items: readonly Waiting[]): Promise<void> {
+    const awaited = items.filter(({ hasTimedOut }) => !hasTimedOut);
+    const [first] = awaited;
+    if (!first) return this.#release(tenant);
+    this.#repeating.set(tenant, awaited);
+    await this.#reading.run(first.hasPaid, async () => {
+      const own = this.#repeating.get(tenant);
+      if (!own) return;
+      this.#repeating.delete(tenant);
+      await this.#chargeTenant(tenant, own, (work) => this.#charged.run(first.hasPaid, work));
+      this.#release(tenant);
+    });
+  }
+
+  #release(tenant: TenantId): void {
     this.#busy.delete(tenant);
     this.#start();
   }
 
-  async #chargeTenant(tenant: TenantId, items: readonly Waiting[]): Promise<void> {
+  async #chargeTenant(tenant: TenantId, items: readonly Waiting[], inPlace: InPlace): Promise<void> {
     const isAwaited = () => items.some(({ hasTimedOut }) => !hasTimedOut);
-    await this.#charge(items, (batches) => this.#charging.tenant(tenant, batches, isAwaited));
-  }
-
-  /** Those of tenants that paid first. */
-  #readRepeated(): void {
-    const { all, neverPaid } = this.#reading;
-    const { repeating: places } = this.#limits;
-    if (all >= places) return;
-    const hasPaid = ([item]: readonly Waiting[]) => item!.hasPaid;
-    const paid = this.#repeating.findIndex(hasPaid);
-    const at = paid >= 0 || neverPaid >= places - 1 ? paid : 0;
-    const [items] = at < 0 ? [] : this.#repeating.splice(at, 1);
-    if (!items) return;
-    void this.#read(items);
-    this.#readRepeated();
-  }
-
-  async #read(items: readonly Waiting[]): Promise<void> {
-    const [{ batch, hasPaid }] = items as readonly [Waiting];
-    const count = (change: 1 | -1) => {
-      this.#reading.all += change;
-      if (!hasPaid) this.#reading.neverPaid += change;
-    };
-    count(1);
-    await this.#chargeTenant(batch.tenant, items);
-    this.#busy.delete(batch.tenant);
-    this.#start();
-    count(-1);
-    this.#readRepeated();
+    await this.#charge(items, (batches) => this.#charging.tenant(tenant, batches, isAwaited, inPlace));
   }
 
   /** The tenant stays busy meanwhile, and its batches stay in order. */
   async #tryLater(tenant: TenantId, items: readonly Waiting[], afterMs: number): Promise<void> {
     await sleep(afterMs);
-    this.#waiting.unshift(...items);
-    this.#busy.delete(tenant);
-    this.#start();
+    for (const item of items) if (!item.hasTimedOut) this.#insert(item);
+    this.#release(tenant);
   }
 
   /** Charge and answer. Returns the batches without an outcome: something of their tenant is locked. */

@@ -45,7 +45,7 @@ import {
   type Outcomes,
   type SharedOutcomes,
 } from './bill.ts';
-import { type ChargeQueue, RETRY_AFTER_SECONDS } from './charge-queue.ts';
+import { type ChargeQueue, type InPlace, RETRY_AFTER_SECONDS } from './charge-queue.ts';
 import { SEQSCAN_OFF, SHARED_SETTINGS } from './charge-settings.sql.ts';
 import { recordConflicts } from './conflicts.sql.ts';
 import { tellConflicts } from './tell-conflicts.ts';
@@ -82,7 +82,7 @@ export async function chargeUsage(
   records: UsageRecords,
 ): Promise<ChargeOutcome> {
   const hasPaid = tenantStatus !== 'pending';
-  if (!hasPaid) await deps.unpaidRecords.count(tenant, records.length);
+  if (!hasPaid) await deps.unpaidRecords.count(tenant, records);
   const stop = deps.metrics.chargeDuration.startTimer();
   const outcome = await deps.charges.charge({ tenant, records }, hasPaid).catch((error: unknown) => {
     if (isPassing(error)) throw new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS, cause: error });
@@ -111,6 +111,12 @@ export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): 
   });
 }
 
+export interface AloneOptions {
+  readonly rule?: PricingRule | undefined;
+  readonly isAwaited?: () => boolean;
+  readonly inPlace?: InPlace;
+}
+
 /**
  * Charge batches of one tenant, waiting for the lock on its account. The archived records that they repeat are read before, as long as
  * `isAwaited`, and once more if the archive has changed by the time when the account is locked.
@@ -119,10 +125,7 @@ export async function chargeTenant(
   deps: ChargeDeps,
   tenant: TenantId,
   batches: readonly Batch[],
-  {
-    rule = CURRENT_RULE,
-    isAwaited = () => true,
-  }: { rule?: PricingRule | undefined; isAwaited?: () => boolean } = {},
+  { rule = CURRENT_RULE, isAwaited = () => true, inPlace = (work) => work() }: AloneOptions = {},
 ): Promise<Outcomes> {
   const reported = batches.map(({ records }) => records);
   const repeats = new ArchivedRepeats(tenant, reported);
@@ -131,9 +134,11 @@ export async function chargeTenant(
     const account = await findAccount(deps.db, tenant);
     const chunks = await findSuspectChunks(deps, deps.db, account, reported);
     await repeats.read(deps.db, chunks, isAwaited);
-    if (!isAwaited()) break;
-    const { outcomes, repeating } = await charge(deps, batches, rule, charging);
-    if (!repeating.has(tenant)) return outcomes;
+    const charged = await inPlace(async () =>
+      isAwaited() ? charge(deps, batches, rule, charging) : undefined,
+    );
+    if (!charged) break;
+    if (!charged.repeating.has(tenant)) return charged.outcomes;
   }
   throw new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS });
 }

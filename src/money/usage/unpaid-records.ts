@@ -6,9 +6,12 @@ import type { Pool } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { RateLimit } from '../../base/limits/rate-limit.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
+import type { UsageRecords } from '../records/usage-records.ts';
 
 /** Repeated ones count. */
 export const UNPAID_RECORDS_PER_DAY = 1_000_000;
+/** A record counts once for each so many bytes of its request: long texts are kept for ever, too. */
+const BYTES_OF_RECORD = 512;
 
 const DAY_SECONDS = 86_400;
 /** The tenant may have paid by then. */
@@ -26,8 +29,9 @@ export class UnpaidRecords {
   }
 
   /** Count the records of a batch. Throws `too_many_requests` beyond the limit of a day, which begins with its first batch. */
-  async count(tenant: TenantId, records: number): Promise<void> {
-    if (records === 0) return;
+  async count(tenant: TenantId, { length, bytes }: UsageRecords): Promise<void> {
+    const records = Math.max(length, Math.floor(bytes.length / BYTES_OF_RECORD));
+    if (length === 0) return;
     const endsAt = this.#endsAt.get(tenant);
     if (endsAt !== undefined && performance.now() < endsAt) throw this.#beyond();
     this.#endsAt.delete(tenant);

@@ -2,6 +2,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import type { Pool } from '../../../src/base/db/pool.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { TenantTurns } from '../../../src/base/tenants/tenant-turns.ts';
 import { archiveRecords } from '../../../src/money/records/archive-records.ts';
 import type { ChargedRecord } from '../../../src/money/records/charged-record.ts';
 import { findInPostings } from '../../../src/money/records/chunks/read-chunks.ts';
@@ -222,6 +223,7 @@ test('tenants whose records are due are found once around, by their ids', async 
   const findAfter = (after: bigint, leftOut: readonly (TenantId | undefined)[], limit: number) =>
     findTenantsToArchive(db(), {
       seconds: 0,
+      hasPaid: true,
       after: after as TenantId,
       leftOut: leftOut as TenantId[],
       limit,
@@ -231,6 +233,28 @@ test('tenants whose records are due are found once around, by their ids', async 
   expect(await findAfter(first!, [], 10)).toEqual([second, third]);
   expect(await findAfter(first! - 1n, [first, third], 10)).toEqual([second]);
   expect(await findAfter(third!, [], 10)).toEqual([]);
+});
+
+test('a crowd that never paid has every fourth turn while those that paid are due', async () => {
+  const free = await Promise.all(Array.from({ length: 4 }, () => app.signUp()));
+  const [paid, other] = [await app.paidTenant(), await app.paidTenant()];
+  for (const tenant of free) await report(app, tenant, manyRecords(2));
+  // A posting of 6,000 records is a chunk, and so is the next.
+  for (const tenant of [paid, paid, other, other])
+    for (const part of [0, 1]) await report(app, tenant, manyRecords(5_000 - part));
+  const order: TenantId[] = [];
+  const turns = new TenantTurns(app.service.deps.log, 'a test');
+  const take = turns.take.bind(turns);
+  turns.take = (tenant, turn) => {
+    order.push(tenant);
+    return take(tenant, turn);
+  };
+  const deps = { ...app.service.deps, config: { archiveAfterSeconds: 0 } };
+  await archiveRecords(deps, undefined, turns);
+  const isFree = order.map((tenant) => free.some((each) => idOf(each) === tenant));
+  expect(isFree.slice(0, 5)).toEqual([false, false, false, true, false]);
+  expect(isFree.filter(Boolean)).toHaveLength(4);
+  expect((await chunksOf(paid)).length).toBe(2);
 });
 
 /** The database without one of its statements. */

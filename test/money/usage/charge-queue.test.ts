@@ -28,6 +28,7 @@ interface Transaction {
 /** A queue, and the transactions that it has started: as many of small batches as may run, unless `aloneMs` says otherwise. */
 function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) => number | undefined) {
   const transactions: Transaction[] = [];
+  const reads = new Map<TenantId, PromiseWithResolvers<void>>();
   const open = (kind: Transaction['kind'], batches: readonly Batch[], isAwaited = () => true) => {
     const { promise, resolve, reject } = Promise.withResolvers<SharedOutcomes>();
     const end = (leftOut: readonly Batch[], repeating: readonly TenantId[] = []) => {
@@ -56,10 +57,14 @@ function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) 
   };
   const charging: Charging = {
     free: (batches) => open('free', batches),
-    tenant: async (_tenant, batches, isAwaited) => (await open('tenant', batches, isAwaited)).outcomes,
+    // What it reads before takes as long as `reads`.
+    tenant: async (tenant, batches, isAwaited, inPlace) => {
+      await reads.get(tenant)?.promise;
+      return (await inPlace(() => open('tenant', batches, isAwaited))).outcomes;
+    },
     ...(serverOf && { serverOf }),
   };
-  return { queue: new ChargeQueue(charging, { aloneMs: 0, ...limits }), transactions };
+  return { queue: new ChargeQueue(charging, { aloneMs: 0, ...limits }), transactions, reads };
 }
 
 function batchOf(tenant: number, records = 1, bytes = 0): Batch {
@@ -559,6 +564,86 @@ describe('batches that repeat archived records', () => {
   });
 });
 
+describe('while archived records are read', () => {
+  const numbersOf = (transactions: readonly Transaction[]) =>
+    transactions.map(({ batches }) => batches.map(({ tenant }) => Number(tenant)));
+
+  test('no place to be charged is taken', async () => {
+    const { queue, transactions, reads } = openQueue({ repeating: 2 });
+    for (const tenant of [1, 2, 3, 4]) {
+      if (tenant < 4) reads.set(BigInt(tenant) as TenantId, Promise.withResolvers());
+      watch(queue.charge(batchOf(tenant)));
+      await transactions.at(-1)!.commitWithout(tenant);
+    }
+    const charged = () => numbersOf(transactions.filter(({ kind }) => kind === 'tenant'));
+    expect(charged()).toStrictEqual([[4]]);
+    for (const tenant of [1, 2, 3]) reads.get(BigInt(tenant) as TenantId)!.resolve();
+    await turn();
+    expect(charged()).toStrictEqual([[4], [1]]);
+  });
+
+  test('tenants that never paid have a quarter of the places to read', async () => {
+    const { queue, transactions, reads } = openQueue({ reading: 4, repeating: 4 });
+    const reading: number[] = [];
+    for (const tenant of [1, 2, 3]) {
+      const read = Promise.withResolvers<void>();
+      reads.set(BigInt(tenant) as TenantId, read);
+      void read.promise.then(() => reading.push(tenant));
+      watch(queue.charge(batchOf(tenant), tenant === 3));
+      await transactions.at(-1)!.commitWithout(tenant);
+    }
+    for (const read of reads.values()) read.resolve();
+    await turn();
+    // The second began to read when the first was charged.
+    const charged = numbersOf(transactions.filter(({ kind }) => kind === 'tenant'));
+    expect(charged).toStrictEqual([[1], [3]]);
+    await transactions.find(({ kind }) => kind === 'tenant')!.commit();
+    await turn();
+    expect(numbersOf(transactions.filter(({ kind }) => kind === 'tenant'))).toStrictEqual([[1], [3], [2]]);
+  });
+});
+
+describe('a tenant that pays', () => {
+  test('is charged as others that paid, and what it sent before goes first', async () => {
+    const { queue, transactions } = openQueue({ transactions: 1, records: 100 });
+    watch(queue.charge(batchOf(9, 100)));
+    for (let sent = 0; sent < 3; sent += 1) watch(queue.charge(batchOf(1, 80), false));
+    for (let sent = 0; sent < 3; sent += 1) watch(queue.charge(batchOf(2, 80)));
+    watch(queue.charge(batchOf(1, 20)));
+    const order: number[][] = [];
+    for (let at = 0; at < transactions.length; at += 1) {
+      order.push(transactions[at]!.batches.map(({ tenant }) => Number(tenant)));
+      await transactions[at]!.commit();
+    }
+    const turns = order.slice(1).map(([first]) => first);
+    expect(turns.slice(0, 4).toSorted()).toStrictEqual([1, 1, 2, 2]);
+    expect(order.flat().filter((tenant) => tenant === 1)).toHaveLength(4);
+    expect(order.at(-1)).toContain(1);
+  });
+
+  test('does not wait behind all that it sent before', async () => {
+    const { queue, transactions } = openQueue({ transactions: 1, records: 100 });
+    watch(queue.charge(batchOf(1, 5_000), false));
+    await transactions[0]!.commit();
+    // Others never stop.
+    for (let sent = 0; sent < 20; sent += 1) watch(queue.charge(batchOf(2, 100)));
+    watch(queue.charge(batchOf(1, 10)));
+    await transactions[1]!.commit();
+    expect(transactions[2]!.batches.map(({ tenant }) => Number(tenant))).toStrictEqual([1]);
+  });
+
+  test('counts as one that paid at once', async () => {
+    const { queue } = openQueue({ ...ONE_AT_A_TIME, unanswered: 400 });
+    watch(queue.charge(batchOf(9)));
+    watch(queue.charge(batchOf(1, 150), false));
+    watch(queue.charge(batchOf(1, 50)));
+    // The half of those that never paid is empty again.
+    const free = watch(queue.charge(batchOf(2, 100), false));
+    await turn();
+    expect(free.result).toBeUndefined();
+  });
+});
+
 describe('a batch that waits too long', () => {
   const MESSAGE = 'the service is busy: try again';
 
@@ -606,7 +691,7 @@ describe('a batch that waits too long', () => {
 
   test('leaves the archive, which is not read for it any more', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { queue, transactions } = openQueue({ repeating: 2 });
+    const { queue, transactions } = openQueue({ reading: 2 });
     for (const tenant of [1, 2, 3]) {
       watch(queue.charge(batchOf(tenant)));
       await transactions.at(-1)!.commitWithout(tenant);

@@ -38,6 +38,19 @@ describe('the records of a day', () => {
     await expect.poll(async () => (await report(tenant, 2)).status).toBe(200);
   });
 
+  test('count once for each 512 bytes of their requests', async () => {
+    const tenant = await app.signUp();
+    await leave(tenant, 150);
+    expect((await report(tenant, 50)).status).toBe(200);
+    const room = '🎥'.repeat(120);
+    const long = {
+      records: Array.from({ length: 50 }, () => ({ ...usageRecord(), room, participant: room })),
+    };
+    const send = () => app.request('POST', '/v1/usage', { key: tenant.relayKey, body: long });
+    expect((await send()).status).toBe(200);
+    expect((await send()).status).toBe(429);
+  });
+
   test('of a tenant that paid are not counted', async () => {
     const tenant = await app.paidTenant({ cents: 2000 });
     await report(tenant, 5);

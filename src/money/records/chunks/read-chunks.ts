@@ -23,7 +23,7 @@ export async function findInPostings(
     const own = new Set(left.filter((seq) => seq >= first));
     const records =
       own.size > 0 && placed
-        ? await unpackInTurn(placed, (chunk) => chunk.records((_, seq) => own.has(seq)))
+        ? await unpackInTurn(tenant, placed, (chunk) => chunk.records((_, seq) => own.has(seq)))
         : [];
     found.push(...records.filter(isWanted).reverse());
     // A posting before the first chunk has no usage.
@@ -58,17 +58,18 @@ export async function findInChunk(
   ids: ReadonlySet<string>,
 ): Promise<FoundInChunk> {
   const placed = await findChunk(db, tenant, number);
-  const records = placed ? await unpackInTurn(placed, (chunk) => findIn(chunk, ids)) : [];
+  const records = placed ? await unpackInTurn(tenant, placed, (chunk) => findIn(chunk, ids)) : [];
   return { version: placed?.version, records };
 }
 
 /** Others that wait for the turn hold connections, so the work in it needs none. */
 async function unpackInTurn<T>(
+  tenant: TenantId,
   { chunk, hasPaid }: RequestedChunk,
   work: (chunk: Chunk) => Promise<T>,
 ): Promise<T> {
   await chunk.cards();
-  return unpackTurns.take(hasPaid, () => work(chunk));
+  return unpackTurns.take({ tenant, hasPaid }, () => work(chunk));
 }
 
 async function findIn(chunk: Chunk, ids: ReadonlySet<string>): Promise<readonly ChargedRecord[]> {

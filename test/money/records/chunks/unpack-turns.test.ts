@@ -1,6 +1,7 @@
 /** One chunk at a time is unpacked, and tenants that never paid leave time to the others. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { TenantId } from '../../../../src/base/tenants/tenant.ts';
 import { UnpackTurns } from '../../../../src/money/records/chunks/unpack-turns.ts';
 
 /** Work that the test ends, and the order in which it began. */
@@ -8,9 +9,11 @@ function open() {
   const turns = new UnpackTurns();
   const begun: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<void>>();
+  /** Each name is a tenant of its own, up to the first digit. */
   const take = (name: string, hasPaid: boolean) => {
     ends.set(name, Promise.withResolvers());
-    return turns.take(hasPaid, async () => {
+    const tenant = BigInt(name.charCodeAt(0)) as TenantId;
+    return turns.take({ tenant, hasPaid }, async () => {
       begun.push(name);
       await ends.get(name)!.promise;
       return name;
@@ -75,6 +78,16 @@ test('work whose turn does not come within 10 seconds fails, and is not done', a
   expect(await Promise.all([long, young])).toEqual(['a', 'c']);
   expect(begun).toEqual(['a', 'c']);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('tenants take turns, however much work of one waits', async () => {
+  const { take, end, begun } = open();
+  const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => take(name, true));
+  await turn();
+  const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'];
+  for (const name of order) await end(name);
+  await Promise.all(all);
+  expect(begun).toEqual(order);
 });
 
 test('every fourth turn is of a tenant that never paid', async () => {
