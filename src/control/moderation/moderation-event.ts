@@ -32,6 +32,8 @@ export interface ModerationEvent {
   readonly actor: string | null;
   /** `null`: a watchdog did it, or a person at the console, whom the audit trail names. */
   readonly keyId: string | null;
+  /** The member who did it at the console. Pages for members alone show it. */
+  readonly memberId: string | null;
   readonly watchdogId: string | null;
   readonly at: Date;
   /** When a ban ends. */

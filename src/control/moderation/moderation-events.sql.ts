@@ -17,8 +17,8 @@ export async function insertModerationEvent(tx: Tx, tenant: TenantId, event: Mod
   await tx.query({
     name: 'insert-moderation-event',
     text: `insert into moderation_events (tenant_id, id, action, room_uid, kind, value, tracks, reason, actor,
-                                          key_id, watchdog_id, at, expires_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+                                          key_id, member_id, watchdog_id, at, expires_at)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: [
       tenant,
       event.id,
@@ -30,6 +30,7 @@ export async function insertModerationEvent(tx: Tx, tenant: TenantId, event: Mod
       event.reason,
       event.actor,
       event.keyId,
+      event.memberId,
       event.watchdogId,
       event.at,
       event.expiresAt,
@@ -84,7 +85,7 @@ export async function findModerationEvents(
     text: `select e.id, e.action, r.name as room, e.room_uid as "roomUid",
                   case when e.kind is not null then json_build_object('kind', e.kind, 'value', e.value) end
                     as subject,
-                  e.tracks, e.reason, e.actor, e.key_id as "keyId", e.watchdog_id as "watchdogId", e.at,
+                  e.tracks, e.reason, e.actor, e.key_id as "keyId", e.member_id as "memberId", e.watchdog_id as "watchdogId", e.at,
                   e.expires_at as "expiresAt"
              from moderation_events e left join rooms r on r.tenant_id = e.tenant_id and r.uid = e.room_uid
             where e.tenant_id = $1 ${filter.where}

@@ -25,13 +25,14 @@ export async function recordModeration(
   { room, tracks = [], expiresAt = null, ...act }: ModeratorAct,
   outcome: readonly NewEvent[] = [],
 ): Promise<ModerationEvent> {
-  const { tenant, keyId } = moderator;
+  const { tenant, keyId, actor } = moderator;
   const record = {
     ...act,
     room: room?.name ?? null,
     roomUid: room?.uid ?? null,
     tracks,
     keyId,
+    memberId: actor.kind === 'member' ? actor.id : null,
     watchdogId: null,
     at: await transactionTime(tx),
     expiresAt,

@@ -14,6 +14,8 @@ export interface RosterRequest {
   readonly includeLeft: boolean;
   /** The last participant of the previous page. */
   readonly after: Pick<Participant, 'roomUid' | 'username'> | undefined;
+  /** Only those whose names contain this, in any case. */
+  readonly containing?: string | undefined;
   readonly limit: number;
 }
 

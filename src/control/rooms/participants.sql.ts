@@ -5,7 +5,7 @@ import { filtered } from '../../base/db/filtered.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ActorName, ExpelReason, Participant } from './participant.ts';
-import type { RoomReference } from './room.ts';
+import type { RoleCount, RoomReference } from './room.ts';
 
 /**
  * The columns of a `Participant`, from `participants p` and `rooms r`. A participant whose last token expired
@@ -83,14 +83,17 @@ export async function findRoster(
     readonly includeLeft: boolean;
     /** Only usernames after this one. */
     readonly after: string | undefined;
+    /** Only usernames, which are in lower case, that contain this. */
+    readonly containing?: string | undefined;
     readonly limit: number;
   },
 ): Promise<Roster | undefined> {
-  const { actor, includeLeft, after, limit } = options;
+  const { actor, includeLeft, after, containing, limit } = options;
   const [by, key] = room.uid === undefined ? ['name', room.name] : ['uid', room.uid];
   const { name, where, values } = filtered(`find-roster-by-${by}`, [tenant, key, limit], {
     present: !includeLeft && [PRESENT],
     after: after && ['p.username > ?', after],
+    containing: containing && ['strpos(p.username, lower(?)) > 0', containing],
     visible: actor && [`(p.username = ? or not p.capabilities @> '{room.hidden}')`, actor.username],
   });
   type Row = { ofRoom: string; nameOfRoom: string } & (Participant | { username: null });
@@ -111,6 +114,17 @@ export async function findRoster(
     row.username === null ? [] : [reviveParticipant(row)],
   );
   return { roomUid: first.ofRoom, participants };
+}
+
+/** How many participants with each role are present in the room. */
+export async function countRoles(db: Db, tenant: TenantId, roomUid: string): Promise<RoleCount[]> {
+  const { rows } = await db.query<RoleCount>({
+    name: 'count-roles',
+    text: `select p.role, count(*) from participants p
+            where p.tenant_id = $1 and p.room_uid = $2 and ${PRESENT} group by p.role order by p.role`,
+    values: [tenant, roomUid],
+  });
+  return rows;
 }
 
 /**

@@ -6,6 +6,7 @@
  */
 import type { RoleCapabilities } from '../../access/rights/capabilities.ts';
 import type { TenantLimit } from '../../base/tenants/limits.ts';
+import type { Role } from '../../money/pricing/role.ts';
 
 export const ROOMS_LIMIT = {
   name: 'rooms',
@@ -71,3 +72,9 @@ export interface Room {
 
 /** Without participantCount, so that holders of the row lock do not pay for the count. */
 export type LockedRoom = Omit<Room, 'participantCount'>;
+
+/** Participants who are present with a role. */
+export interface RoleCount {
+  readonly role: Role;
+  readonly count: bigint;
+}

@@ -92,6 +92,7 @@ function moderationBy(
     reason: '',
     actor: null,
     keyId: null,
+    memberId: null,
     watchdogId: watchdog.id,
     at: watchdog.firedAt!,
     expiresAt: null,

@@ -5,6 +5,7 @@ import { asFailure, asLate } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
 import type { Answer, Page } from './answer.ts';
 import { readCookie, renderCookie, renderLoginCookie } from './cookie.ts';
+import { readDoneCookie, renderDoneCookie } from './done-cookie.ts';
 import { failurePage, notFoundPage, refusedFormPage } from './notices.ts';
 import { isOwnForm, ownAddressOf } from './origin.ts';
 import { findRoute, type PageCall, type Route, refuseUnknownFields, withoutSlash } from './route.ts';
@@ -54,6 +55,8 @@ export async function answerPage<Who, R extends Route>(
     render,
     renderCookie: (secret) => renderCookie(site.url, secret, name, seconds),
     renderLoginCookie: (secret) => renderLoginCookie(site.url, secret, site.loginCookie),
+    renderDoneCookie: (text) => renderDoneCookie(site.url, text, name),
+    done: readDoneCookie(site.url, request.headers.cookie, name),
   });
 }
 

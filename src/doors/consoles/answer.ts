@@ -15,9 +15,16 @@ export interface Page {
   readonly script?: string;
 }
 
+export interface Redirect extends Cookies {
+  readonly kind: 'redirect';
+  readonly to: string;
+  /** What the form did, which the next page tells. */
+  readonly done?: string;
+}
+
 export type Answer =
   | ({ readonly kind: 'page'; readonly page: Page; readonly status?: number } & Cookies)
-  | ({ readonly kind: 'redirect'; readonly to: string } & Cookies)
+  | Redirect
   /** Its address changes with its content, so that it may be kept for ever. */
   | { readonly kind: 'asset'; readonly file: StaticFile }
   | {
@@ -55,6 +62,11 @@ export function page(shown: Page, status = 200): Answer {
   return { kind: 'page', page: shown, status };
 }
 
-export function redirect(to: string, cookie?: Cookie): Answer {
+export function redirect(to: string, cookie?: Cookie): Redirect {
   return { kind: 'redirect', to, ...(cookie && { cookie }) };
+}
+
+/** A form has done what `text` says: a sentence, which the page at `to` tells. */
+export function done(to: string, text: string): Redirect {
+  return { kind: 'redirect', to, done: text };
 }

@@ -11,7 +11,7 @@ export function cookieName(publicUrl: string, name = 'boxoffice'): string {
   return isSecure(publicUrl) ? `__Host-${name}` : name;
 }
 
-function isSecure(publicUrl: string): boolean {
+export function isSecure(publicUrl: string): boolean {
   return publicUrl.startsWith('https:');
 }
 

@@ -1,8 +1,10 @@
 /** Sends what a page answers. */
 import { Readable } from 'node:stream';
+import { html } from '@boxoffice/pages/html';
 import type { FastifyReply } from 'fastify';
 import { FOR_EVER, sendStatic } from '../http/static-files.ts';
 import type { Answer, Page } from './answer.ts';
+import { renderDone } from './done-cookie.ts';
 import { PAGE_POLICY } from './shell.ts';
 
 export interface Sender {
@@ -12,20 +14,26 @@ export interface Sender {
   renderCookie(secret: string | null): string;
   /** The `Set-Cookie` header of a log-in that begins, or of one that is over. */
   renderLoginCookie(secret: string | null): string;
+  /** The `Set-Cookie` header of what the next page tells, or of what this one has told. */
+  renderDoneCookie(text: string | null): string;
+  /** What a form did before this page. */
+  readonly done: string | undefined;
 }
 
 export function sendAnswer(
   reply: FastifyReply,
   answer: Answer,
-  { render, renderCookie, renderLoginCookie }: Sender,
+  { render, renderCookie, renderLoginCookie, renderDoneCookie, done }: Sender,
 ): FastifyReply {
   if ('cookie' in answer && answer.cookie) reply.header('set-cookie', renderCookie(answer.cookie.secret));
   if ('loginCookie' in answer && answer.loginCookie)
     reply.header('set-cookie', renderLoginCookie(answer.loginCookie.secret));
   switch (answer.kind) {
     case 'page':
-      return sendHtml(reply.code(answer.status ?? 200), render(answer.page));
+      if (done !== undefined) reply.header('set-cookie', renderDoneCookie(null));
+      return sendHtml(reply.code(answer.status ?? 200), render(withDone(answer.page, done)));
     case 'redirect':
+      if (answer.done !== undefined) reply.header('set-cookie', renderDoneCookie(answer.done));
       return reply.code(303).header('location', answer.to).send('');
     case 'events':
       return sendEvents(reply, answer.open);
@@ -44,6 +52,10 @@ export function sendAnswer(
       if (answer.saveAs) reply.header('content-disposition', `attachment; filename="${answer.saveAs}"`);
       return sendText(reply, answer.type, answer.body);
   }
+}
+
+function withDone(shown: Page, done: string | undefined): Page {
+  return done === undefined ? shown : { ...shown, body: html`${renderDone(done)}${shown.body}` };
 }
 
 /** The work behind it ends with the connection. */

@@ -7,6 +7,8 @@ interface Columns {
   readonly numbers?: readonly string[];
   /** The one that says what its row is about. */
   readonly names?: string;
+  /** One that stays one line a row on a phone, with its name and its buttons. */
+  readonly look?: 'desk';
 }
 
 /**
@@ -17,7 +19,7 @@ export function table(
   label: string,
   headings: readonly (string | false)[],
   rows: readonly (readonly HtmlValue[])[],
-  { numbers = [], names }: Columns = {},
+  { numbers = [], names, look: kind }: Columns = {},
 ): Html {
   if (rows.length === 0) return html`<p class="hint">${label}: none.</p>`;
   const look = (heading: string) => numbers.includes(heading) && html` class="number"`;
@@ -27,7 +29,7 @@ export function table(
       : html`<td${look(heading)} data-label="${heading}">${cell}</td>`;
   return scrolling(
     label,
-    html`<table class="rows"><caption class="hidden">${label}</caption>
+    html`<table class="rows${kind && ` ${kind}`}"><caption class="hidden">${label}</caption>
 <thead><tr>${headings.map((each) => each !== false && html`<th scope="col"${look(each)}>${each}</th>`)}</tr></thead>
 <tbody>${rows.map(
       (cells) =>

@@ -143,7 +143,8 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'room, room_uid, is_assigned',
   },
   moderation_events: {
-    columns: `id, action, room_uid, kind, value, tracks, reason, actor, key_id, watchdog_id, at, expires_at`,
+    columns: `id, action, room_uid, kind, value, tracks, reason, actor, key_id, member_id, watchdog_id, at,
+      expires_at`,
     order: 'id',
   },
   bans: {

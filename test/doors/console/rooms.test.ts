@@ -1,9 +1,10 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
+import { TrackKind } from '@boxoffice/contract/track_kind';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { mint, newStage, type Stage } from '../../control/moderation/support.ts';
-import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
+import { getPage, logInByKey, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { useControl } from '../../support/grpc.ts';
 import { type Answer, usageRecord, useService } from '../../support/service.ts';
 import { idOf, setLimits } from '../../support/tenants.ts';
@@ -95,6 +96,93 @@ describe('a room', () => {
     expect(text).toContain('closed the room in <bdi>short</bdi>: <bdi>enough</bdi>');
     expect(text).not.toContain('/at/short/end');
     expect((await sendForm(app, path, { confirm: 'end' }, moderator)).status).toBe(409);
+  });
+});
+
+describe('the desk of a room', () => {
+  let desk: Stage;
+  let cookie: string;
+  beforeAll(async () => {
+    desk = await newStage(app, controlOf);
+    ({ cookie } = await makeMember(db(), idOf(desk.tenant), { role: 'moderator', email: 'mo@example.com' }));
+    await mint(desk, 'ann', { role: 'host' });
+    for (const name of ['bob', 'bobby', 'cy%d']) await mint(desk, name);
+  });
+  const path = '/console/rooms/at/lobby';
+  /** What the buttons of a row send. */
+  const press = (action: string, username: string) => {
+    const fields = { desk: 'on', username, audio: 'on', scope: 'room', time: 'day' };
+    return sendForm(app, `${path}/${action}`, fields, { cookie });
+  };
+  const see = async (query = '', more = '') =>
+    (await getPage(app, `${path}${query}`, `${cookie}${more}`)).text;
+  const namesIn = (text: string) =>
+    [...text.matchAll(/person\?name=[^"]*"><bdi>([^<]*)/g)].map(([, name]) => name);
+
+  test('counts roles, and finds participants by a part of the name', async () => {
+    expect((await see()).replace(/\s+/g, ' ')).toContain('4 participants: 3 audience, 1 host.');
+    expect(namesIn(await see('?search=bOb'))).toEqual(['bob', 'bobby']);
+    expect(namesIn(await see('?search=%25'))).toEqual(['cy%d']);
+    expect(await see('?search=zoe')).toContain('No participant in the room has such a name.');
+  });
+
+  test('mutes, kicks and bans from a row, and tells on the room what was done, once', async () => {
+    for (const [action, told] of [
+      ['mute', 'is muted.'],
+      ['unmute', 'is not muted any more.'],
+      ['kick', 'is kicked.'],
+      ['ban', 'is banned.'],
+    ] as const) {
+      const answer = await press(action, 'bob');
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, path]);
+      const notice = `; ${answer.headers.get('set-cookie')!.split(';')[0]}`;
+      const next = await getPage(app, path, `${cookie}${notice}`);
+      expect(next.text).toContain(`<p class="done" role="status"><bdi>bob ${told}</bdi></p>`);
+      expect(next.headers.get('set-cookie')).toMatch(/-done=; .*Max-Age=0/);
+      if (action === 'mute') expect(next.text).toContain(`${path}/unmute`);
+    }
+    expect(await see()).not.toContain('class="done"');
+    const { rows } = await db().query(
+      `select room, expires_at - set_at between interval '23 hours' and interval '25 hours' as "isOfADay"
+         from bans where tenant_id = $1 and value = 'bob'`,
+      [idOf(desk.tenant)],
+    );
+    expect(rows).toEqual([{ room: 'lobby', isOfADay: true }]);
+  });
+
+  test('shows who looks on no buttons, and an ended room none either', async () => {
+    const viewer = await makeMember(db(), idOf(desk.tenant), { role: 'viewer' });
+    expect((await getPage(app, path, viewer.cookie)).text).not.toContain('/kick');
+    await desk.control.call(RoomService.method.createRoom, { room: 'over' });
+    expect(await see()).toContain('/kick');
+    await sendForm(app, '/console/rooms/at/over/end', { confirm: 'end' }, { cookie });
+    expect((await getPage(app, '/console/rooms/at/over', cookie)).text).not.toContain('/kick');
+  });
+
+  test('names the person who acted, to people alone', async () => {
+    await press('mute', 'bobby');
+    expect(await see()).toContain('<bdi>mo@example.com</bdi> muted <bdi>bobby</bdi>');
+    const byKey = await logInByKey(app, desk.tenant.key);
+    const { text } = await getPage(app, path, byKey);
+    expect(text).toContain('A person at the console muted <bdi>bobby</bdi>');
+    expect(text).not.toContain('mo@example.com');
+    await desk.control.call(ModerationService.method.forceMute, {
+      room: 'lobby',
+      username: 'ann',
+      tracks: [TrackKind.AUDIO],
+    });
+    expect(await see()).toContain('Your back end muted <bdi>ann</bdi>');
+  });
+
+  test('is where moderators begin after a log-in, and others do not', async () => {
+    const startOf = async (role: 'moderator' | 'viewer', next?: string) => {
+      const member = await makeMember(db(), idOf(desk.tenant), { role });
+      const fields = { tenant: desk.tenant.id, ...(next && { next }) };
+      return (await sendForm(app, '/console/tenants', fields, member)).headers.get('location');
+    };
+    expect(await startOf('moderator')).toBe('/console/rooms');
+    expect(await startOf('moderator', '/console/members')).toBe('/console/members');
+    expect(await startOf('viewer')).toBe('/console');
   });
 });
 

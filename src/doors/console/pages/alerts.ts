@@ -15,7 +15,7 @@ import { addAlert, removeAlert } from '../../../money/alerts/change-alerts.ts';
 import { getAlerts } from '../../../money/alerts/get-alerts.ts';
 import { microsOfCents } from '../../../money/amount.ts';
 import { getRunway } from '../../../money/runway/get-runway.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page } from '../../consoles/answer.ts';
 import { badge, dollars, emptyState, type Faults, field, select, timeOf } from '../../consoles/components.ts';
 import { parseChoice, parseDollars } from '../../consoles/fields.ts';
 import { faultsOf } from '../../consoles/notices.ts';
@@ -44,7 +44,7 @@ export async function submitAlert(call: SessionCall): Promise<Answer> {
     return alertsPage(call, faults, 400);
   }
   deps.events.wake(session.tenant);
-  return redirect('/console/alerts');
+  return done('/console/alerts', 'The threshold is set.');
 }
 
 export async function submitAlertRemoval({ deps, session, form, address }: SessionCall): Promise<Answer> {
@@ -54,7 +54,7 @@ export async function submitAlertRemoval({ deps, session, form, address }: Sessi
   const unwanted = { kind, below: BigInt(below) };
   await inTransaction(deps.db, (tx) => removeAlert(tx, actorOf(session, address), session.tenant, unwanted));
   deps.events.wake(session.tenant);
-  return redirect('/console/alerts');
+  return done('/console/alerts', 'The threshold is removed.');
 }
 
 function parseThreshold(kindText: string | undefined, text: string | undefined): Threshold {

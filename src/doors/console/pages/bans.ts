@@ -8,7 +8,7 @@ import type { Ban } from '../../../control/bans/ban.ts';
 import { banSubject } from '../../../control/moderation/ban-subject.ts';
 import { listBans } from '../../../control/moderation/list-bans.ts';
 import { unbanSubject } from '../../../control/moderation/unban-subject.ts';
-import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import {
   type Choice,
   emptyState,
@@ -31,6 +31,7 @@ import {
 } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
 
+const PATH = '/console/rooms/bans';
 const BANS = 50;
 
 const KINDS: readonly Choice[] = [
@@ -56,12 +57,12 @@ export async function submitBan(call: SessionCall): Promise<Answer> {
       actor: undefined,
     };
     await moderate(call, (tx, moderator) => banSubject(tx, moderator, ban));
+    return done(PATH, `${ban.subject.value} is banned.`);
   } catch (error) {
     const fault = faultOf(error);
     if (!fault) throw error;
     return page(await bansPage(call, fault), 400);
   }
-  return redirect('/console/rooms/bans');
 }
 
 /** A mistake in a field that was typed, to be told beside it. */
@@ -82,7 +83,7 @@ export async function submitUnban(call: SessionCall): Promise<Answer> {
     actor: undefined,
   };
   await moderate(call, (tx, moderator) => unbanSubject(tx, moderator, ban));
-  return redirect('/console/rooms/bans');
+  return done(PATH, `The ban of ${ban.subject.value} is lifted.`);
 }
 
 async function bansPage({ deps, session, query, form }: SessionCall, faults: Faults): Promise<Page> {

@@ -16,7 +16,7 @@ import {
 } from '../../../money/statements/billing-details.ts';
 import { getBillingDetails } from '../../../money/statements/get-billing-details.ts';
 import { setBillingDetails } from '../../../money/statements/set-billing-details.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page } from '../../consoles/answer.ts';
 import { type Faults, field, named, timeOf } from '../../consoles/components.ts';
 import { faultsOf } from '../../consoles/notices.ts';
 import type { Deps } from '../../deps.ts';
@@ -51,7 +51,7 @@ export async function submitBillingDetails(call: SessionCall): Promise<Answer> {
     const name = at === undefined ? wrong : lines[Number(at)]!;
     return detailsPage(call, form, { [name]: 'Give one line of text, and not a longer one.' }, 400);
   }
-  return redirect(PATH);
+  return done(PATH, 'The billing details are saved.');
 }
 
 export async function submitTimeZone(call: SessionCall): Promise<Answer> {
@@ -64,7 +64,7 @@ export async function submitTimeZone(call: SessionCall): Promise<Answer> {
     if (!faults) throw error;
     return detailsPage(call, form, faults, 400);
   }
-  return redirect(PATH);
+  return done(PATH, `The time zone is ${name}.`);
 }
 
 async function detailsPage(

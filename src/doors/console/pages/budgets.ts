@@ -19,7 +19,7 @@ import { getBudget, getBudgets } from '../../../control/budgets/get-budgets.ts';
 import { PERIODS } from '../../../control/budgets/period.ts';
 import { putBudget } from '../../../control/budgets/put-budget.ts';
 import { plainDollars } from '../../../money/amount.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page } from '../../consoles/answer.ts';
 import { budgetsTable, PERIOD_TEXTS } from '../../consoles/budgets-table.ts';
 import { emptyState, type Faults, field, freshNote, named, select } from '../../consoles/components.ts';
 import { parseChoice, parseMicros } from '../../consoles/fields.ts';
@@ -47,7 +47,7 @@ export async function submitBudget(call: SessionCall): Promise<Answer> {
     return budgetsPage(call, faults, 400);
   }
   deps.events.wake(session.tenant);
-  return redirect('/console/budgets');
+  return done('/console/budgets', 'The budget is saved.');
 }
 
 export async function showBudgetDeletion({ deps, session, params }: SessionCall): Promise<Answer> {
@@ -62,7 +62,7 @@ export async function showBudgetDeletion({ deps, session, params }: SessionCall)
 export async function submitBudgetDeletion({ deps, session, params, address }: SessionCall): Promise<Answer> {
   const caller = { tenant: session.tenant, actor: actorOf(session, address) };
   await inTransaction(deps.db, (tx) => deleteBudget(tx, caller, params.id ?? ''));
-  return redirect('/console/budgets');
+  return done('/console/budgets', 'The budget is deleted.');
 }
 
 function parseBudget(textOf: (name: string) => string): WantedBudget {

@@ -18,7 +18,7 @@ import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../../access/rights/
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField, notFound } from '../../../base/failure.ts';
 import { parseLine } from '../../../base/lib/one-line.ts';
-import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import {
   alert,
   badge,
@@ -161,7 +161,7 @@ export async function submitDeviceRevocation(call: SessionCall): Promise<Answer>
     await revokeCredential(tx, await keyChangerOf(tx, session, address), params.id ?? '');
   });
   deps.events.wake(session.tenant);
-  return redirect('/console/devices');
+  return done('/console/devices', 'The device credential is revoked.');
 }
 
 function createdPage(title: string, { name, plaintext }: Shown): Page {

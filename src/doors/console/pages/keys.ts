@@ -11,7 +11,7 @@ import { mayDo } from '../../../access/rights/abilities.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure, notFound } from '../../../base/failure.ts';
 import { parseLine } from '../../../base/lib/one-line.ts';
-import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import {
   alert,
   badge,
@@ -111,7 +111,7 @@ export async function submitRevocation(call: SessionCall): Promise<Answer> {
     throw error;
   }
   deps.events.wake(session.tenant);
-  return redirect('/console/keys');
+  return done('/console/keys', 'The key is revoked.');
 }
 
 async function findListed(call: SessionCall): Promise<ApiKey> {

@@ -18,6 +18,7 @@ import { type Faults, field, named } from '../../consoles/components.ts';
 import { parseNext } from '../../consoles/fields.ts';
 import { fromOf } from '../../consoles/route.ts';
 import { authorizationOf } from '../../http/http.ts';
+import { enter } from '../enter.ts';
 import { PASSKEY_SCRIPT, passkeyForm, passkeyLoginForm } from '../passkey-form.ts';
 import type { Call, SessionCall } from '../route.ts';
 import { askBeforeDeclining, nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
@@ -132,7 +133,7 @@ export async function submitLink(call: Call): Promise<Answer> {
   if (opened === undefined) return page(deadLinkPage(), 404);
   if (opened === 'ask') return redirect(path);
   if (opened === 'declined') return page(declinedPage());
-  return redirect(parseNext(opened.next), { secret: opened.secret });
+  return enter(deps, opened.next, opened.secret);
 }
 
 /** `undefined`: the link is no person's, or does not work. */

@@ -8,7 +8,7 @@ import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { getMailSettings } from '../../../outward/mail/get-mail-settings.ts';
 import { ADDRESSES_MAX, type MailSettings, parseMailSettings } from '../../../outward/mail/mail-settings.ts';
 import { setMailSettings } from '../../../outward/mail/set-mail-settings.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page } from '../../consoles/answer.ts';
 import { badge, checkbox, type Faults, field, freshNote, named } from '../../consoles/components.ts';
 import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
@@ -35,7 +35,7 @@ export async function submitMail(call: SessionCall): Promise<Answer> {
   }
   const actor = actorOf(session, address);
   await inTransaction(deps.db, (tx) => setMailSettings(tx, actor, session.tenant, settings));
-  return redirect('/console/mail');
+  return done('/console/mail', 'The settings of mail are saved.');
 }
 
 function settingsOf(form: Form): MailSettings {

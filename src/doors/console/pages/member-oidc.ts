@@ -12,6 +12,7 @@ import { parseNext } from '../../consoles/fields.ts';
 import { faultPage, issuerForm, toIssuer } from '../../consoles/issuer-pages.ts';
 import { notFoundPage } from '../../consoles/notices.ts';
 import { fromOf } from '../../consoles/route.ts';
+import { enter } from '../enter.ts';
 import type { Call, SessionCall } from '../route.ts';
 
 /** The name of the cookie of a log-in that goes on at the issuer. */
@@ -71,7 +72,7 @@ export async function finishIssuerLogin(call: Call): Promise<Answer> {
     const opened = await finishMemberLogin(deps, issuer, { url, secret, from: fromOf(call) });
     const loginCookie = { secret: null };
     if ('askAt' in opened) return { kind: 'redirect', to: opened.askAt, loginCookie };
-    return { kind: 'redirect', to: parseNext(opened.next), cookie: { secret: opened.secret }, loginCookie };
+    return { ...(await enter(deps, opened.next, opened.secret)), loginCookie };
   } catch (error) {
     return pageOf(error, issuer, session);
   }

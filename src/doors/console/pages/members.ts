@@ -9,7 +9,7 @@ import { inTransaction } from '../../../base/db/transaction.ts';
 import { Failure } from '../../../base/failure.ts';
 import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
 import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
-import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
 import { sentence } from '../../consoles/notices.ts';
@@ -46,20 +46,20 @@ export async function submitInvitation(call: SessionCall): Promise<Answer> {
     if (error instanceof Failure && error.field === 'email') return refuse(sentence(error));
     throw error;
   }
-  return redirect('/console/members');
+  return done('/console/members', `Invitation sent to ${email}.`);
 }
 
 export async function submitRole({ deps, session, params, form, address }: SessionCall): Promise<Answer> {
   const role = parseChoice('role', form.get('role'), MEMBER_ROLES);
   const by = changerOf(session, address);
   await inTransaction(deps.db, (tx) => changeMemberRole(tx, by, { id: params.id ?? '', role }));
-  return redirect('/console/members');
+  return done('/console/members', `The role is ${role} now.`);
 }
 
 export async function submitRemoval({ deps, session, params, address }: SessionCall): Promise<Answer> {
   const by = changerOf(session, address);
   await inTransaction(deps.db, (tx) => removeMember(tx, by, params.id ?? ''));
-  return redirect('/console/members');
+  return done('/console/members', 'The member is removed.');
 }
 
 async function membersPage({ deps, session, form }: SessionCall, faults: Faults): Promise<Page> {

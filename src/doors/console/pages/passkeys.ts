@@ -19,7 +19,7 @@ import { removePasskey } from '../../../access/passkeys/remove-passkey.ts';
 import { provedAddressOf, type Session } from '../../../access/sessions/session.ts';
 import { Failure, notFound } from '../../../base/failure.ts';
 import { parseLine } from '../../../base/lib/one-line.ts';
-import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, type Page, page, redirect } from '../../consoles/answer.ts';
 import {
   badge,
   emptyState,
@@ -32,6 +32,7 @@ import {
 import { parseNext } from '../../consoles/fields.ts';
 import { fromOf } from '../../consoles/route.ts';
 import { table } from '../../consoles/table.ts';
+import { enter } from '../enter.ts';
 import { PASSKEY_SCRIPT, passkeyForm, whyNone } from '../passkey-form.ts';
 import type { Call, SessionCall } from '../route.ts';
 
@@ -54,7 +55,8 @@ export async function submitPasskey(call: SessionCall): Promise<Answer> {
     return page(await passkeysPage(call, { given, faults }), 400);
   }
   const added = { email: addressOf(session), name, answer: form.get('answer') ?? '' };
-  if (await addPasskey(deps, partyOf(deps), session, added, address)) return redirect(PATH);
+  if (await addPasskey(deps, partyOf(deps), session, added, address))
+    return done(PATH, 'The passkey is added.');
   const alert = 'The passkey was not added: it came too late, or is not one that can log in here. Try again.';
   return page(await passkeysPage(call, { given, alert }), 400);
 }
@@ -62,7 +64,9 @@ export async function submitPasskey(call: SessionCall): Promise<Answer> {
 export async function submitPasskeyRemoval({ deps, session, params, address }: SessionCall): Promise<Answer> {
   const id = params.id ?? '';
   await removePasskey(deps, session, { email: addressOf(session), id }, address);
-  return session.passkeyId === id ? redirect('/console/login', { secret: null }) : redirect(PATH);
+  return session.passkeyId === id
+    ? redirect('/console/login', { secret: null })
+    : done(PATH, 'The passkey is removed.');
 }
 
 export async function offerLoggingIn({ deps, address }: Call): Promise<Answer> {
@@ -78,7 +82,7 @@ export async function submitPasskeyLogin(call: Call): Promise<Answer> {
     { answer: form.get('answer') ?? '', next },
     fromOf(call),
   );
-  return login ? afterPasskey(login) : refusedPage('/console/login', next);
+  return login ? afterPasskey(deps, login) : refusedPage('/console/login', next);
 }
 
 export async function offerConfirming({ deps, session }: SessionCall): Promise<Answer> {
@@ -95,11 +99,11 @@ export async function submitPasskeyConfirmation(call: SessionCall): Promise<Answ
     { answer: form.get('answer') ?? '', next },
     { ...fromOf(call), session },
   );
-  return login ? afterPasskey(login) : refusedPage('/console/confirm', next);
+  return login ? afterPasskey(deps, login) : refusedPage('/console/confirm', next);
 }
 
-function afterPasskey(login: PasskeyLogin): Answer {
-  return 'askAt' in login ? redirect(login.askAt) : redirect(login.next, { secret: login.secret });
+async function afterPasskey(deps: Call['deps'], login: PasskeyLogin): Promise<Answer> {
+  return 'askAt' in login ? redirect(login.askAt) : enter(deps, login.next, login.secret);
 }
 
 /** Fails with `not_found` where there are no passkeys. */

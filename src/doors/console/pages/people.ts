@@ -14,12 +14,12 @@ import { listErasures } from '../../../control/people/list-erasures.ts';
 import { parsePersonName } from '../../../control/people/person.ts';
 import { requestErasure } from '../../../control/people/request-erasure.ts';
 import { RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
-import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import { badge, type Faults, field, named, timeOf } from '../../consoles/components.ts';
 import { sentence } from '../../consoles/notices.ts';
 import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
-import { describeAct } from './room-feed.ts';
+import { renderActs } from './room-feed.ts';
 
 const ERASURES = 20;
 const ACTS = 500;
@@ -42,7 +42,7 @@ export async function submitErasure(call: SessionCall): Promise<Answer> {
       requestErasure(tx, actorOf(session, address), session.tenant, given),
     );
     deps.events.wake(session.tenant);
-    return redirect(`/console/people/erasures/${erasure.id}`);
+    return done(`/console/people/erasures/${erasure.id}`, 'The erasure has begun.');
   } catch (error) {
     const isTold =
       error instanceof Failure && (error.field === 'participant' || error.kind === 'participant_present');
@@ -133,13 +133,13 @@ ${field({
   value: person,
   input: html`maxlength="${RECORD_TEXT_MAX}" autocomplete="off" autocapitalize="none" spellcheck="false" required`,
 })}<button>Look</button></form>
-${stored && renderStored(person!, stored)}
+${stored && (await renderStored(call, person!, stored))}
 ${renderErase(person, session.isFresh, faults)}
 ${erasures.length > 0 && renderErasures(erasures)}`;
   return { title: 'People', body };
 }
 
-function renderStored(name: string, { acts, bans }: Stored): Html {
+async function renderStored(call: SessionCall, name: string, { acts, bans }: Stored): Promise<Html> {
   const query = encodeURIComponent(name);
   return html`<section class="card"><h2>${named(name)}</h2>
 <p class="actions"><a class="button" href="/console/ledger?participant=${query}">Usage in the ledger</a>
@@ -147,9 +147,7 @@ function renderStored(name: string, { acts, bans }: Stored): Html {
 <p>${bans.length > 0 ? html`${badge('banned', 'bad')} <a href="/console/rooms/bans">See the bans</a>` : 'Not banned.'}</p>
 ${
   acts.length > 0
-    ? html`<ol class="plain-list">${acts
-        .slice(0, ACTS_SHOWN)
-        .map((act) => html`<li>${timeOf(act.at)} ${describeAct(act)}</li>`)}</ol>`
+    ? await renderActs(call, acts.slice(0, ACTS_SHOWN))
     : html`<p>No moderator ever did anything about this name.</p>`
 }</section>`;
 }

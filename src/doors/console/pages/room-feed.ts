@@ -1,5 +1,7 @@
 /** What happens in rooms, as rows: the newest ones with the page, and later ones as they happen. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
+import { listMembers } from '../../../access/members/list-members.ts';
+import { mayDo } from '../../../access/rights/abilities.ts';
 import { maySessionStill } from '../../../access/sessions/authenticate-session.ts';
 import { invalidField } from '../../../base/failure.ts';
 import type { ModerationEvent } from '../../../control/moderation/moderation-event.ts';
@@ -15,13 +17,21 @@ import type { SessionCall } from '../route.ts';
 const ROWS = 50;
 
 /** The newest events of the rooms of a name, or of all. The script adds later ones. */
-export async function renderFeed({ deps, session }: SessionCall, room: string | undefined): Promise<Html> {
+export async function renderFeed(call: SessionCall, room: string | undefined): Promise<Html> {
+  const { deps, session } = call;
   const { events, place } = await listRecentEvents(deps.db, session.tenant, { room, limit: ROWS });
+  const people = await findPeople(call, actsOf(events));
   const query = new URLSearchParams({ after: renderPlace(place), ...(room !== undefined && { room }) });
   return html`<h2 id="feed-title">Events</h2>
 <p class="hint" role="status" id="feed-state">Reload the page to see newer ones.</p>
 <div class="scroll feed" role="region" aria-labelledby="feed-title" tabindex="0">
-<ol id="feed" data-events="/console/rooms/events?${query.toString()}">${events.map((event) => renderRow(event))}</ol></div>`;
+<ol id="feed" data-events="/console/rooms/events?${query.toString()}">${events.map((event) => renderRow(event, people))}</ol></div>`;
+}
+
+/** What moderators did, one line each. */
+export async function renderActs(call: SessionCall, acts: readonly ModerationEvent[]): Promise<Html> {
+  const people = await findPeople(call, acts);
+  return html`<ol class="plain-list">${acts.map((act) => html`<li>${timeOf(act.at)} ${describeAct(act, people)}</li>`)}</ol>`;
 }
 
 /** The stream of one tab. It ends with the session. */
@@ -35,16 +45,19 @@ export async function sendRoomEvents(call: SessionCall): Promise<Answer> {
   async function* open(gone: AbortSignal): AsyncGenerator<string> {
     const signal = AbortSignal.any([gone, closing]);
     const tail = tailEvents(deps, session, { after, room, signal, mayGoOn });
-    for await (const item of tail) yield renderItem(item);
+    for await (const item of tail) {
+      const acts = item.type === 'event' ? actsOf([item.event]) : [];
+      yield renderItem(item, await findPeople(call, acts));
+    }
   }
   return { kind: 'events', open };
 }
 
 /** Source: HTML, "Server-sent events". A line break would end a field. */
-function renderItem(item: Tail): string {
+function renderItem(item: Tail, people: People): string {
   if (item.type === 'silence') return ': nothing new\n\n';
   if (item.type !== 'event') return `event: ${item.type}\ndata: ${item.type}\n\n`;
-  const row = renderRow(item.event).text.replace(/[\r\n]+/g, ' ');
+  const row = renderRow(item.event, people).text.replace(/[\r\n]+/g, ' ');
   return `id: ${renderPlace(item.event)}\nevent: row\ndata: ${row}\n\n`;
 }
 
@@ -58,8 +71,24 @@ function parsePlace(text: string): Place {
   return { seq: BigInt(seq), at: ms === '' ? null : new Date(Number(ms)) };
 }
 
-function renderRow(event: Event): Html {
-  return html`<li>${timeOf(event.at)} <span>${describe(event)}</span></li>`;
+/** The addresses of members, by id. */
+type People = ReadonlyMap<string, string>;
+
+/** The members, if any of them acted. Sessions of keys see none. */
+async function findPeople(
+  { deps, session }: SessionCall,
+  acts: readonly Partial<Pick<ModerationEvent, 'memberId'>>[],
+): Promise<People> {
+  const isAsked = acts.some(({ memberId }) => memberId) && mayDo(session.role, 'see_members');
+  const members = isAsked ? await listMembers(deps, session.tenant) : [];
+  return new Map(members.map(({ id, email }) => [id, email]));
+}
+
+const actsOf = (events: readonly Event[]) =>
+  events.flatMap((event) => (event.type === 'moderation' ? [event.subject] : []));
+
+function renderRow(event: Event, people: People): Html {
+  return html`<li>${timeOf(event.at)} <span>${describe(event, people)}</span></li>`;
 }
 
 const ACTS: Readonly<Record<ModerationEvent['action'], string>> = {
@@ -74,7 +103,7 @@ const ACTS: Readonly<Record<ModerationEvent['action'], string>> = {
 };
 
 /** One sentence without its dot. */
-function describe(event: Event): Html {
+function describe(event: Event, people: People): Html {
   switch (event.type) {
     case 'room_created':
       return html`Room ${named(event.subject.name)} was created`;
@@ -89,7 +118,7 @@ function describe(event: Event): Html {
     case 'participant_left':
       return html`${named(event.subject.username)} left ${named(event.subject.room)}: ${event.subject.leaveReason ?? 'expired'}`;
     case 'moderation':
-      return describeAct(event.subject);
+      return describeAct(event.subject, people);
     case 'watchdog_warned':
       return html`The watchdog ${event.subject.condition} of ${named(event.subject.room)} is about to fire`;
     case 'watchdog_rearmed':
@@ -101,17 +130,28 @@ function describe(event: Event): Html {
   }
 }
 
-export function describeAct({
-  action,
-  actor,
-  subject,
-  tracks,
-  reason,
-  room,
-  watchdogId,
-}: Omit<ModerationEvent, 'id'>): Html {
-  const who = actor !== null ? named(actor) : watchdogId !== null ? 'A watchdog' : 'The tenant';
+function describeAct(
+  { action, subject, tracks, reason, room, ...by }: Omit<ModerationEvent, 'id'>,
+  people: People,
+): Html {
+  const who = whoOf(by, people);
   return html`${who} ${ACTS[action]}${subject && html` ${named(subject.value)}`}${
     tracks.length > 0 && html` (${tracks.join(', ')})`
   }${room !== null && html` in ${named(room)}`}${reason !== '' && html`: ${named(reason)}`}`;
+}
+
+function whoOf(
+  {
+    actor,
+    keyId,
+    memberId,
+    watchdogId,
+  }: Pick<ModerationEvent, 'actor' | 'keyId' | 'memberId' | 'watchdogId'>,
+  people: People,
+): HtmlValue {
+  if (actor !== null) return named(actor);
+  if (watchdogId !== null) return 'A watchdog';
+  if (keyId !== null) return 'Your back end';
+  const email = people.get(memberId ?? '');
+  return email === undefined ? 'A person at the console' : named(email);
 }

@@ -12,7 +12,7 @@ import { type RestrictingAction, restrictTracks } from '../../../control/moderat
 import { getParticipant } from '../../../control/rooms/get-participant.ts';
 import type { Moderator } from '../../../control/rooms/moderator.ts';
 import type { Participant } from '../../../control/rooms/participant.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page } from '../../consoles/answer.ts';
 import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
 import { faultLine } from '../../consoles/fault-notice.ts';
 import { faultsOf } from '../../consoles/notices.ts';
@@ -28,8 +28,8 @@ import {
   REASON_LENGTH_MAX,
 } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
-import { describeAct } from './room-feed.ts';
-import { pathOf, renderRestrictions } from './rooms.ts';
+import { AT_DESK, pathOf, renderRestrictions } from './room-desk.ts';
+import { renderActs } from './room-feed.ts';
 
 const ACTS_SHOWN = 20;
 /** Bans of a name that are read, those of other rooms included. */
@@ -48,10 +48,11 @@ interface Wrong {
 }
 
 async function personPage(
-  { deps, session, params, form }: SessionCall,
+  call: SessionCall,
   name: string | undefined,
   wrong: Wrong | undefined,
 ): Promise<Answer> {
+  const { deps, session, params, form } = call;
   const room = parseRoomName(params.room);
   const username = parseUsername(name);
   const subject = { kind: 'user', value: username } as const;
@@ -69,12 +70,7 @@ async function personPage(
 ${bans.filter((ban) => ban.room === null || ban.room === room).map(renderBan)}
 ${renderFacts(participant)}
 ${mayDo(session.role, 'moderate') && renderForms(participant, form, wrong)}
-${
-  acts.length > 0 &&
-  html`<h2>What moderators did</h2><ol class="plain-list">${acts.map(
-    (act) => html`<li>${timeOf(act.at)} ${describeAct(act)}</li>`,
-  )}</ol>`
-}`;
+${acts.length > 0 && html`<h2>What moderators did</h2>${await renderActs(call, acts)}`}`;
   return page({ title: `${username} in ${room}`, body }, wrong ? 400 : 200);
 }
 
@@ -92,7 +88,7 @@ since ${timeOf(createdAt)}, until ${expiresAt ? timeOf(expiresAt) : 'it is lifte
 
 function renderFacts({ role, rank, tier, capabilities, devices, expiresAt }: Participant): Html {
   return html`<section class="card"><h2>Rights</h2>
-<p>${role}, rank ${rank}${tier !== null && html`, ${tier}`}. The last token works until ${timeOf(expiresAt)}.</p>
+<p>${role}${tier !== null && html`, ${tier}`}. May act on ranks below ${rank}. The last token works until ${timeOf(expiresAt)}.</p>
 <p>${capabilities.length > 0 ? capabilities.map((each) => html`<code>${each}</code> `) : 'No capabilities.'}</p>
 ${devices.map(({ thumbprint }) => html`<p class="hint">Device <code>${thumbprint}</code></p>`)}</section>`;
 }
@@ -141,12 +137,14 @@ ${reasonField('ban')}
 async function act(
   call: SessionCall,
   form: FormName,
+  what: string,
   work: (tx: Tx, moderator: Moderator, target: Target) => Promise<unknown>,
 ): Promise<Answer> {
   try {
     const target = parseTarget(call);
     await moderate(call, (tx, moderator) => work(tx, moderator, target));
-    return redirect(personPath(target));
+    const back = call.form.has(AT_DESK) ? pathOf(target.room) : personPath(target);
+    return done(back, `${target.username} ${what}.`);
   } catch (error) {
     const faults = faultsOf(error, ['reason', 'tracks']);
     if (!faults) throw error;
@@ -155,7 +153,7 @@ async function act(
 }
 
 export function submitKick(call: SessionCall): Promise<Answer> {
-  return act(call, 'kick', kickParticipant);
+  return act(call, 'kick', 'is kicked', kickParticipant);
 }
 
 export function submitMute(call: SessionCall): Promise<Answer> {
@@ -167,13 +165,14 @@ export function submitUnmute(call: SessionCall): Promise<Answer> {
 }
 
 function restrict(call: SessionCall, action: RestrictingAction): Promise<Answer> {
-  return act(call, 'mute', async (tx, moderator, target) =>
+  const what = action === 'force_mute' ? 'is muted' : 'is not muted any more';
+  return act(call, 'mute', what, async (tx, moderator, target) =>
     restrictTracks(tx, moderator, action, { ...target, tracks: parseTracks(call.form) }),
   );
 }
 
 export function submitPersonBan(call: SessionCall): Promise<Answer> {
-  return act(call, 'ban', (tx, moderator, { room, username, reason, actor }) =>
+  return act(call, 'ban', 'is banned', (tx, moderator, { room, username, reason, actor }) =>
     banSubject(tx, moderator, {
       room: call.form.get('scope') === 'everywhere' ? undefined : room,
       subject: { kind: 'user', value: username },

@@ -5,16 +5,18 @@ import { invalidField } from '../../../base/failure.ts';
 import { isId } from '../../../base/lib/ids.ts';
 import { readPage } from '../../../base/lib/page.ts';
 import { closeRoom } from '../../../control/moderation/close-room.ts';
+import { countParticipants } from '../../../control/rooms/count-participants.ts';
 import { getRoom } from '../../../control/rooms/get-room.ts';
 import { listParticipants } from '../../../control/rooms/list-participants.ts';
 import { listRooms } from '../../../control/rooms/list-rooms.ts';
-import type { Participant } from '../../../control/rooms/participant.ts';
-import type { Room } from '../../../control/rooms/room.ts';
-import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import type { RoleCount, Room } from '../../../control/rooms/room.ts';
+import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import { badge, emptyState, type Faults, field, named, timeOf } from '../../consoles/components.ts';
+import { queryOf } from '../../consoles/query.ts';
 import { table } from '../../consoles/table.ts';
 import { moderate, parseReason, parseRoomName, parseUsername, REASON_LENGTH_MAX } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
+import { pathOf, renderCounts, renderDesk, renderSearch } from './room-desk.ts';
 import { renderFeed } from './room-feed.ts';
 
 const ROOMS = 50;
@@ -69,10 +71,6 @@ function renderRooms(rooms: readonly Room[]): Html {
   );
 }
 
-export function pathOf(room: string): string {
-  return `/console/rooms/at/${encodeURIComponent(room)}`;
-}
-
 export async function showRoom(call: SessionCall): Promise<Answer> {
   return page(await roomPage(call, {}));
 }
@@ -85,13 +83,14 @@ export async function submitEnd(call: SessionCall): Promise<Answer> {
     return page(await roomPage(call, { confirm: `Type ${END}, and nothing else.` }), 400);
   }
   await moderate(call, (tx, moderator) => closeRoom(tx, moderator, { room, reason, actor: undefined }));
-  return redirect(pathOf(room));
+  return done(pathOf(room), 'The room is ended.');
 }
 
 async function roomPage(call: SessionCall, faults: Faults): Promise<Page> {
   const { deps, session, params, query, form } = call;
   const name = parseRoomName(params.room);
   const room = await getRoom(deps.db, session.tenant, { name, uid: undefined });
+  const searched = query.get('search')?.trim() || undefined;
   const last = query.get('after');
   const after = last === undefined ? undefined : { roomUid: room.uid, username: parseUsername(last) };
   const { items, end } = await readPage(
@@ -103,33 +102,40 @@ async function roomPage(call: SessionCall, faults: Faults): Promise<Page> {
           actor: undefined,
           includeLeft: false,
           after,
+          containing: searched,
           limit,
         })
       ).participants,
   );
   const isLive = room.state === 'LIVE';
+  const mayModerate = isLive && mayDo(session.role, 'moderate');
+  const counts = await countParticipants(deps.db, session.tenant, room);
   const body = html`<h1>Room ${named(room.name)}</h1>
-<div id="room" data-live>${renderState(room)}
-${
-  items.length > 0
-    ? renderParticipants(room, items)
-    : emptyState('The room is empty.', 'Participants appear here as they join.')
-}
-<p class="pages">${last !== undefined && html`<a href="${pathOf(room.name)}">From the beginning</a>`}${
+<div id="state" data-live>${renderState(room, counts)}</div>
+${mayModerate && renderEnd(room, form.get('reason'), faults)}
+${(searched !== undefined || room.participantCount > 0) && renderSearch(room, searched)}
+<div id="room" data-live>${
+    items.length > 0
+      ? renderDesk(room, items, mayModerate)
+      : searched === undefined
+        ? emptyState('The room is empty.', 'Participants appear here as they join.')
+        : emptyState('No participant in the room has such a name.', '')
+  }
+<p class="pages">${last !== undefined && html`<a href="${pathOf(room.name)}${queryOf(query, ['search'])}">From the beginning</a>`}${
     end &&
-    html`<a href="${pathOf(room.name)}?after=${encodeURIComponent(end.username)}" rel="next">More participants</a>`
+    html`<a href="${pathOf(room.name)}${queryOf(query, ['search'], { after: end.username })}" rel="next">More participants</a>`
   }</p></div>
 ${
   mayDo(session.role, 'see_money') &&
   html`<p><a href="/console/room-cost/${room.uid}">What this room cost</a></p>`
 }
 ${await renderFeed(call, room.name)}
-${isLive && mayDo(session.role, 'moderate') && renderEnd(room, form.get('reason'), faults)}
 <p><a href="/console/rooms">All live rooms</a></p>`;
   return { title: `Room ${room.name}`, body };
 }
 
-function renderState({ state, createdAt, endedAt, participantCount, policy }: Room): Html {
+function renderState(room: Room, counts: readonly RoleCount[] | undefined): Html {
+  const { state, createdAt, endedAt, policy } = room;
   const rules = [
     policy.locked && badge('locked', 'warn'),
     policy.muteOnEntry && badge('mutes on entry'),
@@ -137,35 +143,11 @@ function renderState({ state, createdAt, endedAt, participantCount, policy }: Ro
   ];
   return html`<p>${state === 'LIVE' ? badge('live', 'good') : badge('ended', 'bad')} ${rules} Since ${timeOf(createdAt)}${
     endedAt && html`, ended ${timeOf(endedAt)}`
-  }. ${participantCount === 1 ? '1 participant' : `${participantCount} participants`}.</p>`;
-}
-
-function renderParticipants(room: Room, participants: readonly Participant[]): Html {
-  return table(
-    'Participants',
-    ['Participant', 'Role', 'Rank', 'Since', 'Taken away'],
-    participants.map(({ username, role, rank, enteredAt, muted, publishRevoked }) => [
-      html`<a href="${pathOf(room.name)}/person?name=${encodeURIComponent(username)}">${named(username)}</a>`,
-      role,
-      rank,
-      timeOf(enteredAt),
-      renderRestrictions({ muted, publishRevoked }),
-    ]),
-    { numbers: ['Rank'], names: 'Participant' },
-  );
-}
-
-export function renderRestrictions({
-  muted,
-  publishRevoked,
-}: Pick<Participant, 'muted' | 'publishRevoked'>): Html {
-  return html`${muted.map((track) => html`${badge(`${track} muted`, 'warn')} `)}${publishRevoked.map(
-    (track) => html`${badge(`no ${track}`, 'bad')} `,
-  )}`;
+  }. ${renderCounts(room, counts)}</p>`;
 }
 
 function renderEnd({ name }: Room, reason: string | undefined, faults: Faults): Html {
-  return html`<section class="card"><h2>End the room</h2>
+  return html`<details class="card"${(reason !== undefined || Object.keys(faults).length > 0) && html` open`}><summary>End the room</summary>
 <p>All participants leave, and their tokens stop working. The name can be used again.</p>
 <form method="post" action="${pathOf(name)}/end" novalidate>
 ${field({
@@ -182,5 +164,5 @@ ${field({
   faults,
   input: html`autocomplete="off" autocapitalize="none" spellcheck="false" required`,
 })}
-<p><button class="danger">End the room</button></p></form></section>`;
+<p><button class="danger">End the room</button></p></form></details>`;
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../access/sessions/list-sessions.ts';
 import { actorOf, type ListedSession, type Proof, type Session } from '../../../access/sessions/session.ts';
 import { Failure } from '../../../base/failure.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page } from '../../consoles/answer.ts';
 import { freshNote, named } from '../../consoles/components.ts';
 import { endAllForm, sessionTable } from '../../consoles/session-table.ts';
 import type { SessionCall } from '../route.ts';
@@ -65,17 +65,17 @@ function whose({ email, keyId }: ListedSession): HtmlValue {
 
 export async function submitEnding({ deps, session, form, address }: SessionCall): Promise<Answer> {
   await endOwnSessions(deps, session, { id: form.get('session') ?? '', address });
-  return redirect(PATH);
+  return done(PATH, 'The session is ended.');
 }
 
 export async function submitEndingOthers({ deps, session, address }: SessionCall): Promise<Answer> {
   await endOwnSessions(deps, session, { address });
-  return redirect(PATH);
+  return done(PATH, 'All other sessions are ended.');
 }
 
 export async function submitEndingOfMember({ deps, session, form, address }: SessionCall): Promise<Answer> {
   if (!maySeeOthers(session)) throw new Failure('permission_denied');
   const which = { id: form.get('session') ?? '', except: session.id, actor: actorOf(session, address) };
   await endSessionsOfTenant(deps, { tenant: session.tenant }, which);
-  return redirect(PATH);
+  return done(PATH, 'The session is ended.');
 }

@@ -16,6 +16,7 @@ import { type Answer, page, redirect } from '../../consoles/answer.ts';
 import { badge, named, scrolling } from '../../consoles/components.ts';
 import { parseNext } from '../../consoles/fields.ts';
 import { fromOf } from '../../consoles/route.ts';
+import { enter } from '../enter.ts';
 import type { SessionCall } from '../route.ts';
 import { askBeforeDeclining, nextPage, parseAnswer, renderInvitation, WARNING } from './invitations.ts';
 
@@ -103,7 +104,7 @@ export async function submitTenant(call: SessionCall): Promise<Answer> {
   const to = parseTenantId(form.get('tenant') ?? '');
   const secret = await switchTenant(deps, session, to, fromOf(call));
   if (secret === undefined) throw notFound('tenant');
-  return redirect(parseNext(form.get('next')), { secret });
+  return enter(deps, form.get('next'), secret);
 }
 
 /** `POST /console/tenants/invitations`: yes or no. */
@@ -114,7 +115,7 @@ export async function submitInvitationAnswer(call: SessionCall): Promise<Answer>
   if (asked) return asked;
   if (answer?.isYes) {
     const secret = await joinTenant(deps, session, answer.tenant, fromOf(call));
-    if (secret !== undefined) return redirect('/console', { secret });
+    if (secret !== undefined) return enter(deps, undefined, secret);
   } else if (answer && (await declineTenant(deps, session, answer.tenant, address))) {
     return redirect(PATH);
   }

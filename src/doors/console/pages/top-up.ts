@@ -9,7 +9,7 @@ import { getBilling } from '../../../money/payments/get-billing.ts';
 import { describeTopUpError } from '../../../money/payments/payment-settings.ts';
 import { setAutoTopUp } from '../../../money/top-ups/set-auto-top-up.ts';
 import { type AutoTopUp, TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/top-ups/top-up-amount.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page } from '../../consoles/answer.ts';
 import {
   alert,
   badge,
@@ -36,13 +36,13 @@ export async function submitTopUp(call: SessionCall): Promise<Answer> {
     const wanted = parseTopUp(form);
     const setter = { actor: actorOf(session, address), untrustedKey: untrustedKeyOf(session) };
     await inTransaction(deps.db, (tx) => setAutoTopUp(tx, setter, session.tenant, wanted));
+    deps.events.wake(session.tenant);
+    return done('/console/top-up', `Automatic top-up is ${wanted.enabled ? 'on' : 'off'}.`);
   } catch (error) {
     const faults = faultsOf(error, ['below', 'amount']);
     if (!faults) throw error;
     return topUpPage(call, form, faults, 400);
   }
-  deps.events.wake(session.tenant);
-  return redirect('/console/top-up');
 }
 
 function parseTopUp(form: Form): AutoTopUp {

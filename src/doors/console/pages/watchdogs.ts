@@ -19,7 +19,7 @@ import {
   type WatchdogRule,
   type WatchdogState,
 } from '../../../control/watchdogs/watchdog.ts';
-import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import {
   badge,
   countDownTo,
@@ -36,7 +36,7 @@ import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { moderate, parseRoomName } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
-import { pathOf } from './rooms.ts';
+import { pathOf } from './room-desk.ts';
 
 const WATCHDOGS = 50;
 const MINUTE_MS = 60_000;
@@ -77,7 +77,7 @@ export async function submitWatchdog(call: SessionCall): Promise<Answer> {
     if (!faults) throw error;
     return page(await watchdogsPage(call, faults), 400);
   }
-  return redirect('/console/rooms/watchdogs');
+  return done('/console/rooms/watchdogs', 'The watchdog is set.');
 }
 
 function faultOf(error: unknown): Faults | undefined {
@@ -95,7 +95,7 @@ function faultOf(error: unknown): Faults | undefined {
 export async function submitWatchdogDeletion(call: SessionCall): Promise<Answer> {
   const id = call.params.id ?? '';
   await moderate(call, (tx, moderator) => deleteWatchdog(tx, moderator, { id, actor: undefined }));
-  return redirect('/console/rooms/watchdogs');
+  return done('/console/rooms/watchdogs', 'The watchdog is deleted.');
 }
 
 function parseRule(form: Form): WatchdogRule {

@@ -11,7 +11,7 @@ import { resendSince } from '../../../outward/webhooks/resend-since.ts';
 import { rotateSecret } from '../../../outward/webhooks/rotate-secret.ts';
 import { resendEvent, testWebhook } from '../../../outward/webhooks/send-now.ts';
 import type { Webhook, WebhookSettings } from '../../../outward/webhooks/webhook.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page } from '../../consoles/answer.ts';
 import { type Faults, field, formId, freshNote, named, timeOf } from '../../consoles/components.ts';
 import { faultsOf } from '../../consoles/notices.ts';
 import { parseTime } from '../../http/period.ts';
@@ -43,17 +43,17 @@ export async function submitWebhookChange(call: SessionCall): Promise<Answer> {
     if (!faults) throw error;
     return webhookPage(call, { typed: typedWebhook(form), faults }, 400);
   }
-  return changed(call);
+  return changed(call, 'The webhook is changed.');
 }
 
 export async function submitPause(call: SessionCall): Promise<Answer> {
   await pause(call, true);
-  return changed(call);
+  return changed(call, 'The webhook is paused. Its events wait.');
 }
 
 export async function submitResumption(call: SessionCall): Promise<Answer> {
   await pause(call, false);
-  return changed(call);
+  return changed(call, 'The webhook goes on.');
 }
 
 async function pause(call: SessionCall, paused: boolean): Promise<void> {
@@ -62,9 +62,9 @@ async function pause(call: SessionCall, paused: boolean): Promise<void> {
 }
 
 /** What waits is delivered at once. */
-function changed(call: SessionCall): Answer {
+function changed(call: SessionCall, what: string): Answer {
   call.deps.events.wake(call.session.tenant);
-  return redirect(pathOf(call));
+  return done(pathOf(call), what);
 }
 
 export async function submitSecretRotation(call: SessionCall): Promise<Answer> {
@@ -87,7 +87,7 @@ export async function showWebhookDeletion(call: SessionCall): Promise<Answer> {
 
 export async function submitWebhookDeletion(call: SessionCall): Promise<Answer> {
   await inTransaction(call.deps.db, (tx) => deleteWebhook(tx, changerOf(call), idOf(call)));
-  return redirect('/console/webhooks');
+  return done('/console/webhooks', 'The webhook is deleted.');
 }
 
 export async function submitTest(call: SessionCall): Promise<Answer> {
@@ -107,7 +107,7 @@ export async function submitResendSince(call: SessionCall): Promise<Answer> {
   const since = /^\d{4}-\d{2}-\d{2}$/.test(day) ? parseTime('since', day) : undefined;
   if (!since) return webhookPage(call, { faults: { since: 'Choose a day.' } }, 400);
   await inTransaction(call.deps.db, (tx) => resendSince(tx, changerOf(call), idOf(call), since));
-  return changed(call);
+  return changed(call, `What happened since ${day} is sent again.`);
 }
 
 interface Shown {

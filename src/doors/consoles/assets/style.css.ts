@@ -212,6 +212,14 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem 2rem; color: var(-
     text-align: right; white-space: normal; }
   table.rows td::before, table.rows tbody th::before { content: attr(data-label); color: var(--quiet); font-weight: 400; flex: none;
     text-align: left; }
+  table.desk tr { display: flex; align-items: center; gap: .5rem; padding: .375rem 1rem; }
+  table.desk td, table.desk tbody th { padding: 0; }
+  table.desk td::before, table.desk tbody th::before, table.desk td:not(:last-child) { display: none; }
+  table.desk tbody th { flex: 1; min-width: 0; overflow: hidden; }
+  table.desk th a { min-width: 0; }
+  table.desk th bdi { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  table.desk .inline { flex-wrap: nowrap; gap: .25rem; }
+  table.desk button { padding: .125rem .375rem; font-size: .8125rem; }
 }
 @media (min-width: 120rem) { main, .narrow:has(.who) main, .top > div, footer { max-width: 90rem; } }
 @media print {

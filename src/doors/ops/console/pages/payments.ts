@@ -8,7 +8,7 @@ import { getPaymentsOverview } from '../../../../money/overview/overview.ts';
 import { getParked } from '../../../../money/parked/list-parked.ts';
 import type { OpenEvent } from '../../../../money/parked/open-event.ts';
 import { ATTEMPT_STATES, type AttemptState } from '../../../../money/top-ups/attempt.ts';
-import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
 import {
   badge,
   emptyState,
@@ -150,7 +150,7 @@ export async function submitDismissal(call: LoggedInCall): Promise<Answer> {
   }
   const { dismissParked } = await import('../../../../money/provider-events/settle-parked.ts');
   await dismissParked(call.deps, operatorOf(call.session), event.id, reason);
-  return redirect('/console/payments');
+  return done('/console/payments', 'The notification is dismissed.');
 }
 
 function parkedPage(event: OpenEvent, reason: string, faults: Faults): Page {

@@ -13,7 +13,7 @@ import { getRateCard, listRateCards, loadDraft } from '../../../../money/pricing
 import { ROLES, TIERS } from '../../../../money/pricing/role.ts';
 import { addUp, type ComparedTenant, type Comparison } from '../../../../money/simulation/simulate-card.ts';
 import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts';
-import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
 import { alert, badge, emptyState, exact, type Faults, field, timeOf } from '../../../consoles/components.ts';
 import { table } from '../../../consoles/table.ts';
 import type { Form } from '../../../http/form.ts';
@@ -186,7 +186,7 @@ export async function submitCard({ deps, form, session }: LoggedInCall): Promise
     return page({ title: 'Nothing was loaded', body }, 400);
   }
   await loadDraft(deps.db, operatorOf(session), card);
-  return redirect('/console/rates');
+  return done('/console/rates', 'The card is loaded: it prices from now on.');
 }
 
 function ratesPage(

@@ -7,7 +7,7 @@ import {
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { endSessionsOfTenant } from '../../../../access/sessions/end-session.ts';
 import { listSessionsOfTenant } from '../../../../access/sessions/list-sessions.ts';
-import { type Answer, page, redirect } from '../../../consoles/answer.ts';
+import { type Answer, done, page } from '../../../consoles/answer.ts';
 import { named } from '../../../consoles/components.ts';
 import { endAllForm, sessionTable } from '../../../consoles/session-table.ts';
 import type { LoggedInCall } from '../route.ts';
@@ -28,12 +28,12 @@ ${own.length > 1 && endAllForm(`${PATH}/end-others`, 'End all others')}`;
 
 export async function submitEnding({ deps, session, form }: LoggedInCall): Promise<Answer> {
   await endOwnOperatorSessions(deps, session, form.get('session') ?? '');
-  return redirect(PATH);
+  return done(PATH, 'The session is ended.');
 }
 
 export async function submitEndingOthers({ deps, session }: LoggedInCall): Promise<Answer> {
   await endOwnOperatorSessions(deps, session);
-  return redirect(PATH);
+  return done(PATH, 'All other sessions are ended.');
 }
 
 export async function showTenantSessions(call: LoggedInCall): Promise<Answer> {
@@ -66,5 +66,8 @@ async function endOf(call: LoggedInCall, which: { readonly id?: string }): Promi
   const tenant = await tenantOf(call);
   const actor = operatorOf(call.session);
   await endSessionsOfTenant(call.deps, { tenant: tenant.id }, { ...which, actor });
-  return redirect(`${tenantPath(tenant)}/sessions`);
+  return done(
+    `${tenantPath(tenant)}/sessions`,
+    which.id === undefined ? 'All sessions are ended.' : 'The session is ended.',
+  );
 }

@@ -10,7 +10,7 @@ import {
   rotateSigningKey,
 } from '../../../../access/tokens/rotate-signing-keys.ts';
 import type { SigningKeyRow } from '../../../../access/tokens/signing-key.ts';
-import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
 import { badge, type Faults, field, timeOf } from '../../../consoles/components.ts';
 import { table } from '../../../consoles/table.ts';
 import type { LoggedInCall } from '../route.ts';
@@ -63,22 +63,22 @@ function renderActions({ kid, state, removeAt }: SigningKeyRow): Html | undefine
 
 export async function submitRotation({ deps, session }: LoggedInCall): Promise<Answer> {
   await rotateSigningKey(deps.db, operatorOf(session), deps.box);
-  return redirect(PATH);
+  return done(PATH, 'A new key is published.');
 }
 
 export async function submitActivation({ deps, session }: LoggedInCall): Promise<Answer> {
   await activateSigningKey(deps.db, operatorOf(session));
-  return redirect(PATH);
+  return done(PATH, 'The new key signs from now on.');
 }
 
 export async function submitKeyRemoval({ deps, session, params }: LoggedInCall): Promise<Answer> {
   await removeSigningKey(deps.db, operatorOf(session), params.kid ?? '');
-  return redirect(PATH);
+  return done(PATH, 'The key is removed.');
 }
 
 export async function submitDistrust({ deps, session, params }: LoggedInCall): Promise<Answer> {
   await distrustSigningKey(deps.db, operatorOf(session), params.kid ?? '');
-  return redirect(PATH);
+  return done(PATH, 'What the key signed is not trusted any more.');
 }
 
 export async function submitReplacement(call: LoggedInCall): Promise<Answer> {
@@ -87,5 +87,5 @@ export async function submitReplacement(call: LoggedInCall): Promise<Answer> {
     return page(await keysPage(call, { confirm: `Type the word ${REPLACE}.` }), 400);
   }
   await replaceCompromisedKeys(deps.db, operatorOf(session), deps.box);
-  return redirect(PATH);
+  return done(PATH, 'All keys are replaced.');
 }

@@ -13,7 +13,7 @@ import {
   type TenantLimit,
 } from '../../../../base/tenants/limits.ts';
 import type { Tenant } from '../../../../base/tenants/tenant.ts';
-import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
 import { type Faults, field, named } from '../../../consoles/components.ts';
 import type { Form } from '../../../http/form.ts';
 import { LIMIT_NAMES, type LimitName, TENANT_LIMITS } from '../../../tenant-limits.ts';
@@ -47,7 +47,7 @@ export async function submitLimits(call: LoggedInCall): Promise<Answer> {
     return page(limitsPage(tenant, await getLimits(call.deps.db, tenant), form, faults), 400);
   }
   await changeLimits(deps.db, operatorOf(session), tenant.id, { set, reset, reason });
-  return redirect(tenantPath(tenant));
+  return done(tenantPath(tenant), 'The limits are changed.');
 }
 
 function limitsPage(tenant: Tenant, limited: LimitedTenant, given: Form | undefined, faults: Faults): Page {

@@ -10,7 +10,7 @@ import {
   type TenantStatus,
 } from '../../../../base/tenants/tenant.ts';
 import { changeStatus } from '../../../../money/tenant-status/change-status.ts';
-import { type Answer, type Page, page, redirect } from '../../../consoles/answer.ts';
+import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
 import { type Faults, field, named, select } from '../../../consoles/components.ts';
 import { parseChoice } from '../../../consoles/fields.ts';
 import { REASON_FAULT } from '../fields.ts';
@@ -51,7 +51,7 @@ export async function submitStatus(call: LoggedInCall): Promise<Answer> {
     return page(statusPage(tenant, given, faults), 400);
   }
   await changeStatus(deps.db, operatorOf(session), tenant.id, status, reason, told);
-  return redirect(tenantPath(tenant));
+  return done(tenantPath(tenant), `The tenant is ${status} now.`);
 }
 
 function statusPage(

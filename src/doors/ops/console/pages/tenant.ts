@@ -17,7 +17,7 @@ import {
 } from '../../../../money/payments/payment-settings.ts';
 import { setExempt } from '../../../../money/tenant-status/change-status.ts';
 import { unfreezeTopUps } from '../../../../money/top-ups/unfreeze-top-ups.ts';
-import { type Answer, page, redirect } from '../../../consoles/answer.ts';
+import { type Answer, done, page } from '../../../consoles/answer.ts';
 import { budgetsTable } from '../../../consoles/budgets-table.ts';
 import { exact, named, secretBox, timeOf } from '../../../consoles/components.ts';
 import { facts, table } from '../../../consoles/table.ts';
@@ -142,13 +142,13 @@ export async function submitExemption(call: LoggedInCall): Promise<Answer> {
   const wanted = call.form.get('exempt') ?? '';
   if (!['yes', 'no'].includes(wanted)) throw invalidField('exempt', 'must be yes or no');
   await setExempt(call.deps.db, operatorOf(call.session), tenant.id, wanted === 'yes');
-  return redirect(tenantPath(tenant));
+  return done(tenantPath(tenant), `The tenant ${wanted === 'yes' ? 'is exempt' : 'pays'} from now on.`);
 }
 
 export async function submitUnfreezing(call: LoggedInCall): Promise<Answer> {
   const tenant = await tenantOf(call);
   await unfreezeTopUps(call.deps.db, operatorOf(call.session), tenant.id);
-  return redirect(tenantPath(tenant));
+  return done(tenantPath(tenant), 'Automatic top-ups may run again.');
 }
 
 /** As `npm run admin -- console login` does: for a tenant whose mail is lost. */
