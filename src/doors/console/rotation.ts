@@ -7,9 +7,9 @@ import type { Form } from '../http/form.ts';
 
 const OVERLAPS: readonly { readonly seconds: number; readonly text: (what: string) => string }[] = [
   { seconds: 0, text: (what) => `old ${what} stops at once` },
-  { seconds: 3_600, text: () => 'both work for 1 hour' },
-  { seconds: OVERLAP_SECONDS_DEFAULT, text: () => 'both work for 1 day' },
-  { seconds: OVERLAP_SECONDS_MAX, text: () => 'both work for 7 days' },
+  { seconds: 3_600, text: () => 'both work 1 hour' },
+  { seconds: OVERLAP_SECONDS_DEFAULT, text: () => 'both work 1 day' },
+  { seconds: OVERLAP_SECONDS_MAX, text: () => 'both work 7 days' },
 ];
 
 /** `what` is replaced: a key, a secret. `name`: of the one that has it. */

@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import type { Session } from '../../access/sessions/session.ts';
-import { displayMicros, MICROS_PER_DOLLAR } from '../../money/amount.ts';
+import { displayCents, displayMicros, MICROS_PER_CENT, MICROS_PER_DOLLAR } from '../../money/amount.ts';
+import type { Month } from '../../money/month.ts';
 import { faultLine } from './fault-notice.ts';
 
-/** `$1,234.50`: to the cent, cut off toward zero. */
+/** `$1,234.50`: to the nearest cent, half a cent away from zero. */
 export function dollars(micros: bigint): string {
-  return grouped(displayMicros(micros).slice(0, -4));
+  const half = micros < 0n ? -MICROS_PER_CENT / 2n : MICROS_PER_CENT / 2n;
+  return grouped(displayCents(micros + half)).replace(/^-(?=\$0\.00$)/, '');
 }
 
 /** To the cent from a dollar on, and exact below it: of less, the cents say little. */
@@ -38,9 +40,28 @@ export function countDownTo(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${utcText(at)} UTC" data-until>${left === 0 ? 'now' : text}</time>`;
 }
 
+/** As the script writes them, which has the same names. */
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
+
 function utcText(at: Date): string {
   const iso = at.toISOString();
-  return `${iso.slice(0, 10)} ${iso.slice(11, 16)}`;
+  return `${dayText(iso)} ${iso.slice(0, 4)}, ${iso.slice(11, 16)}`;
+}
+
+/** `14 Nov` of `2026-11-14`. */
+export function dayText(day: string): string {
+  return `${Number(day.slice(8, 10))} ${MONTHS[Number(day.slice(5, 7)) - 1]}`;
+}
+
+/** `November` of this year, `November 2025` of another one. */
+export function monthText(month: Month, now: Date): string {
+  const name = new Date(`${month}-01T00:00:00Z`).toLocaleString('en-US', { month: 'long', timeZone: 'UTC' });
+  return month.slice(0, 4) === now.toISOString().slice(0, 4) ? name : `${name} ${month.slice(0, 4)}`;
+}
+
+/** `1 usage record`, `3,002 usage records`. */
+export function countOf(count: number | bigint, what: string): string {
+  return `${count.toLocaleString('en-US')} ${what}${Number(count) === 1 ? '' : 's'}`;
 }
 
 /** A name that a user chose. Its direction of writing does not reach the text around it. */

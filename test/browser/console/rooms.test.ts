@@ -85,6 +85,8 @@ describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
     await page.keyboard.press('Enter');
     await page.getByText('left: banned').waitFor();
     await page.goto(`${PUBLIC_URL}/console/rooms/at/${room}`);
+    await tabTo(page, 'summary');
+    await page.keyboard.press('Enter');
     await tabTo(page, '#confirm');
     await page.keyboard.type('end');
     await page.keyboard.press('Enter');
@@ -92,6 +94,22 @@ describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
     await expectAccessible(page);
     expect(complaints).toEqual([]);
   });
+});
+
+test.each(LOOKS)('the desk of a room has a line a person, on a screen of $width', async (look) => {
+  const room = `desk-${look.width}-${look.colorScheme}`;
+  await stage.control.call(RoomService.method.createRoom, { room });
+  for (let at = 0; at < 29; at += 1) await mint(stage, `guest-with-a-rather-long-name-${at}`, { room });
+  const { page, complaints } = await logIn(look);
+  await page.goto(`${PUBLIC_URL}/console/rooms/at/${room}`);
+  const rows = await page.locator('#room tbody tr').all();
+  expect(rows).toHaveLength(29);
+  for (const row of rows) expect((await row.boundingBox())!.height).toBeLessThan(60);
+  await page.locator('#room tbody tr').first().getByRole('button', { name: 'Mute' }).click();
+  await page.getByText('guest-with-a-rather-long-name-0 is muted.').waitFor();
+  await page.locator('#room tbody tr').first().getByRole('button', { name: 'Unmute' }).waitFor();
+  await expectAccessible(page);
+  expect(complaints).toEqual([]);
 });
 
 test('rooms are moderated without JavaScript', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { timeOf } from '../../../src/doors/consoles/components.ts';
 import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { COOKIE, makeMailLog, makeMember } from '../../support/console.ts';
 import { useService } from '../../support/service.ts';
@@ -59,10 +60,10 @@ describe('a browser', () => {
     await page.goto(`${PUBLIC_URL}/console/keys`);
     const time = page.locator('time:not([data-until])').first();
     const at = new Date((await time.getAttribute('datetime'))!);
-    const inTokyo = new Date(at.getTime() + 9 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ');
+    const shown = (moment: Date) => />(.*)</.exec(timeOf(moment).text)![1];
     expect([await time.textContent(), await time.getAttribute('title')]).toEqual([
-      inTokyo,
-      `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+      shown(new Date(at.getTime() + 9 * 3_600_000)),
+      `${shown(at)} UTC`,
     ]);
     expect(await page.locator('time[data-until]').textContent()).toMatch(/^in 23:59:\d\d$/);
   });
@@ -84,7 +85,7 @@ describe('a browser', () => {
     await page.fill('#room', 'stage');
     await page.getByRole('button', { name: 'Filter' }).click();
     expect(await page.locator('tbody tr').count()).toBe(1);
-    await page.getByRole('link', { name: /explain this charge/ }).click();
+    await page.getByRole('link', { name: /^Why/ }).click();
     await page.getByRole('heading', { name: 'How this charge came about' }).waitFor();
 
     await page.goto(`${PUBLIC_URL}/console/keys`);
@@ -99,6 +100,6 @@ describe('a browser', () => {
     await page.fill('#confirm', 'revoke');
     await page.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByRole('heading', { name: 'Keys' }).waitFor();
-    expect(await page.getByText('revoked').count()).toBe(1);
+    expect(await page.getByText('revoked', { exact: true }).count()).toBe(1);
   });
 });

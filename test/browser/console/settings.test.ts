@@ -82,7 +82,7 @@ test('the pages of settings work without JavaScript', async () => {
   await page.getByRole('link', { name: 'Back to the devices' }).click();
   await page.getByRole('link', { name: 'Revoke door camera' }).click();
   await page.getByRole('button', { name: 'Revoke the credential' }).click();
-  expect(await page.getByText('revoked').count()).toBe(1);
+  expect(await page.getByText('revoked', { exact: true }).count()).toBe(1);
 
   await page.goto(`${PUBLIC_URL}/console/audit`);
   for (const action of [

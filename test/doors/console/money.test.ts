@@ -47,7 +47,7 @@ describe('the overview', () => {
     for (const shown of [
       `Exactly ${json.balance.display}`,
       'The credit lasts',
-      `${spent} in the last hour, ${spent} in the last 24.`,
+      `${spent} in the last 24 hours, ${spent} in the last one.`,
       'admitted',
       '1 raised',
       'Of 2 thresholds.',

@@ -3,6 +3,7 @@ import { RoomService } from '@boxoffice/contract/room_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { timeOf } from '../../../src/doors/consoles/components.ts';
 import { mint, newStage, type Stage } from '../../control/moderation/support.ts';
 import { getPage, logInByKey, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { useControl } from '../../support/grpc.ts';
@@ -229,7 +230,7 @@ describe('a moderator', () => {
       [idOf(stage.tenant)],
     );
     const text = (await person('dora')).replace(/\s+/g, ' ');
-    const minute = (at: Date) => at.toISOString().slice(0, 16).replace('T', ' ');
+    const minute = (at: Date) => />(.*)</.exec(timeOf(at).text)![1]!;
     expect(text).toMatch(/left: banned<\/span> <a[^>]*><bdi>lobby<\/bdi><\/a> at <time/);
     expect(text).not.toContain('</a> since');
     expect(text).toMatch(

@@ -4,7 +4,8 @@
  * A series has a color and a pattern, so that colors alone tell nothing apart.
  */
 import { type Html, html } from '@boxoffice/pages/html';
-import { exact, roughly } from '../../consoles/components.ts';
+import { MICROS_PER_DOLLAR } from '../../../money/amount.ts';
+import { dayText, exact, roughly } from '../../consoles/components.ts';
 
 export interface Series {
   readonly name: string;
@@ -57,9 +58,6 @@ const PATTERNS = [
 ] as const;
 export const SERIES_MAX = PATTERNS.length;
 
-/** That of `2026-11`, which is shown with its year. */
-const MONTH_LENGTH = 7;
-
 /** Bars that are narrower have no line around them. */
 const NARROW = 4;
 
@@ -95,7 +93,8 @@ export function renderSmallChart({
 
 function renderBars({ label, bars, series }: Bars, { height, left, texts, fill }: Frame): Html {
   const sums = bars.map((_, at) => series.reduce((sum, { amounts }) => sum + (amounts[at] ?? 0n), 0n));
-  const top = niceTop(sums.reduce((most, sum) => (sum > most ? sum : most), 1n));
+  const most = sums.reduce((most, sum) => (sum > most ? sum : most), 0n);
+  const top = most === 0n ? MICROS_PER_DOLLAR : niceTop(most);
   const slot = (WIDTH - left) / Math.max(1, bars.length);
   const tallOf = (amount: bigint) => (Number((amount * 100_000n) / top) / 100_000) * (height - TOP - BOTTOM);
   const everyNth = Math.ceil(bars.length / texts);
@@ -109,7 +108,7 @@ ${bars.map((bar, at) => {
   const x = left + at * slot + slot * 0.1;
   return html`${
     sums[at]! > 0n &&
-    html`<g><title>${bar}: ${roughly(sums[at]!)}</title>${series.map(({ amounts }, number) => {
+    html`<g><title>${barText(bar)}: ${roughly(sums[at]!)}</title>${series.map(({ amounts }, number) => {
       const tall = tallOf(amounts[at] ?? 0n);
       y -= tall;
       return (
@@ -119,7 +118,7 @@ ${bars.map((bar, at) => {
     })}</g>`
   }${
     at % everyNth === 0 &&
-    html`<text${(at / everyNth) % 2 === 1 && html` class="minor"`} x="${(x + slot * 0.4).toFixed(1)}" y="${height - 6}" text-anchor="middle">${bar.length > MONTH_LENGTH ? bar.slice(5) : bar}</text>`
+    html`<text${(at / everyNth) % 2 === 1 && html` class="minor"`} x="${(x + slot * 0.4).toFixed(1)}" y="${height - 6}" text-anchor="middle">${barText(bar)}</text>`
   }`;
 })}
 </svg>`;
@@ -130,6 +129,13 @@ function renderPattern(at: number): Html {
   return html`<pattern id="p${at}" width="8" height="8" patternUnits="userSpaceOnUse"><path class="s${at}" d="M0 0H8V8H0z"/>${
     PATTERNS[at] !== '' && html`<path class="lines" d="${PATTERNS[at]}"/>`
   }</pattern>`;
+}
+
+/** `30 Oct` of a day, `30 Oct 23:00` of an hour; a month as it is. */
+function barText(bar: string): string {
+  const [day, hour] = bar.split(' ');
+  if (day!.length < 10) return bar;
+  return hour === undefined ? dayText(day!) : `${dayText(day!)} ${hour}`;
 }
 
 /** Without zeros at the end, but for those of cents. */

@@ -9,6 +9,7 @@ import {
 } from '../../../money/ledger/list-entries.ts';
 import { ENTRY_KINDS, type EntryKind, RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
 import { beginningOf, readLedgerPage } from '../../../money/ledger/walk-ledger.ts';
+import { MOVEMENT_KINDS } from '../../../money/statements/statement.ts';
 import { explainCharge } from '../../../money/usage/explain-charge.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import {
@@ -135,7 +136,7 @@ ${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`typ
 function renderEntries(entries: readonly ListedEntry[]): Html {
   return table(
     'Entries, the newest first',
-    ['Time', 'Kind', 'Room or reference', 'Participant or detail', 'Amount', 'Posting', 'Balance after it'],
+    ['Time', 'Kind', 'For', 'Participant or reason', 'Amount', 'Posting', 'Balance after it'],
     entries.map(cellsOf),
     { numbers: ['Amount', 'Posting', 'Balance after it'] },
   );
@@ -146,16 +147,24 @@ function cellsOf(entry: ListedEntry): HtmlValue[] {
   return [
     timeOf(at),
     KIND_NAMES[kind],
-    reference !== null && named(reference),
+    renderFor(kind, reference),
     renderDetail(entry),
-    html`<span>${capped && html`${badge('capped')} `}${
-      id === undefined
-        ? exact(amount)
-        : html`<a href="/console/charge?id=${encodeURIComponent(id)}">${exact(amount)}<span class="hidden">: explain this charge</span></a>`
+    html`<span>${capped && html`${badge('capped')} `}${exact(amount)}${
+      id !== undefined &&
+      html` <a href="/console/charge?id=${encodeURIComponent(id)}">Why?<span class="hidden"> Explain this charge.</span></a>`
     }</span>`,
     seq,
     exact(balanceAfter),
   ];
+}
+
+const PAID: readonly EntryKind[] = [...MOVEMENT_KINDS.payments, ...MOVEMENT_KINDS.reversals];
+const BY_REASON: readonly EntryKind[] = [...MOVEMENT_KINDS.adjustments, ...MOVEMENT_KINDS.grants];
+
+/** The room of a usage record. Of payments and what goes without one, the reference is an id for programs. */
+export function renderFor(kind: EntryKind, reference: string | null): HtmlValue {
+  if (PAID.includes(kind)) return html`<a href="/console/payments">Payments</a>`;
+  return !BY_REASON.includes(kind) && reference !== null && named(reference);
 }
 
 /** Refunds and disputes have references of their own. */

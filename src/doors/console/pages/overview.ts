@@ -8,15 +8,23 @@ import { getCalendar } from '../../../money/calendar/get-calendar.ts';
 import { listGrants } from '../../../money/grants/list-grants.ts';
 import type { LedgerEntry } from '../../../money/ledger/posting.ts';
 import { getBurns } from '../../../money/runway/get-runway.ts';
-import { MOVEMENT_KINDS } from '../../../money/statements/statement.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
-import { badge, dollars, emptyState, exact, named, timeOf } from '../../consoles/components.ts';
+import {
+  badge,
+  countOf,
+  dollars,
+  emptyState,
+  exact,
+  monthText,
+  named,
+  timeOf,
+} from '../../consoles/components.ts';
 import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 import { describeThreshold } from './alerts.ts';
 import { renderSmallChart } from './chart.ts';
-import { KIND_NAMES } from './ledger.ts';
+import { KIND_NAMES, renderFor } from './ledger.ts';
 import { payForm } from './pay.ts';
 import { burnCard, runwayCard } from './runway.ts';
 import { findProgress, isStarted, renderSteps } from './start.ts';
@@ -60,8 +68,8 @@ ${
 <p class="hint">Exactly ${exact(billing.balance)}${
     granted > 0n && html`, with ${exact(granted)} of <a href="/console/payments">granted credit</a>`
   }</p></section>
-<section class="card"><h2 class="label">Spent in ${month}</h2><p class="figure">${dollars(total.amount)}</p>
-<p class="hint">${total.records.toLocaleString('en-US')} usage records. <a href="/console/spend">By day and room</a></p></section>
+<section class="card"><h2 class="label">Spent in ${monthText(month, now)}</h2><p class="figure">${dollars(total.amount)}</p>
+<p class="hint">${countOf(total.records, 'usage record')}. <a href="/console/spend">By day and room</a></p></section>
 ${progress.hasPaid && !billing.tenant.exempt && runwayCard(burns)}
 ${progress.hasPaid && burnCard(burns)}
 ${alertsCard(thresholds)}`
@@ -122,16 +130,14 @@ function alertsCard(thresholds: readonly SetThreshold[]): Html {
 <p class="hint">${
     thresholds.length === 0
       ? 'Nothing tells you before the credit is spent.'
-      : `Of ${thresholds.length} ${thresholds.length === 1 ? 'threshold' : 'thresholds'}.`
+      : `Of ${countOf(thresholds.length, 'threshold')}.`
   } <a href="/console/alerts">Thresholds</a></p></section>`;
 }
 
-const BY_REASON: readonly LedgerEntry['kind'][] = [...MOVEMENT_KINDS.adjustments, ...MOVEMENT_KINDS.grants];
-
-/** The id of an adjustment or a grant, and the period of a correction, say little: the reason comes in their place. */
 function renderWhat(kind: LedgerEntry['kind'], reference: string | null, detail: string | null): Html {
-  if (BY_REASON.includes(kind) && detail !== null) return named(detail);
-  return html`${reference !== null && named(reference)}${detail !== null && html` <span class="hint">${named(detail)}</span>`}`;
+  const what = renderFor(kind, reference);
+  if (detail === null) return html`${what}`;
+  return what ? html`${what} <span class="hint">${named(detail)}</span>` : named(detail);
 }
 
 function renderRecent(recent: readonly LedgerEntry[]): Html {

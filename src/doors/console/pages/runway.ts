@@ -1,8 +1,8 @@
 /** How long the credit lasts, as the overview and the page of alerts show it. */
 import { type Html, html } from '@boxoffice/pages/html';
 import type { Burns, Runway } from '../../../money/runway/get-runway.ts';
-import type { Burn, Window } from '../../../money/runway/runway.ts';
-import { dollars, emptyState, exact, named, roughly, timeOf } from '../../consoles/components.ts';
+import type { Window } from '../../../money/runway/runway.ts';
+import { emptyState, exact, named, roughly, timeOf } from '../../consoles/components.ts';
 import { table } from '../../consoles/table.ts';
 
 const WINDOW_TEXTS: Readonly<Record<Window, string>> = {
@@ -11,9 +11,6 @@ const WINDOW_TEXTS: Readonly<Record<Window, string>> = {
   '7d': 'last 7 days',
 };
 
-/** The windows after which an alert of hours is raised: `BURN_HOURS`. */
-const ALERTING: readonly Window[] = ['1h', '24h'];
-
 /** `null`: nothing is used. */
 function lengthOf(hours: number | null): string {
   if (hours === null) return 'no end in sight';
@@ -21,31 +18,30 @@ function lengthOf(hours: number | null): string {
   if (hours < 1) return 'less than an hour';
   if (hours < 48) return hours < 2 ? 'one hour' : `${Math.floor(hours)} hours`;
   const days = Math.floor(hours / 24);
-  return days > 3_650 ? 'more than ten years' : `${days.toLocaleString('en-US')} days`;
+  return days > 365 ? 'more than a year' : `${days} days`;
 }
 
-/** The burn that ends the credit first, of those that alerts look at. */
-function soonestOf({ burns }: Burns): Burn {
-  const looked = burns.filter(({ window }) => ALERTING.includes(window));
-  return looked.reduce((a, b) => (b.perHour > a.perHour ? b : a));
-}
+/** One day is the base of both cards: the last hour may be a quiet one, or a show. */
+const BASE: Window = '24h';
 
+const burnOf = ({ burns }: Burns, window: Window) => burns.find((each) => each.window === window)!;
+
+/** By the last 24 hours, with the last hour beside. */
 export function runwayCard(runway: Burns): Html {
-  const { hours, perHour, window } = soonestOf(runway);
-  return html`<section class="card"><h2 class="label">The credit lasts</h2><p class="figure">${lengthOf(hours)}</p>
+  const [day, hour] = [burnOf(runway, BASE), burnOf(runway, '1h')];
+  return html`<section class="card"><h2 class="label">The credit lasts</h2><p class="figure">${lengthOf(day.hours)}</p>
 <p class="hint">${
-    perHour === 0n
+    day.perHour === 0n
       ? 'Nothing was used in the last 24 hours.'
-      : html`At ${roughly(perHour)} an hour, as in the ${WINDOW_TEXTS[window]}.`
+      : html`At ${roughly(day.perHour)} an hour, as in the ${WINDOW_TEXTS[BASE]}. As in the last hour: ${lengthOf(hour.hours)}.`
   } <a href="/console/alerts">Alerts</a></p></section>`;
 }
 
-/** What an hour costs at present. An exempt tenant pays nothing, and its burn is 0. */
-export function burnCard({ burns }: Burns): Html {
-  const of = (window: Window) => burns.find((each) => each.window === window)!;
-  const day = of('24h');
-  return html`<section class="card"><h2 class="label">Burn</h2><p class="figure">${dollars(of('1h').perHour)}<span class="unit"> an hour</span></p>
-<p class="hint">${exact(of('1h').spent)} in the last hour, ${exact(day.spent)} in the last 24.</p></section>`;
+/** What an hour costs. An exempt tenant pays nothing, and its burn is 0. */
+export function burnCard(runway: Burns): Html {
+  const [day, hour] = [burnOf(runway, BASE), burnOf(runway, '1h')];
+  return html`<section class="card"><h2 class="label">Burn</h2><p class="figure">${roughly(day.perHour)}<span class="unit"> an hour</span></p>
+<p class="hint">${exact(day.spent)} in the last 24 hours, ${exact(hour.spent)} in the last one.</p></section>`;
 }
 
 export function renderBurns({ burns }: Runway): Html {

@@ -3,13 +3,14 @@
  * reads a part of a page again that waits for something, and adds events as they happen.
  */
 export const SCRIPT = `'use strict';
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const two = (number) => String(number).padStart(2, '0');
 const showTimes = (root) => {
   for (const time of root.querySelectorAll('time[datetime]:not([data-shown])')) {
     const at = new Date(time.dateTime);
     time.dataset.shown = '';
     if (time.dataset.until === undefined) {
-      time.textContent = at.getFullYear() + '-' + two(at.getMonth() + 1) + '-' + two(at.getDate()) + ' ' +
+      time.textContent = at.getDate() + ' ' + months[at.getMonth()] + ' ' + at.getFullYear() + ', ' +
         two(at.getHours()) + ':' + two(at.getMinutes());
     }
   }

@@ -4,7 +4,7 @@ import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { listVerifications, startVerification } from '../../../../money/verification/run-verification.ts';
 import type { Verification } from '../../../../money/verification/verification.ts';
 import { type Answer, page, redirect } from '../../../consoles/answer.ts';
-import { badge, emptyState, named, timeOf } from '../../../consoles/components.ts';
+import { badge, countOf, emptyState, named, timeOf } from '../../../consoles/components.ts';
 import { table } from '../../../consoles/table.ts';
 import type { LoggedInCall } from '../route.ts';
 
@@ -77,10 +77,6 @@ function resultBadge({ finishedAt, differences, error }: Verification): Html {
   return differences === 0
     ? badge('nothing differs', 'good')
     : badge(countOf(differences, 'difference'), 'bad');
-}
-
-function countOf(count: number | bigint, what: string): string {
-  return Number(count) === 1 ? `1 ${what}` : `${count} ${what}s`;
 }
 
 /** A second click finds it under way, and shows it. */
