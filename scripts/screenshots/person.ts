@@ -39,7 +39,8 @@ export class Person {
     });
     const text = await answer.text();
     if (answer.status >= 400) throw new Error(`POST ${path} answered ${answer.status}: ${text}`);
-    this.#cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? this.#cookie;
+    const session = answer.headers.getSetCookie().find((each) => !/^[^=]*-done=/.test(each));
+    this.#cookie = session?.split(';')[0] ?? this.#cookie;
     return answer.headers.get('location') ?? text;
   }
 }

@@ -16,6 +16,8 @@ export interface InvitationMail {
   readonly to: string;
   readonly tenant: TenantId;
   readonly role: MemberRole;
+  /** The address of the member who invites, if it is proved to be theirs. */
+  readonly by: string | undefined;
 }
 
 export type ConsoleMail = LoginLinkMail | InvitationMail;

@@ -9,7 +9,7 @@ import type { MemberRole } from '../rights/abilities.ts';
 import { lockForCaller } from '../sessions/lock-for-caller.ts';
 import type { ActingCaller } from '../sessions/session.ts';
 import { MEMBERS_MAX, type Member } from './member.ts';
-import { deleteMember, findMembers, insertMember, updateRole } from './members.sql.ts';
+import { deleteMember, findMembers, insertMember, renewInvitation, updateRole } from './members.sql.ts';
 
 export interface MemberChanger extends ActingCaller {
   readonly actor: Actor;
@@ -31,6 +31,19 @@ export async function inviteMember(
   if (!member) throw invalidField('email', 'is that of a member');
   const after = { role };
   await appendAudit(tx, tenant, actor, { action: 'member_invited', subject: member.id, before: null, after });
+  return member;
+}
+
+/** Gives an invited person the whole time to answer again. Fails with `not_found` for any other. */
+export async function inviteAgain(tx: Tx, by: MemberChanger, id: string): Promise<Member> {
+  const { tenant, actor } = by;
+  await lockForCaller(tx, by);
+  const member = (await findMembers(tx, tenant)).find((each) => each.id === id);
+  if (!member || member.joinedAt !== null) throw notFound('invitation');
+  await renewInvitation(tx, tenant, id);
+  const { role } = member;
+  const change = { before: { role }, after: { role } };
+  await appendAudit(tx, tenant, actor, { action: 'member_invited', subject: id, ...change });
   return member;
 }
 

@@ -6,11 +6,15 @@ import type { MemberRole } from '../rights/abilities.ts';
 /** Members of one tenant. */
 export const MEMBERS_MAX = 50;
 
+/** So long an invitation can be answered, unless it is sent again. That of a founder, who signed up, has no end. */
+export const INVITATION_DAYS = 14;
+
 export interface Member {
   readonly id: string;
   /** In lower case. */
   readonly email: string;
   readonly role: MemberRole;
+  /** When the person was invited, the last time. */
   readonly createdAt: Date;
   /** When the person proved the address and said yes. `null`: the person is invited, and is no member yet. */
   readonly joinedAt: Date | null;
@@ -18,6 +22,11 @@ export interface Member {
   readonly isFounder: boolean;
   /** A founder who has yet to say what to keep of what existed before the address was proved. */
   readonly mustReview: boolean;
+}
+
+/** Whether the person was invited and did not answer in time. */
+export function isExpired({ joinedAt, isFounder, createdAt }: Member): boolean {
+  return joinedAt === null && !isFounder && Date.now() - createdAt.getTime() >= INVITATION_DAYS * 86_400_000;
 }
 
 /** A tenant that a person is a member of, or is invited to. */

@@ -78,6 +78,15 @@ export async function markReviewed(tx: Tx, tenant: TenantId, id: string): Promis
   });
 }
 
+/** The time to answer begins again. */
+export async function renewInvitation(tx: Tx, tenant: TenantId, id: string): Promise<void> {
+  await tx.query({
+    name: 'renew-invitation',
+    text: 'update members set created_at = now() where tenant_id = $1 and id = $2 and joined_at is null',
+    values: [tenant, id],
+  });
+}
+
 export async function updateRole(tx: Tx, tenant: TenantId, id: string, role: MemberRole): Promise<void> {
   await tx.query({
     name: 'update-member-role',

@@ -6,7 +6,7 @@
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { Membership } from './member.ts';
+import { INVITATION_DAYS, type Membership } from './member.ts';
 
 const COLUMNS = `m.tenant_id as tenant, t.name as "tenantName", t.status as "tenantStatus", m.id as member, m.role,
   case when m.is_founder then t.created_at end as "foundedAt"`;
@@ -14,6 +14,10 @@ const FROM = 'from members m join tenants t on t.id = m.tenant_id';
 
 /** Tenants in other states have no console. */
 const IS_OPEN = "t.status in ('pending', 'active')";
+
+/** Invited, and still in time. */
+const WAITS = `m.joined_at is null
+  and (m.is_founder or m.created_at > now() - interval '${INVITATION_DAYS} days')`;
 
 /** Where a list goes on, and how long it may be. */
 interface Range {
@@ -76,7 +80,7 @@ export async function findInvitation(
   const { rows } = await db.query<Membership>({
     name: 'find-invitation',
     text: `select ${COLUMNS} ${FROM}
-            where m.tenant_id = $2 and m.email = $1 and m.joined_at is null and ${IS_OPEN}`,
+            where m.tenant_id = $2 and m.email = $1 and ${WAITS} and ${IS_OPEN}`,
     values: [email, tenant],
   });
   return rows[0];
@@ -94,7 +98,7 @@ export async function findInvitations(db: Db, email: string, { after, limit }: R
   const { rows } = await db.query<Membership>({
     name,
     text: `select ${COLUMNS} ${FROM}
-            where m.email = $1 and m.joined_at is null and ${IS_OPEN} ${where}
+            where m.email = $1 and ${WAITS} and ${IS_OPEN} ${where}
             order by m.created_at desc, m.tenant_id desc limit $2`,
     values,
   });
@@ -106,7 +110,7 @@ export async function isKnownAddress(db: Db, email: string): Promise<boolean> {
   const { rows } = await db.query<{ isKnown: boolean }>({
     name: 'is-known-address',
     text: `select exists (select ${FROM} where m.email = $1 and m.joined_at is not null and t.status <> 'deleted')
-               or exists (select ${FROM} where m.email = $1 and m.joined_at is null and t.status <> 'deleted')
+               or exists (select ${FROM} where m.email = $1 and ${WAITS} and t.status <> 'deleted')
                as "isKnown"`,
     values: [email],
   });

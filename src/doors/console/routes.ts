@@ -25,7 +25,14 @@ import {
   submitLogin,
   submitLogout,
 } from './pages/login.ts';
-import { showMembers, submitInvitation, submitRemoval, submitRole } from './pages/members.ts';
+import {
+  showMembers,
+  showRemoval,
+  submitInvitation,
+  submitInvitingAgain,
+  submitRemoval,
+  submitRole,
+} from './pages/members.ts';
 import { showOverview } from './pages/overview.ts';
 import { submitCheckout } from './pages/pay.ts';
 import { sendPerson, showErasure, showPeople, submitErasure } from './pages/people.ts';
@@ -267,6 +274,20 @@ export const ROUTES: readonly ConsoleRoute[] = [
     isDangerous: true,
     fields: ['role'],
     handle: submitRole,
+  },
+  {
+    method: 'POST',
+    path: '/console/members/:id/invite',
+    needs: 'change_members',
+    isDangerous: true,
+    handle: submitInvitingAgain,
+  },
+  {
+    method: 'GET',
+    path: '/console/members/:id/remove',
+    needs: 'change_members',
+    isDangerous: true,
+    handle: showRemoval,
   },
   {
     method: 'POST',

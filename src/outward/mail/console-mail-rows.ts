@@ -29,7 +29,11 @@ export class ConsoleMailRows implements ConsoleMails {
     const row =
       mail.type === 'login_link'
         ? { tenant: undefined, subject: {}, sealed: this.#box.seal(Buffer.from(mail.secret), contextOf(id)) }
-        : { tenant: mail.tenant, subject: { role: mail.role }, sealed: undefined };
+        : {
+            tenant: mail.tenant,
+            subject: { role: mail.role, ...(mail.by !== undefined && { by: mail.by }) },
+            sealed: undefined,
+          };
     await insertConsoleMail(tx, { id, type, address, ...row }, isWanted);
   }
 

@@ -1,6 +1,7 @@
 /** What a mail says about each type of event, and what to do next. */
 
 import { CONSOLE_PATH, LINK_MINUTES, linkPath } from '../../access/logins/login-link.ts';
+import { INVITATION_DAYS } from '../../access/members/member.ts';
 import { TOLD_LENGTH_MAX } from '../../base/tenants/tenant.ts';
 import { isWebhookId } from '../webhooks/webhook.ts';
 import type { MailEvent, MailType } from './mail.ts';
@@ -225,10 +226,13 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
   invitation: (facts) => ({
     title: 'An invitation to Boxoffice',
     paragraphs: [
-      'You become a member of this account once you say yes.',
+      `You become a member of this account once you say yes, within ${INVITATION_DAYS} days.`,
       'To answer, ask for a link with this address. If you do not know who invites you, ignore this mail.',
     ],
-    facts: [['Role', facts.text('role')]],
+    facts: [
+      ['Invited by', facts.text('by')],
+      ['Role', facts.text('role')],
+    ],
     next: { text: 'Answer the invitation', path: CONSOLE_PATH },
   }),
 };

@@ -300,6 +300,58 @@ describe('an invitation', () => {
     expect((await db().query('select from members where id = $1', [id])).rowCount).toBe(0);
   });
 
+  test('ends after 14 days, until it is sent again', async () => {
+    const tenant = await app.signUp({ name: 'Late' });
+    const owner = await makeMember(db(), idOf(tenant));
+    const email = newAddress();
+    const id = await invite(tenant, email);
+    const own = await makeMember(db(), idOf(await app.signUp()), { email });
+    const age = (days: number) =>
+      db().query(
+        'update members set created_at = now() - make_interval(days => $2, mins => -1) where id = $1',
+        [id, days],
+      );
+    const isOffered = async () =>
+      (await getPage(app, '/console/tenants', own.cookie)).text.includes('<bdi>Late</bdi>');
+    const sayYes = async () =>
+      (
+        await sendForm(
+          app,
+          '/console/tenants/invitations',
+          { tenant: tenant.id, answer: 'join' },
+          { cookie: own.cookie },
+        )
+      ).status;
+    await age(14);
+    expect(await isOffered()).toBe(true);
+    await age(15);
+    expect([await isOffered(), await sayYes()]).toEqual([false, 404]);
+    const { text } = await getPage(app, '/console/members', owner.cookie);
+    expect(text).toContain('invitation expired');
+    const again = await sendForm(app, `/console/members/${id}/invite`, {}, { cookie: owner.cookie });
+    expect(again.status).toBe(303);
+    expect(decodeURIComponent(again.headers.get('set-cookie')!)).toContain(`Invitation sent to ${email}.`);
+    expect((await mails.waitFor(email, 1)).at(-1)).toContain(`Invited by: ${owner.email}`);
+    expect(await auditOf(tenant, 'member_invited')).toBe(1);
+    expect([await isOffered(), await sayYes()]).toEqual([true, 303]);
+    expect((await sendForm(app, `/console/members/${id}/invite`, {}, { cookie: owner.cookie })).status).toBe(
+      404,
+    );
+  });
+
+  test('of a founder does not end, and names nobody whose address is not proved', async () => {
+    const email = newAddress();
+    const { cookie, tenant } = await strangerSignsUp(email);
+    const { text } = await getPage(app, '/console/members', cookie);
+    expect(text).toContain('address not proved');
+    expect(text).not.toContain('>invited<');
+    const friend = newAddress();
+    await sendForm(app, '/console/members', { email: friend, role: 'viewer' }, { cookie });
+    expect((await mails.waitFor(friend, 1))[0]).not.toContain('Invited by');
+    await db().query(`update members set created_at = now() - interval '90 days' where email = $1`, [email]);
+    expect((await joinByLink(app, await linkFor(email), tenant)).status).toBe(303);
+  });
+
   test('is asked about after a log-in with the issuer, which proved the address', async () => {
     const tenant = await app.signUp({ name: 'By issuer' });
     const email = newAddress();
@@ -382,6 +434,19 @@ describe('a founder', () => {
 });
 
 describe('members of a tenant', () => {
+  test('are removed after a question', async () => {
+    const tenant = await app.signUp({ email: newAddress() });
+    const owner = await makeMember(db(), idOf(tenant));
+    const other = await makeMember(db(), idOf(tenant), { role: 'viewer' });
+    const list = await getPage(app, '/console/members', owner.cookie);
+    expect(list.text).toContain(`href="/console/members/${other.id}/remove"`);
+    const asked = await getPage(app, `/console/members/${other.id}/remove`, owner.cookie);
+    expect(asked.text).toContain(`Remove <bdi>${other.email}</bdi>?`);
+    expect(await statusOf(other.cookie)).toBe(200);
+    expect((await getPage(app, '/console/members/m_0/remove', owner.cookie)).status).toBe(404);
+    expect((await getPage(app, `/console/members/${owner.id}/remove`, other.cookie)).status).toBe(403);
+  });
+
   const post = (path: string, cookie: string, fields = {}) =>
     sendForm(app, `/console/members/${path}`, fields, { cookie });
 

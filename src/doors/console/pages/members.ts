@@ -1,12 +1,18 @@
 /** `/console/members`: who may use the console of the tenant. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { changeMemberRole, inviteMember, removeMember } from '../../../access/members/change-members.ts';
+import {
+  changeMemberRole,
+  inviteAgain,
+  inviteMember,
+  removeMember,
+} from '../../../access/members/change-members.ts';
 import { listMembers } from '../../../access/members/list-members.ts';
-import { type Member, parseMemberEmail } from '../../../access/members/member.ts';
+import { isExpired, type Member, parseMemberEmail } from '../../../access/members/member.ts';
 import { MEMBER_ROLES, type MemberRole, mayDo } from '../../../access/rights/abilities.ts';
-import { changerOf } from '../../../access/sessions/session.ts';
+import { changerOf, provedAddressOf } from '../../../access/sessions/session.ts';
+import type { Tx } from '../../../base/db/pool.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
-import { Failure } from '../../../base/failure.ts';
+import { Failure, notFound } from '../../../base/failure.ts';
 import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
 import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
@@ -15,6 +21,8 @@ import { parseChoice } from '../../consoles/fields.ts';
 import { sentence } from '../../consoles/notices.ts';
 import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
+
+const PATH = '/console/members';
 
 const ROLE_TEXTS: Readonly<Record<MemberRole, string>> = {
   owner: 'Owner: everything',
@@ -29,37 +37,70 @@ export async function showMembers(call: SessionCall): Promise<Answer> {
 }
 
 export async function submitInvitation(call: SessionCall): Promise<Answer> {
-  const { deps, session, form, address } = call;
+  const { session, form, address } = call;
   const email = parseMemberEmail(form.get('email') ?? '');
   const role = parseChoice('role', form.get('role'), MEMBER_ROLES);
   const refuse = async (fault: string) => page(await membersPage(call, { email: fault }), 400);
   if (email === undefined) return refuse('Give an e-mail address, such as you@example.com.');
-  await deps.invitationLimit.count(limitHolderOf(session), { email, address });
   try {
     const by = changerOf(session, address);
-    await inTransaction(deps.db, async (tx) => {
-      await inviteMember(tx, by, { email, role });
-      await deps.consoleMails.write(tx, { type: 'invitation', to: email, tenant: session.tenant, role });
-    });
-    deps.consoleMails.wake();
+    return await invite(call, email, (tx) => inviteMember(tx, by, { email, role }));
   } catch (error) {
     if (error instanceof Failure && error.field === 'email') return refuse(sentence(error));
     throw error;
   }
-  return done('/console/members', `Invitation sent to ${email}.`);
+}
+
+export async function submitInvitingAgain(call: SessionCall): Promise<Answer> {
+  const { email, id } = await findMember(call);
+  const by = changerOf(call.session, call.address);
+  return invite(call, email, (tx) => inviteAgain(tx, by, id));
+}
+
+/** With its mail. */
+async function invite(
+  { deps, session, address }: SessionCall,
+  email: string,
+  work: (tx: Tx) => Promise<Member>,
+): Promise<Answer> {
+  await deps.invitationLimit.count(limitHolderOf(session), { email, address });
+  await inTransaction(deps.db, async (tx) => {
+    const { role } = await work(tx);
+    const { tenant } = session;
+    const by = provedAddressOf(session);
+    await deps.consoleMails.write(tx, { type: 'invitation', to: email, tenant, role, by });
+  });
+  deps.consoleMails.wake();
+  return done(PATH, `Invitation sent to ${email}.`);
+}
+
+async function findMember({ deps, session, params }: SessionCall): Promise<Member> {
+  const members = await listMembers(deps, session.tenant);
+  const member = members.find(({ id }) => id === params.id);
+  if (!member) throw notFound('member');
+  return member;
+}
+
+export async function showRemoval(call: SessionCall): Promise<Answer> {
+  const { id, email } = await findMember(call);
+  const body = html`<h1>Remove ${named(email)}?</h1>
+<p>The person is logged out of this tenant at once. To come back, the person needs another invitation.</p>
+<form method="post" action="${PATH}/${id}/remove">
+<p class="actions"><button class="danger">Remove ${named(email)}</button> <a class="button" href="${PATH}">Cancel</a></p></form>`;
+  return page({ title: 'Remove a member', body, layout: 'narrow' });
 }
 
 export async function submitRole({ deps, session, params, form, address }: SessionCall): Promise<Answer> {
   const role = parseChoice('role', form.get('role'), MEMBER_ROLES);
   const by = changerOf(session, address);
   await inTransaction(deps.db, (tx) => changeMemberRole(tx, by, { id: params.id ?? '', role }));
-  return done('/console/members', `The role is ${role} now.`);
+  return done(PATH, `The role is ${role} now.`);
 }
 
 export async function submitRemoval({ deps, session, params, address }: SessionCall): Promise<Answer> {
   const by = changerOf(session, address);
   await inTransaction(deps.db, (tx) => removeMember(tx, by, params.id ?? ''));
-  return done('/console/members', 'The member is removed.');
+  return done(PATH, 'The member is removed.');
 }
 
 async function membersPage({ deps, session, form }: SessionCall, faults: Faults): Promise<Page> {
@@ -72,8 +113,8 @@ ${table(
   members.map((member) => [
     named(member.email),
     mayChange ? roleForm(member) : member.role,
-    member.joinedAt ? timeOf(member.joinedAt) : badge('invited', 'warn'),
-    removalForm(member),
+    member.joinedAt ? timeOf(member.joinedAt) : renderInvited(member),
+    html`<span class="inline">${!member.joinedAt && !member.isFounder && invitationForm(member)}${removalLink(member)}</span>`,
   ]),
   { names: 'Address' },
 )}
@@ -101,7 +142,18 @@ function roleForm({ id, role, email }: Member): Html {
   )}</select> <button>Change<span class="hidden"> the role of ${email}</span></button></form>`;
 }
 
-function removalForm({ id, email }: Member): Html {
-  return html`<form class="inline" method="post" action="/console/members/${id}/remove">
-<button class="danger">Remove<span class="hidden"> ${email}</span></button></form>`;
+/** Who signed up is no guest: only the address is not proved yet. */
+function renderInvited(member: Member): Html {
+  if (member.isFounder) return badge('address not proved', 'warn');
+  if (isExpired(member)) return badge('invitation expired', 'bad');
+  return html`${badge('invited', 'warn')} ${timeOf(member.createdAt)}`;
+}
+
+function invitationForm({ id, email }: Member): Html {
+  return html`<form class="inline" method="post" action="${PATH}/${id}/invite">
+<button>Send again<span class="hidden"> to ${email}</span></button></form>`;
+}
+
+function removalLink({ id, email }: Member): Html {
+  return html`<a class="button danger" href="${PATH}/${id}/remove">Remove<span class="hidden"> ${email}</span></a>`;
 }

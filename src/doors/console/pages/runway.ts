@@ -1,8 +1,9 @@
 /** How long the credit lasts, as the overview and the page of alerts show it. */
 import { type Html, html } from '@boxoffice/pages/html';
+import { MICROS_PER_CENT } from '../../../money/amount.ts';
 import type { Burns, Runway } from '../../../money/runway/get-runway.ts';
 import type { Window } from '../../../money/runway/runway.ts';
-import { emptyState, exact, named, roughly, timeOf } from '../../consoles/components.ts';
+import { dollars, emptyState, exact, named, roughly, timeOf } from '../../consoles/components.ts';
 import { table } from '../../consoles/table.ts';
 
 const WINDOW_TEXTS: Readonly<Record<Window, string>> = {
@@ -40,7 +41,7 @@ export function runwayCard(runway: Burns): Html {
 /** What an hour costs. An exempt tenant pays nothing, and its burn is 0. */
 export function burnCard(runway: Burns): Html {
   const [day, hour] = [burnOf(runway, BASE), burnOf(runway, '1h')];
-  return html`<section class="card"><h2 class="label">Burn</h2><p class="figure">${roughly(day.perHour)}<span class="unit"> an hour</span></p>
+  return html`<section class="card"><h2 class="label">Burn</h2><p class="figure">${day.perHour < MICROS_PER_CENT ? exact(day.perHour) : dollars(day.perHour)}<span class="unit"> an hour</span></p>
 <p class="hint">${exact(day.spent)} in the last 24 hours, ${exact(hour.spent)} in the last one.</p></section>`;
 }
 
