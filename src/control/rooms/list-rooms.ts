@@ -26,3 +26,9 @@ export async function listRooms(
   const { items: rooms, end } = await readPage(size, find);
   return { rooms, end: end?.uid };
 }
+
+/** Whether the tenant ever had a room that is still kept. */
+export async function hasRooms(db: Db, tenant: TenantId): Promise<boolean> {
+  const any = { state: undefined, namePrefix: undefined, createdFrom: undefined, createdBefore: undefined };
+  return (await findRooms(db, tenant, { ...any, after: undefined, limit: 1 })).length > 0;
+}

@@ -23,7 +23,7 @@ import {
   submitDeviceRotation,
 } from './pages/devices.ts';
 import { MAIL_FIELDS, showMail, submitMail } from './pages/mail.ts';
-import { showTopUp, submitTopUp } from './pages/top-up.ts';
+import { showTopUp, submitTopUp, submitTopUpNow } from './pages/top-up.ts';
 import {
   showWebhook,
   showWebhookDeletion,
@@ -121,5 +121,6 @@ export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
   post('/console/budgets/:id/delete', 'change_budgets', [], submitBudgetDeletion, { isDangerous }),
   get('/console/top-up', 'see_money', showTopUp),
   post('/console/top-up', 'pay', ['enabled', 'below', 'amount'], submitTopUp, { isDangerous }),
+  post('/console/top-up/now', 'pay', [], submitTopUpNow, { isDangerous }),
   get('/console/audit', 'see_audit', showAudit),
 ];

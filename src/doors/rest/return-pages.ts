@@ -76,11 +76,16 @@ const ONWARD: readonly Link[] = [
 const PORTAL_CLOSED: Page = {
   title: 'All done',
   text: 'What you changed has been saved. You may close this page.',
+  links: [
+    { text: 'Back to your payments', href: '/console/payments' },
+    { text: 'Automatic top-up', href: '/console/top-up' },
+  ],
 };
 
 const NOT_FOUND: Page = {
   title: 'There is no such payment',
   text: 'The address may be incomplete. Go back to where you started the payment.',
+  links: [{ text: 'Open the console', href: '/console' }],
 };
 
 function describe(checkout: Checkout, canceled: boolean): Page {

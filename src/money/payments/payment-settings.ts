@@ -5,6 +5,9 @@ export interface PaymentSettings extends TopUpConsent {
   readonly customerId: string | null;
   readonly paymentMethodId: string | null;
   readonly cardFingerprint: string | null;
+  /** As the provider names it, such as `visa`; `null`: it did not say, or there is no card. */
+  readonly cardBrand: string | null;
+  readonly cardLast4: string | null;
   readonly firstPaidAt: Date | null;
   readonly topUpEnabled: boolean;
   readonly topUpBelow: bigint;

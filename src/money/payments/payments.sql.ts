@@ -10,7 +10,7 @@ import type { SavedCard } from './saved-card.ts';
 export const INSERT_PAYMENT_SETTINGS = 'insert into payment_settings (tenant_id) select id from tenant';
 
 const SETTINGS = `customer_id as "customerId", payment_method_id as "paymentMethodId",
-  card_fingerprint as "cardFingerprint", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
+  card_fingerprint as "cardFingerprint", card_brand as "cardBrand", card_last4 as "cardLast4", first_paid_at as "firstPaidAt", top_up_enabled as "topUpEnabled",
   top_up_below as "topUpBelow", top_up_amount as "topUpAmount", top_up_paused_until as "topUpPausedUntil",
   frozen_by as "frozenBy", reversed_payments as "reversedPayments", parked_payments as "parkedPayments",
   card_member as "cardMember", top_up_key as "topUpKey", last_top_up_error as "lastTopUpError"`;

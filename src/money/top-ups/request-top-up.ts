@@ -1,7 +1,8 @@
 /** Request an automatic top-up, in the transaction that made it due. Source: specification 4.6 and 4.12. */
 import type { Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
-import type { Account } from '../accounts/accounts.sql.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { type Account, lockAccount } from '../accounts/accounts.sql.ts';
 import { insertAttempt } from './top-up-attempts.sql.ts';
 
 /**
@@ -13,4 +14,9 @@ import { insertAttempt } from './top-up-attempts.sql.ts';
 export async function requestTopUpIfBelow(tx: Tx, account: Account): Promise<boolean> {
   if (account.topUpBelow === null || account.balance >= account.topUpBelow) return false;
   return insertAttempt(tx, newId('tu'), account.tenant);
+}
+
+/** The same for a tenant that does not wait for its next charge, such as after it raised the threshold above its balance. */
+export async function requestTopUpNow(tx: Tx, tenant: TenantId): Promise<boolean> {
+  return requestTopUpIfBelow(tx, await lockAccount(tx, tenant));
 }

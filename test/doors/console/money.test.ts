@@ -57,6 +57,43 @@ describe('the overview', () => {
   });
 });
 
+test('the overview shows what may come next, until it is done', async () => {
+  const of = await app.paidTenant();
+  const owner = await makeMember(db(), idOf(of));
+  const see = async ({ cookie } = owner) => (await getPage(app, '/console', cookie)).text;
+  expect(await see()).not.toContain('<h2>Next</h2>');
+  await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records: [usageRecord()] } });
+  const steps = async (who = owner) => {
+    const next = /<h2>Next<\/h2>.*?<\/section>/s.exec(await see(who))?.[0] ?? '';
+    return ['alerts', 'top-up', 'members', 'webhooks', 'rooms'].filter((each) =>
+      next.includes(`/console/${each}"`),
+    );
+  };
+  expect(await steps()).toEqual(['alerts', 'top-up', 'webhooks', 'rooms']);
+  const viewer = await makeMember(db(), idOf(of), { role: 'viewer' });
+  expect(await see(viewer)).not.toContain('<h2>Next</h2>');
+  const finance = await makeMember(db(), idOf(of), { role: 'finance' });
+  expect(await steps(finance)).toEqual(['alerts', 'top-up']);
+  const thresholds = [{ kind: 'balance', below_micros: 1 }];
+  await app.request('PUT', '/v1/alerts', { key: of.key, body: { thresholds } });
+  await sendForm(app, '/console/top-up', { enabled: 'on', below: '10', amount: '25' }, owner);
+  expect(await steps()).toEqual(['webhooks', 'rooms']);
+  await app.request('POST', '/v1/webhooks', { key: of.key, body: { url: 'https://example.com/hook' } });
+  expect(await steps()).toEqual(['rooms']);
+});
+
+test('the overview names the card of automatic top-ups, and says whether they are on', async () => {
+  const of = await app.paidTenant();
+  const { cookie } = await makeMember(db(), idOf(of));
+  const card = async () =>
+    /Automatic top-up<\/h2>.*?<\/section>/s.exec((await getPage(app, '/console', cookie)).text)![0];
+  expect(await card()).toContain('>off<');
+  await sendForm(app, '/console/top-up', { enabled: 'on', below: '10', amount: '25' }, { cookie });
+  expect(await card()).toMatch(/>on<.*Below \$10\.00, the Visa card that ends in 4242 pays \$25\.00/s);
+  await db().query(`update payment_settings set frozen_by = '{dp_1}' where tenant_id = $1`, [idOf(of)]);
+  expect(await card()).toContain('>stopped<');
+});
+
 test('the overview says how much of the balance was granted', async () => {
   const of = await app.paidTenant();
   const { cookie } = await makeMember(db(), idOf(of));

@@ -100,6 +100,25 @@ describe('a room', () => {
   });
 });
 
+test('a tenant without rooms sees how to make one, until it has had one', async () => {
+  const of = await newStage(app, controlOf);
+  const fresh = await app.paidTenant();
+  const [first, later] = [await makeMember(db(), idOf(fresh)), await makeMember(db(), idOf(of.tenant))];
+  const { text } = await getPage(app, '/console/rooms', first.cookie);
+  expect(text).toContain(`&quot;tenant&quot;:&quot;${fresh.id}&quot;`);
+  expect(text).toContain('boxoffice.control.v1.RoomService/CreateRoom');
+  await of.control.call(RoomService.method.createRoom, { room: 'gone' });
+  const { rows } = await db().query<{ name: string }>(
+    `select name from rooms where tenant_id = $1 and state = 'LIVE'`,
+    [idOf(of.tenant)],
+  );
+  for (const { name } of rows)
+    await sendForm(app, `/console/rooms/at/${name}/end`, { confirm: 'end' }, later);
+  const over = (await getPage(app, '/console/rooms', later.cookie)).text;
+  expect(over).toContain('No room is live.');
+  expect(over).not.toContain('The first room');
+});
+
 describe('the desk of a room', () => {
   let desk: Stage;
   let cookie: string;

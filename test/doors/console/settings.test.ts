@@ -213,6 +213,25 @@ describe('automatic top-up', () => {
     expect(forms).toEqual([true, false, false, false]);
   });
 
+  test('charges the card at once, where the balance is below the threshold already', async () => {
+    const { of, member } = await newTenant();
+    const see = async () => (await getPage(app, '/console/top-up', member.cookie)).text;
+    await set({ enabled: 'on', below: '5', amount: '25' }, member);
+    expect(await see()).not.toContain('/console/top-up/now');
+    const chargeNow = async () =>
+      decodeURIComponent(
+        (await sendForm(app, '/console/top-up/now', {}, member)).headers.get('set-cookie') ?? '',
+      );
+    expect(await chargeNow()).toContain('Nothing is charged');
+    await set({ enabled: 'on', below: '500', amount: '25' }, member);
+    const before = (await app.request('GET', '/v1/billing', { key: of.key })).json.balance.micros;
+    expect(await see()).toContain('Charge $25.00 now');
+    expect(await chargeNow()).toContain('is being charged');
+    await expect
+      .poll(async () => (await app.request('GET', '/v1/billing', { key: of.key })).json.balance.micros)
+      .toBe(before + 25_000_000);
+  });
+
   test('needs a saved card', async () => {
     const of = await app.signUp();
     const member = await makeMember(db(), idOf(of));

@@ -7,6 +7,7 @@ import { type Calendar, daysLater } from '../../../money/calendar/calendar.ts';
 import { getCalendar } from '../../../money/calendar/get-calendar.ts';
 import { listGrants } from '../../../money/grants/list-grants.ts';
 import type { LedgerEntry } from '../../../money/ledger/posting.ts';
+import { describeTopUpError, type PaymentSettings } from '../../../money/payments/payment-settings.ts';
 import { getBurns } from '../../../money/runway/get-runway.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
@@ -25,9 +26,11 @@ import type { SessionCall } from '../route.ts';
 import { describeThreshold } from './alerts.ts';
 import { renderSmallChart } from './chart.ts';
 import { KIND_NAMES, renderFor } from './ledger.ts';
+import { renderNextSteps } from './next-steps.ts';
 import { payForm } from './pay.ts';
 import { burnCard, runwayCard } from './runway.ts';
 import { findProgress, isStarted, renderSteps } from './start.ts';
+import { nameCard } from './top-up.ts';
 
 const HOUR_MS = 3_600_000;
 const DAYS_SHOWN = 30;
@@ -61,6 +64,7 @@ ${
 ${seesMoney && renderRaised(thresholds)}
 ${isStarted(progress) && progress.onTheirWay}
 ${!isStarted(progress) && html`<section class="card"><h2>Getting started</h2>${renderSteps(call, progress)}</section>`}
+${isStarted(progress) && (await renderNextSteps(call, billing.settings, thresholds.length))}
 <div class="cards">
 ${
   seesMoney &&
@@ -72,7 +76,8 @@ ${
 <p class="hint">${countOf(total.records, 'usage record')}. <a href="/console/spend">By day and room</a></p></section>
 ${progress.hasPaid && !billing.tenant.exempt && runwayCard(burns)}
 ${progress.hasPaid && burnCard(burns)}
-${alertsCard(thresholds)}`
+${alertsCard(thresholds)}
+${progress.hasPaid && !billing.tenant.exempt && topUpCard(billing.settings)}`
 }
 <section class="card"><h2 class="label">New sessions</h2><p class="figure">${
     billing.admitted ? badge('admitted', 'good') : badge('not admitted', 'bad')
@@ -132,6 +137,19 @@ function alertsCard(thresholds: readonly SetThreshold[]): Html {
       ? 'Nothing tells you before the credit is spent.'
       : `Of ${countOf(thresholds.length, 'threshold')}.`
   } <a href="/console/alerts">Thresholds</a></p></section>`;
+}
+
+function topUpCard(settings: PaymentSettings): Html {
+  const { topUpEnabled, topUpBelow, topUpAmount } = settings;
+  const problem = topUpEnabled ? describeTopUpError(settings) : null;
+  const state =
+    problem !== null ? badge('stopped', 'bad') : topUpEnabled ? badge('on', 'good') : badge('off');
+  return html`<section class="card"><h2 class="label">Automatic top-up</h2><p class="figure">${state}</p>
+<p class="hint">${
+    topUpEnabled
+      ? `Below ${dollars(topUpBelow)}, ${nameCard(settings)} pays ${dollars(topUpAmount)}.`
+      : 'When the credit is spent, no participant is admitted.'
+  } <a href="/console/top-up">Automatic top-up</a></p></section>`;
 }
 
 function renderWhat(kind: LedgerEntry['kind'], reference: string | null, detail: string | null): Html {

@@ -8,7 +8,7 @@ import { closeRoom } from '../../../control/moderation/close-room.ts';
 import { countParticipants } from '../../../control/rooms/count-participants.ts';
 import { getRoom } from '../../../control/rooms/get-room.ts';
 import { listParticipants } from '../../../control/rooms/list-participants.ts';
-import { listRooms } from '../../../control/rooms/list-rooms.ts';
+import { hasRooms, listRooms } from '../../../control/rooms/list-rooms.ts';
 import type { RoleCount, Room } from '../../../control/rooms/room.ts';
 import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import { badge, emptyState, type Faults, field, named, timeOf } from '../../consoles/components.ts';
@@ -16,6 +16,7 @@ import { queryOf } from '../../consoles/query.ts';
 import { table } from '../../consoles/table.ts';
 import { moderate, parseReason, parseRoomName, parseUsername, REASON_LENGTH_MAX } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
+import { renderFirstRoom } from './first-room.ts';
 import { pathOf, renderCounts, renderDesk, renderSearch } from './room-desk.ts';
 import { renderFeed } from './room-feed.ts';
 
@@ -39,10 +40,12 @@ export async function showRooms(call: SessionCall): Promise<Answer> {
 <div id="rooms" data-live>${
     rooms.length > 0
       ? renderRooms(rooms)
-      : emptyState(
-          'No room is live.',
-          'A room comes to life when your back end creates it, or when the first participant joins it.',
-        )
+      : (await hasRooms(deps.db, session.tenant))
+        ? emptyState(
+            'No room is live.',
+            'A room comes to life when your back end creates it, or when the first participant joins it.',
+          )
+        : renderFirstRoom(deps.config.publicUrl, session.tenant)
   }
 <p class="pages">${!isFirst && html`<a href="/console/rooms">Newest</a>`}${
     end !== undefined && html`<a href="/console/rooms?after=${end}" rel="next">Older rooms</a>`

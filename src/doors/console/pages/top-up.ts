@@ -6,7 +6,8 @@ import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { microsOfCents } from '../../../money/amount.ts';
 import { getBilling } from '../../../money/payments/get-billing.ts';
-import { describeTopUpError } from '../../../money/payments/payment-settings.ts';
+import { describeTopUpError, type PaymentSettings } from '../../../money/payments/payment-settings.ts';
+import { requestTopUpNow } from '../../../money/top-ups/request-top-up.ts';
 import { setAutoTopUp } from '../../../money/top-ups/set-auto-top-up.ts';
 import { type AutoTopUp, TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/top-ups/top-up-amount.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
@@ -26,6 +27,8 @@ import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
 import { payForm, RANGE } from './pay.ts';
 
+const PATH = '/console/top-up';
+
 export async function showTopUp(call: SessionCall): Promise<Answer> {
   return topUpPage(call, undefined, {});
 }
@@ -37,12 +40,24 @@ export async function submitTopUp(call: SessionCall): Promise<Answer> {
     const setter = { actor: actorOf(session, address), untrustedKey: untrustedKeyOf(session) };
     await inTransaction(deps.db, (tx) => setAutoTopUp(tx, setter, session.tenant, wanted));
     deps.events.wake(session.tenant);
-    return done('/console/top-up', `Automatic top-up is ${wanted.enabled ? 'on' : 'off'}.`);
+    return done(PATH, `Automatic top-up is ${wanted.enabled ? 'on' : 'off'}.`);
   } catch (error) {
     const faults = faultsOf(error, ['below', 'amount']);
     if (!faults) throw error;
     return topUpPage(call, form, faults, 400);
   }
+}
+
+/** The next charge would request it as well. */
+export async function submitTopUpNow({ deps, session }: SessionCall): Promise<Answer> {
+  const isRequested = await inTransaction(deps.db, (tx) => requestTopUpNow(tx, session.tenant));
+  if (isRequested) deps.wakeTopUps();
+  return done(
+    PATH,
+    isRequested
+      ? 'The saved card is being charged.'
+      : 'Nothing is charged: a top-up is on its way, or none is due.',
+  );
 }
 
 function parseTopUp(form: Form): AutoTopUp {
@@ -60,6 +75,12 @@ function parseTopUp(form: Form): AutoTopUp {
   };
 }
 
+/** `the Visa card that ends in 4242`. */
+export function nameCard({ cardBrand, cardLast4 }: PaymentSettings): string {
+  if (cardBrand === null || cardLast4 === null) return 'the saved card';
+  return `the ${cardBrand.charAt(0).toUpperCase()}${cardBrand.slice(1)} card that ends in ${cardLast4}`;
+}
+
 async function topUpPage(
   call: SessionCall,
   typed: Form | undefined,
@@ -67,7 +88,7 @@ async function topUpPage(
   status = 200,
 ): Promise<Answer> {
   const { deps, session } = call;
-  const { settings } = await getBilling(deps.db, session.tenant);
+  const { settings, balance } = await getBilling(deps.db, session.tenant);
   const hasCard = settings.paymentMethodId !== null;
   const mayChange = mayDo(session.role, 'pay');
   const amountOf = (name: string, micros: bigint) =>
@@ -76,11 +97,23 @@ async function topUpPage(
 ${alert(describeTopUpError(settings) ?? undefined)}
 <p>${
     settings.topUpEnabled
-      ? html`${badge('on', 'good')} Below <strong>${dollars(settings.topUpBelow)}</strong>, the saved card pays
+      ? html`${badge('on', 'good')} Below <strong>${dollars(settings.topUpBelow)}</strong>, ${nameCard(settings)} pays
 <strong>${dollars(settings.topUpAmount)}</strong>.`
-      : html`${badge('off')} When the credit is spent, no participant is admitted until you pay.`
+      : html`${badge('off')} When the credit is spent, no participant is admitted until you pay.${
+          hasCard && html` Saved: ${nameCard(settings)}.`
+        }`
   }</p>
-${mayChange && hasCard && freshNote(session, 'To change this', '/console/top-up')}
+${
+  settings.topUpEnabled &&
+  balance < settings.topUpBelow &&
+  html`<div class="note"><p>The balance of ${dollars(balance)} is below that already. The next usage tops it up.</p>
+${
+  mayChange &&
+  session.isFresh &&
+  html`<form class="inline" method="post" action="${PATH}/now"><button>Charge ${dollars(settings.topUpAmount)} now</button></form>`
+}</div>`
+}
+${mayChange && hasCard && freshNote(session, 'To change this', PATH)}
 ${
   !hasCard &&
   emptyState(
@@ -93,7 +126,7 @@ ${
   mayChange &&
   hasCard &&
   session.isFresh &&
-  html`<section class="card"><form method="post" action="/console/top-up" novalidate>
+  html`<section class="card"><form method="post" action="${PATH}" novalidate>
 ${checkbox('enabled', 'Charge the saved card automatically', typed ? typed.has('enabled') : settings.topUpEnabled)}
 ${field({
   name: 'below',
