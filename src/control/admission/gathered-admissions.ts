@@ -39,7 +39,8 @@ export class GatheredAdmissions {
     this.#statesNeverPaid = new Gather<Entrant, EntryState>(states, { ...options, statements: 1 });
     this.#renewals = new Gather<Renewal, Admission | undefined>(
       (renewals) => renewFree(db, renewals),
-      byParticipant,
+      // Most of its cost does not depend on how many it renews.
+      { statements: 1, ...byParticipant },
     );
     this.#newcomers = new Gather<NewAdmission, Admission | undefined>(
       (admissions) => enterNew(db, admissions),
