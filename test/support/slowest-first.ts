@@ -14,6 +14,7 @@ const SLOW = [
   'run/embedded-postgres/embedded-postgres',
   'scripts/setup',
   'money/usage/charge-usage.faults',
+  'money/usage/charge-usage.locks',
   'doors/join/server',
   'sdk/relay/usage/reporter.kill',
   'doors/grpc/events',

@@ -3,7 +3,6 @@
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { median } from '../../../bench/statistics.ts';
 import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { type Service, startService } from '../../../src/run/service.ts';
 import { type DatabaseProxy, openDatabaseProxy } from '../../base/db/proxy.ts';
@@ -108,21 +107,6 @@ async function whileHeld<T>(
   }
 }
 
-/** The longest time in ms that one of 60 batches takes, of which each tenant sends one after the other. */
-async function measureSlowest(of: readonly TestTenant[]): Promise<number> {
-  const times: number[] = [];
-  const send = async (tenant: TestTenant) => {
-    for (let sent = 0; sent < 60 / of.length; sent += 1) {
-      const start = performance.now();
-      const { json } = await report({ tenant, records: [usageRecord()] });
-      times.push(performance.now() - start);
-      expect(json).toMatchObject({ charged: 1 });
-    }
-  };
-  await Promise.all(of.map(send));
-  return Math.max(...times);
-}
-
 const lockAccount = (tenant: TestTenant) =>
   `select from accounts where tenant_id = ${idOf(tenant)} for no key update`;
 
@@ -143,26 +127,6 @@ describe('an account that another transaction has locked', () => {
       for (const { json } of answered) expect(json).toMatchObject({ charged: RECORDS });
       expect(answered).toHaveLength(own.length);
     });
-  });
-
-  it('for ten seconds delays the batches of others by at most 100 ms at p99', async () => {
-    const measureFree = async () => {
-      const slowest: number[] = [];
-      while (slowest.length < 5) slowest.push(await measureSlowest(tenants.slice(1)));
-      return median(slowest);
-    };
-    const before = await measureFree();
-    const beside: number[] = [];
-    await whileHeld(lockAccount(tenants[0]!), async (release) => {
-      const end = performance.now() + 10_000;
-      const own = reportAll(makeBatches(8).filter(({ tenant }) => tenant === tenants[0]));
-      await expect.poll(() => countLockWaiters(db())).toBe(1);
-      while (performance.now() < end) beside.push(await measureSlowest(tenants.slice(1)));
-      await release();
-      await own;
-    });
-    // Other load of the machine slows down some rounds, and may have grown meanwhile.
-    expect(median(beside) - Math.max(before, await measureFree())).toBeLessThan(100);
   });
 
   it('for ever fails only its own relays, within 15 seconds', async () => {
