@@ -51,6 +51,9 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
   const founder = new Person(own.url, PUBLIC_URL);
   await join(own, founder, FOUNDER, await signUp(own, 'Quayside Choir', FOUNDER));
   await inviteMembers(own, owner, tenant.id);
+  const [, member] = /\/members\/(\w+)\/remove"[^>]*>Remove<span class="hidden"> usher@/.exec(
+    await owner.read('/console/members'),
+  )!;
   const made = await setUp(client);
   say('Rooms with people in them, bans and watchdogs');
   await openRooms(client);
@@ -74,6 +77,7 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
       tenant: tenant.id,
       record: LAST_RECORD,
       month: monthBefore(new Date()),
+      member: member!,
       erasure,
       session,
       roomUid,

@@ -16,6 +16,7 @@ export interface Stage {
   readonly key: string;
   readonly device: string;
   readonly webhook: string;
+  readonly member: string;
   readonly erasure: string;
   readonly session: string;
   readonly roomUid: string;
@@ -243,6 +244,13 @@ export const TENANT_PICTURES: readonly Picture[] = [
     path: ({ device }) => `/console/devices/${device}/revoke`,
   },
   { route: '/console/members', name: 'members', group: 'Members', shows: 'Who may use the console' },
+  {
+    route: '/console/members/:id/remove',
+    name: 'member-removal',
+    group: 'Members',
+    shows: 'Remove a member',
+    path: ({ member }) => `/console/members/${member}/remove`,
+  },
   { route: '/console/audit', name: 'audit', group: 'Members', shows: 'The audit trail' },
   { route: '/console/passkeys', name: 'passkeys', group: 'Members', shows: 'Your own passkeys' },
   { route: '/console/sessions', name: 'sessions', group: 'Members', shows: 'Where you are logged in' },

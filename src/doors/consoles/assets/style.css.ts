@@ -212,6 +212,7 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem 2rem; color: var(-
     text-align: right; white-space: normal; }
   table.rows td::before, table.rows tbody th::before { content: attr(data-label); color: var(--quiet); font-weight: 400; flex: none;
     text-align: left; }
+  table.rows td:empty { display: none; }
   table.desk tr { display: flex; align-items: center; gap: .5rem; padding: .375rem 1rem; }
   table.desk td, table.desk tbody th { padding: 0; }
   table.desk td::before, table.desk tbody th::before, table.desk td:not(:last-child) { display: none; }
