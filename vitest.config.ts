@@ -3,6 +3,7 @@ import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vit
 import { CHROMIUM_PATH } from './scripts/browser-path.ts';
 import { RunReporter } from './test/support/run-reporter.ts';
 import { SlowestFirst } from './test/support/slowest-first.ts';
+import { listWithoutDatabase } from './test/support/without-database.ts';
 
 // What a run compiles is kept: services and commands that tests start as processes of their own begin sooner.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
@@ -22,19 +23,25 @@ const CHARGING = ['accounts', 'alerts', 'cards', 'checkouts', 'ledger', 'parked'
   .map((each) => `money/${each}`);
 
 /** What has statements for a distributed database. They run on one server, too. */
+const WITH_STEP_FORMS = [
+  ...['access/sessions', 'base/tenants', 'control', 'events', 'money/grants', ...CHARGING].map(
+    (each) => `test/${each}/**/*.test.ts`,
+  ),
+  'test/money/statements/tell-statements.test.ts',
+  'test/run/sweep.test.ts',
+];
+
 const STEP_FORMS: TestProjectConfiguration = {
   extends: true,
   test: {
     name: 'step forms',
-    include: [
-      ...['access/sessions', 'base/tenants', 'control', 'events', 'money/grants', ...CHARGING].map(
-        (each) => `test/${each}/**/*.test.ts`,
-      ),
-      'test/money/statements/tell-statements.test.ts',
-      'test/run/sweep.test.ts',
+    include: WITH_STEP_FORMS,
+    exclude: [
+      // Citus plans for itself.
+      ...['test/control/rooms/kept-plans.test.ts', 'test/control/admission/entry-state.test.ts'],
+      // Without a database there are no statements: the project `one server` runs the same.
+      ...listWithoutDatabase(WITH_STEP_FORMS),
     ],
-    // Citus plans for itself.
-    exclude: ['test/control/rooms/kept-plans.test.ts', 'test/control/admission/entry-state.test.ts'],
     provide: { stepForms: true, archives: false },
   },
 };
