@@ -21,11 +21,12 @@ import {
   type NewBan,
   strengthenBan,
 } from '../bans/bans.sql.ts';
-import { assertOutranks, authorizeActor, type Standing } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/authorize-actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import { findFormerRank } from '../rooms/participants.sql.ts';
+import { assertOutranks, type Standing } from '../rooms/rank.ts';
 import type { Room } from '../rooms/room.ts';
 import { expelBanned, findBannedUsers } from './expel-banned.ts';
 import type { ModerationEvent } from './moderation-event.ts';

@@ -1,6 +1,6 @@
 /** End a room as a moderator, and record the act. */
 import type { Tx } from '../../base/db/pool.ts';
-import { authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/authorize-actor.ts';
 import { endRoom } from '../rooms/end-room.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { Moderator } from '../rooms/moderator.ts';

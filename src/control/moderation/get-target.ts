@@ -3,11 +3,12 @@
 import type { Capability } from '../../access/rights/capabilities.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
-import { assertOutranks, authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/authorize-actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName, Participant } from '../rooms/participant.ts';
 import { findParticipant } from '../rooms/participants.sql.ts';
+import { assertOutranks } from '../rooms/rank.ts';
 import type { LockedRoom } from '../rooms/room.ts';
 
 export interface TargetName {

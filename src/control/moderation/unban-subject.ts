@@ -3,7 +3,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import type { Ban, Subject } from '../bans/ban.ts';
 import { liftBan, lockBan } from '../bans/bans.sql.ts';
-import { authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/authorize-actor.ts';
 import { getLockedRoom } from '../rooms/get-room.ts';
 import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';

@@ -2,7 +2,7 @@
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { authorizeActor } from './actor.ts';
+import { authorizeActor } from './authorize-actor.ts';
 import { getLockedRoom, refuseEnded } from './get-room.ts';
 import type { ActorName } from './participant.ts';
 import { expel } from './participants.sql.ts';

@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { authorizeActor } from './actor.ts';
+import { authorizeActor } from './authorize-actor.ts';
 import { getRoom } from './get-room.ts';
 import { type ActorName, isHiddenFrom, type Participant } from './participant.ts';
 import { findParticipant } from './participants.sql.ts';

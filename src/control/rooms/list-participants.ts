@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { invalidField, notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { authorizeActor } from './actor.ts';
+import { authorizeActor } from './authorize-actor.ts';
 import type { ActorName, Participant } from './participant.ts';
 import { findRoster, type Roster } from './participants.sql.ts';
 import type { RoomReference } from './room.ts';

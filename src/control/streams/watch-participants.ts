@@ -1,6 +1,6 @@
 /** Follow participants as they enter, change and leave the rooms of a name. */
 import type { Place } from '../../events/event.ts';
-import { authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/authorize-actor.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import { type ActorName, isHiddenFrom, type Participant } from '../rooms/participant.ts';
 import { type Follower, followEvents, type StreamDeps } from './follow-events.ts';

@@ -4,7 +4,7 @@ import { Failure } from '../../base/failure.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { assertBelowLimit, limitOf } from '../../base/tenants/limits.ts';
 import { takePlace } from '../../base/tenants/places.sql.ts';
-import { authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/authorize-actor.ts';
 import { getLockedRoom, refuseEnded } from '../rooms/get-room.ts';
 import { auditPerson, type Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';

@@ -1,7 +1,7 @@
 /** Find the watchdog that a call is about. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { notFound } from '../../base/failure.ts';
-import { authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/authorize-actor.ts';
 import type { Moderator } from '../rooms/moderator.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import { lockRoom } from '../rooms/rooms.sql.ts';

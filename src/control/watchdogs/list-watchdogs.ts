@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { authorizeActor } from '../rooms/actor.ts';
+import { authorizeActor } from '../rooms/authorize-actor.ts';
 import { getRoom } from '../rooms/get-room.ts';
 import type { ActorName } from '../rooms/participant.ts';
 import type { Watchdog, WatchdogPosition } from './watchdog.ts';

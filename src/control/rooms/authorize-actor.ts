@@ -1,8 +1,7 @@
 /**
- * The actor of a call: the tenant itself, or a participant who may act on others.
+ * Whether the actor of a call may act, and with what rank: the tenant itself, or a participant who may act on others.
  *
- * A participant acts with the capabilities and the rank of the newest token of the named device, and only on
- * lower ranks.
+ * A participant acts with the capabilities and the rank of the newest token of the named device.
  */
 
 import type { Capability } from '../../access/rights/capabilities.ts';
@@ -12,15 +11,7 @@ import { Failure } from '../../base/failure.ts';
 import type { Moderator } from './moderator.ts';
 import type { ActorName } from './participant.ts';
 import { findActor } from './participants.sql.ts';
-
-/** An actor and the rank it acts with. */
-export interface Standing {
-  /** `null`: the tenant itself. */
-  readonly username: string | null;
-  readonly rank: number;
-}
-
-const OWNER: Standing = { username: null, rank: 100 };
+import { OWNER, type Standing } from './rank.ts';
 
 /**
  * The tenant may do everything; a session by key, what its ceiling allows. A participant needs the capability and a
@@ -54,14 +45,4 @@ function standingWithin(within: KeyCeiling, room: string, capability: Capability
     lifetimeSeconds: 0,
   });
   return within.rank < DEFAULT_CEILING.rank ? { username: null, rank: within.rank } : OWNER;
-}
-
-/** Actors may act only on lower ranks, and never on themselves, even from a device with a higher rank. */
-export function assertOutranks(
-  standing: Standing,
-  target: { readonly username: string; readonly rank: number },
-): void {
-  if (target.rank >= standing.rank || target.username === standing.username) {
-    throw new Failure('insufficient_standing');
-  }
 }
