@@ -28,6 +28,7 @@ import { TenantServers } from '../base/tenants/tenant-servers.ts';
 import { GatheredAdmissions } from '../control/admission/gathered-admissions.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
 import { Sightings } from '../control/rooms/sightings.ts';
+import { SnapshotLimit } from '../control/streams/snapshot-limit.ts';
 import { StreamLimit } from '../control/streams/stream-limit.ts';
 import { consoleDoor } from '../doors/console/door.ts';
 import type { Deps } from '../doors/deps.ts';
@@ -365,6 +366,7 @@ export function makeDeps({
     box,
     events,
     streams: new StreamLimit(),
+    snapshots: new SnapshotLimit(),
     revocations: new RevocationFeed(
       {
         db,

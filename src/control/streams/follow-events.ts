@@ -27,6 +27,7 @@ import { findLiveRooms } from '../rooms/rooms.sql.ts';
 import type { Watchdog } from '../watchdogs/watchdog.ts';
 import { listWaitingWatchdogs } from '../watchdogs/watchdogs.sql.ts';
 import { notRead, type Send, SnapshotBuffer, type SnapshotBufferLimits } from './snapshot-buffer.ts';
+import type { SnapshotLimit } from './snapshot-limit.ts';
 import type { EventFilter, StreamItem } from './stream-event.ts';
 import { listStreamEvents } from './stream-events.sql.ts';
 import type { StreamLimit } from './stream-limit.ts';
@@ -40,6 +41,7 @@ const SNAPSHOT_MS_MAX = 60_000;
 export interface StreamDeps extends BaseDeps {
   readonly events: EventWaker;
   readonly streams: StreamLimit;
+  readonly snapshots: SnapshotLimit;
   readonly calls: CallQueue;
   readonly keyLookups: KeyLookups;
 }
@@ -138,7 +140,7 @@ async function sendSnapshot(
     }
     return place;
   };
-  const place = await deps.streams.inTurn(follower, signal, () => inLogSnapshot(deps.db, tenant, read));
+  const place = await deps.snapshots.inTurn(follower, signal, () => inLogSnapshot(deps.db, tenant, read));
   await buffer.drain();
   return place;
 }

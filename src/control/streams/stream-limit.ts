@@ -1,11 +1,10 @@
 /**
- * Limits the streams of this process, and how many of them read a snapshot at once. A part of both is for
- * active tenants only, because anyone can sign up tenants that never pay.
+ * Limits the streams of this process. A part of them is for active tenants only, because anyone can sign up tenants that
+ * never pay.
  */
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { TenantLimit } from '../../base/tenants/limits.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
-import { isActive, OpenStreams, tooManyStreams } from './open-streams.ts';
+import { OpenStreams } from './open-streams.ts';
 
 export const STREAMS_LIMIT = {
   name: 'event_streams',
@@ -16,94 +15,12 @@ export const STREAMS_LIMIT = {
 
 const STREAMS_MAX = 1_000;
 const STREAMS_RESERVED = 500;
-/** Each holds a database connection. A tenant has one at a time. */
-const SNAPSHOTS_AT_ONCE = 4;
-const SNAPSHOTS_RESERVED = 2;
-const SNAPSHOT_WAIT_MS = 10_000;
-
-interface Waiting {
-  readonly caller: LimitedCaller;
-  readonly begin: () => void;
-}
 
 export class StreamLimit {
   readonly #places = new OpenStreams(STREAMS_LIMIT, { max: STREAMS_MAX, reserved: STREAMS_RESERVED });
-  /** Tenants whose snapshots are being read, and whether they are active. */
-  readonly #reading = new Map<TenantId, boolean>();
-  readonly #waiting: Waiting[] = [];
 
   /** Count one stream until the returned function is called. Throws `too_many_streams` beyond the limits. */
   enter(caller: LimitedCaller): () => void {
     return this.#places.enter(caller);
-  }
-
-  /**
-   * Run `read` when it is the tenant's turn; `undefined` if `signal` was aborted before that. Throws
-   * `too_many_streams` if that takes too long.
-   */
-  async inTurn<T>(
-    caller: LimitedCaller,
-    signal: AbortSignal,
-    read: () => Promise<T>,
-  ): Promise<T | undefined> {
-    if (this.#mayRead(caller)) this.#begin(caller);
-    else if (!(await this.#turn(caller, signal))) return undefined;
-    try {
-      return await read();
-    } finally {
-      this.#reading.delete(caller.tenant);
-      this.#handOn();
-    }
-  }
-
-  #mayRead(caller: LimitedCaller): boolean {
-    if (this.#reading.has(caller.tenant) || this.#reading.size >= SNAPSHOTS_AT_ONCE) return false;
-    const others = [...this.#reading.values()].filter((active) => !active).length;
-    return isActive(caller) || others < SNAPSHOTS_AT_ONCE - SNAPSHOTS_RESERVED;
-  }
-
-  #begin(caller: LimitedCaller): void {
-    this.#reading.set(caller.tenant, isActive(caller));
-  }
-
-  /** Whether the tenant got a turn. */
-  #turn(caller: LimitedCaller, signal: AbortSignal): Promise<boolean> {
-    if (signal.aborted) return Promise.resolve(false);
-    return new Promise((resolve, reject) => {
-      const settle = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', giveUp);
-      };
-      const leave = () => {
-        settle();
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-      };
-      const giveUp = () => {
-        leave();
-        resolve(false);
-      };
-      const waiting: Waiting = {
-        caller,
-        begin: () => {
-          settle();
-          resolve(true);
-        },
-      };
-      const timer = setTimeout(() => {
-        leave();
-        reject(tooManyStreams());
-      }, SNAPSHOT_WAIT_MS);
-      signal.addEventListener('abort', giveUp);
-      this.#waiting.push(waiting);
-    });
-  }
-
-  /** Gives the turn at once, so that no new stream can take it first. */
-  #handOn(): void {
-    const at = this.#waiting.findIndex(({ caller }) => this.#mayRead(caller));
-    if (at < 0) return;
-    const [next] = this.#waiting.splice(at, 1);
-    this.#begin(next!.caller);
-    next!.begin();
   }
 }

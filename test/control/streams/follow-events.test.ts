@@ -379,8 +379,8 @@ describe('followEvents', () => {
   test('a client that disconnects while others read their snapshots leaves the queue', async () => {
     const tenant = await app.signUp();
     const reading = Promise.withResolvers<void>();
-    const { streams } = app.service.deps;
-    const turn = streams.inTurn(followerOf(tenant), new AbortController().signal, () => reading.promise);
+    const { snapshots } = app.service.deps;
+    const turn = snapshots.inTurn(followerOf(tenant), new AbortController().signal, () => reading.promise);
     const { items, ended, controller } = follow(tenant);
     await waitFor(() => expect(items).toHaveLength(1));
     controller.abort();
