@@ -15,8 +15,6 @@ import type { KeyCeiling } from '../rights/key-ceiling.ts';
 export const SESSION_IDLE_HOURS = 12;
 /** Any session ends after this. */
 export const SESSION_DAYS = 7;
-/** How long after a log-in keys and members may be changed. */
-export const FRESH_MINUTES = 10;
 
 /** By what a log-in was proved. `oidc`: by the issuer that the deployment trusts. */
 export type Proof = 'signup' | PersonProof | 'key' | 'operator';

@@ -9,14 +9,8 @@ import { CEILING_COLUMNS } from '../rights/key-ceiling.sql.ts';
 import type { KeyCeiling } from '../rights/key-ceiling.ts';
 import { IS_WORKING } from '../rights/working-key.sql.ts';
 import { deleteOver } from './delete-over.sql.ts';
-import {
-  FRESH_MINUTES,
-  type ListedSession,
-  type Proof,
-  SESSION_DAYS,
-  SESSION_IDLE_HOURS,
-  type Session,
-} from './session.ts';
+import { FRESH_MINUTES } from './fresh-login.ts';
+import { type ListedSession, type Proof, SESSION_DAYS, SESSION_IDLE_HOURS, type Session } from './session.ts';
 
 export interface NewSession {
   readonly hash: Buffer;
