@@ -9,6 +9,21 @@ export type AttemptState = (typeof ATTEMPT_STATES)[number];
 /** The provider may forget an idempotency key after 24 hours. After this time nothing is sent again. */
 export const RESEND_SECONDS_MAX = 23 * 3600;
 
+/** After this long, the provider no longer works on a request of ours that went unanswered. */
+export const IN_FLIGHT_SECONDS_MAX = 120;
+
+/** Seconds between two looks at an attempt that must not be sent now. */
+export const LOOK_SECONDS = 30;
+
+/** The longest time between two looks at an attempt with an unknown outcome. */
+export const RETRY_SECONDS_MAX = 30;
+
+/**
+ * How long the provider may take to finish or undo a request that failed inside it. A second error under
+ * the next key doubles it, and so on.
+ */
+const NEW_KEY_SECONDS = 600;
+
 export interface Attempt {
   readonly id: string;
   readonly tenant: TenantId;
@@ -29,6 +44,16 @@ export interface Attempt {
   readonly ageSeconds: number;
   /** Time since it was last sent, by the database clock. */
   readonly quietSeconds: number;
+}
+
+/** Seconds until an attempt with an unknown outcome is looked up again: 1, 2, 4 and at most 30. */
+export function retrySeconds({ sends }: Pick<Attempt, 'sends'>): number {
+  return Math.min(2 ** Math.max(sends - 1, 0), RETRY_SECONDS_MAX);
+}
+
+/** Seconds until an attempt that the provider answers with a stored error is sent with a new key. */
+export function newKeySeconds({ keys }: Pick<Attempt, 'keys'>): number {
+  return NEW_KEY_SECONDS * 2 ** (keys - 1);
 }
 
 export function isAttemptId(text: string): boolean {

@@ -6,7 +6,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { type Account, lockAccount } from '../accounts/accounts.sql.ts';
 import { PROVIDER_ERROR } from '../payments/payment-settings.ts';
 import { endTopUpTrouble, findAutoTopUpTime, findPaymentSettings } from '../payments/payments.sql.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, IN_FLIGHT_SECONDS_MAX, LOOK_SECONDS } from './attempt.ts';
 import { closeAsCanceled } from './cancel-attempt.ts';
 import { findCardHold } from './card-breaker.ts';
 import { noteFailedTopUp } from './note-failed-top-up.ts';
@@ -14,12 +14,6 @@ import { requestTopUpIfBelow } from './request-top-up.ts';
 import { findAttempt, markResent, markSent, postpone } from './top-up-attempts.sql.ts';
 import type { TopUpOutcome } from './top-up-outcome.ts';
 import { findTopUpRefusal, type Refusal, VELOCITY_CAPS } from './top-up-permission.ts';
-
-/** After this long, the provider no longer works on a request of ours that went unanswered. */
-export const IN_FLIGHT_SECONDS_MAX = 120;
-
-/** Seconds between two looks at an attempt that must not be sent now. */
-const LOOK_SECONDS = 30;
 
 /** `attempt`: send it. Neither: it was closed meanwhile, or it is not its time yet. */
 export interface Prepared {

@@ -14,23 +14,22 @@ import { centsOfMicros } from '../amount.ts';
 import { PROVIDER_ERROR } from '../payments/payment-settings.ts';
 import { forgetCard, forgetCustomer, noteTopUpTrouble } from '../payments/payments.sql.ts';
 import { isCustomerGone, isProviderError, type Provider } from '../payments/provider.ts';
-import { type Attempt, RESEND_SECONDS_MAX } from './attempt.ts';
+import {
+  type Attempt,
+  IN_FLIGHT_SECONDS_MAX,
+  newKeySeconds,
+  RESEND_SECONDS_MAX,
+  RETRY_SECONDS_MAX,
+  retrySeconds,
+} from './attempt.ts';
 import { cancelAttempt, PAYMENT_CANCELED } from './cancel-attempt.ts';
 import type { DeclineReport } from './decline.ts';
 import { declineAttempt } from './decline-attempt.ts';
 import { findCharge, isUnderway } from './find-charge.ts';
-import { IN_FLIGHT_SECONDS_MAX, prepareAttempt } from './prepare-attempt.ts';
+import { prepareAttempt } from './prepare-attempt.ts';
 import { fetchPayment, settlePayment } from './settle-payment.ts';
 import { claimDueAttempt, markStuck, postpone } from './top-up-attempts.sql.ts';
 import { countTopUp, type TopUpDeps, type TopUpOutcome } from './top-up-outcome.ts';
-
-const RETRY_SECONDS_MAX = 30;
-
-/**
- * How long the provider may take to finish or undo a request that failed inside it. A second error under
- * the next key doubles it, and so on.
- */
-const NEW_KEY_SECONDS = 600;
 
 /** Run the automatic top-ups that are due now, one after the other. */
 export async function runDueTopUps(deps: TopUpDeps, provider: Provider): Promise<void> {
@@ -101,7 +100,7 @@ async function lookUp(deps: TopUpDeps, provider: Provider, attempt: Attempt): Pr
     charge = await findCharge(provider, attempt);
     if (charge && isUnderway(charge)) {
       if (attempt.quietSeconds < IN_FLIGHT_SECONDS_MAX) {
-        return await postpone(deps.db, attempt.id, retryDelay(attempt), {});
+        return await postpone(deps.db, attempt.id, retrySeconds(attempt), {});
       }
       // The provider left it half done, and will not go on with it: nothing was charged.
       charge = await provider.stripe.paymentIntents.cancel(charge.id);
@@ -177,21 +176,17 @@ function isStoredError(error: unknown): boolean {
 async function noteStuck(deps: TopUpDeps, attempt: Attempt): Promise<void> {
   await inTransaction(deps.db, async (tx) => {
     await lockAccount(tx, attempt.tenant);
-    const isNew = await markStuck(tx, attempt.id, NEW_KEY_SECONDS * 2 ** (attempt.keys - 1));
+    const isNew = await markStuck(tx, attempt.id, newKeySeconds(attempt));
     if (isNew) await noteTopUpTrouble(tx, attempt.tenant, PROVIDER_ERROR);
   });
 }
 
-/** The outcome is unknown, so look again, and send again if need be: after 1, 2, 4 and at most 30 seconds. */
+/** The outcome is unknown, so look again, and send again if need be. */
 async function retryLater(deps: TopUpDeps, attempt: Attempt, error: unknown): Promise<void> {
   const message = error instanceof Error ? error.message : String(error);
   deps.log.warn({ err: error, attempt: attempt.id }, 'the outcome of an automatic top-up is unknown');
-  await postpone(deps.db, attempt.id, retryDelay(attempt), { error: message });
+  await postpone(deps.db, attempt.id, retrySeconds(attempt), { error: message });
   deps.metrics.topUps.inc({ kind: 'auto_top_up', outcome: 'unknown' });
-}
-
-function retryDelay({ sends }: Attempt): number {
-  return Math.min(2 ** Math.max(sends - 1, 0), RETRY_SECONDS_MAX);
 }
 
 function giveUp(deps: TopUpDeps, attempt: Attempt, sentence: string): Promise<void> {
