@@ -26,6 +26,12 @@ export const BUDGET_MICROS_MAX = Number.MAX_SAFE_INTEGER;
 export const SHARES_MAX = 10;
 /** In percent. */
 export const SHARE_MAX = 100;
+/** Alerts of one budget on one day (UTC): all of its shares three times. */
+export const ALERTS_OF_BUDGET_MAX = 3 * SHARES_MAX;
+/** Alerts of all budgets of a tenant on one day (UTC), deleted ones included: all shares of 100 budgets. */
+export const ALERTS_OF_TENANT_MAX = 100 * SHARES_MAX;
+/** Budgets that a token names, which has at most 4 KiB. */
+export const TOKEN_BUDGETS_MAX = 20;
 
 /** A customer's label, as it was given: spaces around it are part of it. Empty: `null`. Fails with `invalid_request`. */
 export function parseCustomer(text: string): string | null {

@@ -4,7 +4,7 @@ import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { RateCards } from '../../money/pricing/rate-cards.ts';
 import type { Role } from '../../money/pricing/role.ts';
-import { atTime, type Budget, coversUsage, freeOf, type UsagePlace } from './budget.ts';
+import { atTime, type Budget, coversUsage, freeOf, TOKEN_BUDGETS_MAX, type UsagePlace } from './budget.ts';
 import { holdFromBudgets, listBudgetsFor, lockBudgets } from './budgets.sql.ts';
 import { amountOf, extendHold, HOLDS_OF_USER_MAX, mayLapse, rateOf } from './hold.ts';
 import {
@@ -29,9 +29,6 @@ export interface Holder {
   readonly customer: string | null;
   readonly lifetimeSeconds: number;
 }
-
-/** A token has at most 4 KiB. */
-const TOKEN_BUDGETS_MAX = 20;
 
 export interface HoldDeps {
   readonly rates: RateCards;

@@ -7,14 +7,9 @@
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { appendEvents } from '../../events/append-events.sql.ts';
-import { type Budget, SHARES_MAX } from './budget.ts';
+import { ALERTS_OF_BUDGET_MAX, ALERTS_OF_TENANT_MAX, type Budget } from './budget.ts';
 import { addTold, listToldToday } from './budget-alerts.sql.ts';
 import { budgetAlert } from './budget-events.ts';
-
-/** Alerts of one budget on one day (UTC): all of its shares three times. */
-export const ALERTS_OF_BUDGET_MAX = 3 * SHARES_MAX;
-/** Alerts of all budgets of a tenant on one day (UTC), deleted ones included: all shares of 100 budgets. */
-export const ALERTS_OF_TENANT_MAX = 100 * SHARES_MAX;
 
 /** Shares of a budget that are spent and were not told of. Ascending. */
 export interface Reached {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { ALERTS_OF_BUDGET_MAX, ALERTS_OF_TENANT_MAX } from '../../../src/control/budgets/budget.ts';
 import { deleteBudget } from '../../../src/control/budgets/delete-budget.ts';
-import { ALERTS_OF_BUDGET_MAX, ALERTS_OF_TENANT_MAX } from '../../../src/control/budgets/tell-shares.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { callerOf, idOf } from '../../support/tenants.ts';
 import { put, spend, wanted } from './support.ts';
