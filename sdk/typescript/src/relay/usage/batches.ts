@@ -8,6 +8,10 @@ export interface BatchLimits {
 export const BATCH_RECORDS_MAX = 5_000;
 /** The service accepts 1 MiB. */
 export const BATCH_BYTES_MAX = 1024 * 1024 - 1;
+export const BATCH_RECORDS_USUAL = 1_000;
+export const BATCH_BYTES_USUAL = 700_000;
+/** How long the first record of a batch waits for others. */
+export const BATCH_SECONDS_USUAL = 5;
 
 const HEAD = '{"records":[';
 const TAIL = ']}';

@@ -1,7 +1,13 @@
 /** The usage reporter of a relay: accepts usage, stores records on disk, sends batches. */
 import { randomBytes } from 'node:crypto';
 import { Admission } from './admission.ts';
-import { BATCH_BYTES_MAX, BATCH_RECORDS_MAX } from './batches.ts';
+import {
+  BATCH_BYTES_MAX,
+  BATCH_BYTES_USUAL,
+  BATCH_RECORDS_MAX,
+  BATCH_RECORDS_USUAL,
+  BATCH_SECONDS_USUAL,
+} from './batches.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { UsageError } from './errors.ts';
 import { type Admitted, type Emit, emitTo } from './events.ts';
@@ -78,10 +84,10 @@ export interface UsageReporter {
 export async function openUsageReporter(options: UsageReporterOptions): Promise<UsageReporter> {
   const { clock = systemClock, random = Math.random, fetch = globalThis.fetch } = options;
   const limits = {
-    records: within('batchRecords', options.batchRecords ?? 1_000, 1, BATCH_RECORDS_MAX),
-    bytes: within('batchBytes', options.batchBytes ?? 700_000, 1, BATCH_BYTES_MAX),
+    records: within('batchRecords', options.batchRecords ?? BATCH_RECORDS_USUAL, 1, BATCH_RECORDS_MAX),
+    bytes: within('batchBytes', options.batchBytes ?? BATCH_BYTES_USUAL, 1, BATCH_BYTES_MAX),
   };
-  const batchMs = 1000 * within('batchSeconds', options.batchSeconds ?? 5, 0, 3_600);
+  const batchMs = 1000 * within('batchSeconds', options.batchSeconds ?? BATCH_SECONDS_USUAL, 0, 3_600);
   const intervalMs = 1000 * within('intervalSeconds', options.intervalSeconds ?? 30, 1, 3_600);
   if (!isIdPart(options.relayId)) throw invalid('relayId must be 1 to 64 of A-Z a-z 0-9 _ -');
   const url = usageUrl(options.url);
