@@ -55,9 +55,9 @@ export async function runTool(
     env: {
       ...process.env,
       PATH: [join(ROOT, 'node_modules/.bin'), pathWith('go'), FOLDERS.cargo].join(delimiter),
-      ...{ GOCACHE: join(CACHE, 'go'), GOFLAGS: '-p=2' },
-      ...{ CARGO_TARGET_DIR: RUST_TARGET, CARGO_BUILD_JOBS: '2', CARGO_TERM_COLOR: 'never' },
       // These builds are neither debugged nor changed a little.
+      ...{ GOCACHE: join(CACHE, 'go'), GOFLAGS: '-p=2 -gcflags=all=-dwarf=false' },
+      ...{ CARGO_TARGET_DIR: RUST_TARGET, CARGO_BUILD_JOBS: '2', CARGO_TERM_COLOR: 'never' },
       ...{ CARGO_PROFILE_DEV_DEBUG: '0', CARGO_INCREMENTAL: '0' },
       ...env,
     },

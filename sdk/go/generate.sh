@@ -6,6 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 export PATH="$PWD/node_modules/.bin:$PATH:/usr/local/go/bin"
 export GOCACHE="${GOCACHE:-$PWD/node_modules/.cache/go}"
+# As in scripts/toolchains.ts: other flags would compile everything once more.
+export GOFLAGS="${GOFLAGS:--gcflags=all=-dwarf=false}"
 (cd proto && buf generate --template buf.gen.go.yaml)
 node scripts/make-go-types.ts
 node scripts/make-rest-structs.ts go
