@@ -38,6 +38,8 @@ const SAME_ELSEWHERE: Readonly<Record<string, string>> = {
   '/console/checkout': 'post /v1/billing/checkout',
   '/console/payments/portal': 'post /v1/billing/portal',
   '/console/top-up': 'put /v1/billing/auto-top-up',
+  // A threshold above the balance does the same with the next usage.
+  '/console/top-up/now': 'put /v1/billing/auto-top-up',
   '/console/budgets': 'put /v1/budgets/{id}',
   '/console/budgets/:id/delete': 'delete /v1/budgets/{id}',
   '/console/alerts': 'put /v1/alerts',
@@ -262,8 +264,10 @@ describe('members and the export', () => {
     expect(refused.map(([name]) => name).toSorted()).toEqual([
       'GET /console/export',
       'GET /console/members',
+      'GET /console/members/:id/remove',
       'POST /console/export',
       'POST /console/members',
+      'POST /console/members/:id/invite',
       'POST /console/members/:id/remove',
       'POST /console/members/:id/role',
       'POST /console/sessions/of-members/end',
