@@ -169,6 +169,13 @@ export const TENANT_PICTURES: readonly Picture[] = [
     group: 'Money',
     shows: 'Ids that came again with other values',
   },
+  {
+    route: '/console/prices',
+    name: 'prices',
+    group: 'Money',
+    shows: 'Prices, and what a room would cost',
+    path: () => '/console/prices?people=120&minutes=90&role=audience&tier=full_hd&gib=1.2',
+  },
   { route: '/console/top-up', name: 'top-up', group: 'Money', shows: 'Automatic top-up from the saved card' },
   { route: '/console/budgets', name: 'budgets', group: 'Money', shows: 'Budgets, and what is left of them' },
   {

@@ -36,6 +36,7 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
   { path: '/console/budgets', name: 'Budgets', needs: 'see_money', group: 'Money' },
   { path: '/console/top-up', name: 'Automatic top-up', needs: 'see_money', group: 'Money' },
   { path: '/console/conflicts', name: 'Conflicts', needs: 'see_money', group: 'Money' },
+  { path: '/console/prices', name: 'Prices', needs: 'see_money', group: 'Money' },
   { path: '/console/rooms', name: 'Rooms', needs: 'see_rooms', group: 'Rooms' },
   { path: '/console/rooms/bans', name: 'Bans', needs: 'see_rooms', group: 'Rooms' },
   { path: '/console/rooms/watchdogs', name: 'Watchdogs', needs: 'see_rooms', group: 'Rooms' },

@@ -3,10 +3,12 @@ import { showConflicts } from './pages/conflicts.ts';
 import { showExport, submitExport } from './pages/export.ts';
 import { sendLedger } from './pages/ledger.ts';
 import { openInvoice, openReceipt, sendPayments, showPayments, submitPortal } from './pages/payments.ts';
+import { showPrices } from './pages/prices.ts';
 import { sendRoomSessions, showRoomCost, showRoomSession, showRoomSessions } from './pages/room-sessions.ts';
 import type { ConsoleRoute } from './route.ts';
 
 export const MONEY_ROUTES: readonly ConsoleRoute[] = [
+  { method: 'GET', path: '/console/prices', needs: 'nothing', handle: showPrices },
   { method: 'GET', path: '/console/ledger.csv', needs: 'see_money', queue: 'its own', handle: sendLedger },
   { method: 'GET', path: '/console/room-sessions', needs: 'see_money', handle: showRoomSessions },
   {

@@ -11,7 +11,7 @@ Every figure is the ledger's own, to the micro-dollar.</p>
     closed
       ? html`<a class="button primary" href="/console">Open the console</a>`
       : html`<a class="button primary" href="/console/signup">Sign up</a> <a class="button" href="/console/login">Log in</a>`
-  }</p>
+  } <a class="button" href="/console/prices">Prices</a></p>
 <div class="cards">
 <section class="card"><h2>Pay as you go</h2><p>Pay in credit once. A saved card tops it up when it runs low.</p></section>
 <section class="card"><h2>Charged once, for ever</h2><p>A usage record has an id that counts once. Send it again whenever you are

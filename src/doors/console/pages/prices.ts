@@ -1,0 +1,123 @@
+/** `/console/prices`: the rate card in effect, and what a room would cost. For everybody. */
+import { type Html, html } from '@boxoffice/pages/html';
+import { invalidField } from '../../../base/failure.ts';
+import { INITIAL_CARRY } from '../../../money/pricing/carry.ts';
+import { CURRENT_RULE, type Terms } from '../../../money/pricing/pricing-rule.ts';
+import { ROLES, type Role, TIERS, type Tier } from '../../../money/pricing/role.ts';
+import { priceRoom } from '../../../money/simulation/room-price.ts';
+import { LINE_PARTICIPANTS_MAX } from '../../../money/simulation/simulate-room.ts';
+import { type Answer, page } from '../../consoles/answer.ts';
+import { exact, type Faults, field, select } from '../../consoles/components.ts';
+import { parseChoice } from '../../consoles/fields.ts';
+import { faultsOf } from '../../consoles/notices.ts';
+import { table } from '../../consoles/table.ts';
+import type { Form } from '../../http/form.ts';
+import type { Call } from '../route.ts';
+
+const PATH = '/console/prices';
+const MINUTES_MAX = 1_440;
+const GIB = 2 ** 30;
+const GIB_MAX = 10_000;
+const FIELDS = ['people', 'minutes', 'gib', 'role', 'tier'];
+
+const ROLE_NAMES: Readonly<Record<Role, string>> = {
+  host: 'Host',
+  audience: 'Audience',
+  broadcast_audience: 'Audience of a broadcast',
+};
+const TIER_NAMES: Readonly<Record<Tier, string>> = {
+  audio: 'Audio',
+  hd: 'HD',
+  full_hd: 'Full HD',
+  '2k': '2K',
+  '2k_plus': 'Above 2K',
+};
+
+export async function showPrices({ deps, query }: Call): Promise<Answer> {
+  const card = await deps.rates.current(deps.db);
+  const terms = { rates: card, rule: CURRENT_RULE, rounding: deps.config.billingRounding };
+  let estimate: Html | undefined;
+  let faults: Faults = {};
+  try {
+    if (query.has('people')) estimate = renderEstimate(parseAsked(query), terms);
+  } catch (error) {
+    const found = faultsOf(error, FIELDS);
+    if (!found) throw error;
+    faults = found;
+  }
+  const body = html`<h1>Prices</h1>
+<p>A participant costs the platform fee on what your relay sent to it, and never more than the ceiling for its role, its tier and its time.</p>
+${renderForm(query, faults)}
+${estimate}
+<h2>Ceiling for 1,000 participant-minutes</h2>
+${table(
+  'Ceiling for 1,000 participant-minutes',
+  ['Role', ...TIERS.map((tier) => TIER_NAMES[tier])],
+  ROLES.map((role) => [
+    ROLE_NAMES[role],
+    ...TIERS.map((tier) => exact(card.ceilingPer1000Minutes[role][tier])),
+  ]),
+  { numbers: Object.values(TIER_NAMES), names: 'Role' },
+)}
+<p>The platform fee is ${exact(card.platformFeePerGib)} for each GiB. Rate card ${card.version}.</p>`;
+  return page({ title: 'Prices', body }, Object.keys(faults).length > 0 ? 400 : 200);
+}
+
+interface Asked {
+  readonly people: number;
+  readonly minutes: number;
+  /** To each of them; absent: as much as the ceiling pays for. */
+  readonly gib: number | undefined;
+  readonly role: Role;
+  readonly tier: Tier;
+}
+
+function parseAsked(query: Form): Asked {
+  const whole = (name: string, max: number) => {
+    const text = query.get(name)?.trim() ?? '';
+    if (!/^[1-9]\d{0,6}$/.test(text) || Number(text) > max)
+      throw invalidField(name, `must be a whole number from 1 to ${max.toLocaleString('en-US')}`);
+    return Number(text);
+  };
+  const gib = query.get('gib')?.trim() ?? '';
+  if (!/^(\d{1,5}(\.\d{1,3})?)?$/.test(gib) || Number(gib) > GIB_MAX)
+    throw invalidField('gib', `must be a number from 0 to ${GIB_MAX.toLocaleString('en-US')}, or empty`);
+  return {
+    people: whole('people', LINE_PARTICIPANTS_MAX),
+    minutes: whole('minutes', MINUTES_MAX),
+    gib: gib === '' ? undefined : Number(gib),
+    role: parseChoice('role', query.get('role'), ROLES),
+    tier: parseChoice('tier', query.get('tier'), TIERS),
+  };
+}
+
+function priceOf({ people, minutes, role, tier }: Asked, egressBytes: bigint, terms: Terms): bigint {
+  const all = { count: people, role, tier, seconds: minutes * 60, egressBytes, intervalSeconds: undefined };
+  return priceRoom([all], terms, INITIAL_CARRY).amount;
+}
+
+/** More than any ceiling pays for. */
+const ENDLESS = BigInt(Number.MAX_SAFE_INTEGER);
+
+function renderEstimate(asked: Asked, terms: Terms): Html {
+  const most = exact(priceOf(asked, ENDLESS, terms));
+  const { gib } = asked;
+  if (gib === undefined)
+    return html`<p class="note" role="status"><strong>At most ${most}</strong>, however much your relay sends.</p>`;
+  const own = exact(priceOf(asked, BigInt(Math.round(gib * GIB)), terms));
+  return html`<p class="note" role="status"><strong>${own}</strong> with ${gib} GiB to each of them, and at most ${most}, however much it is.</p>`;
+}
+
+function renderForm(query: Form, faults: Faults): Html {
+  const given = (name: string, otherwise: string) => query.get(name) ?? otherwise;
+  const choices = <T extends string>(all: readonly T[], names: Readonly<Record<T, string>>) =>
+    all.map((value) => ({ value, text: names[value] }));
+  const number = html`inputmode="decimal" autocomplete="off"`;
+  return html`<form class="filters" method="get" action="${PATH}" novalidate>
+${field({ name: 'people', label: 'People', value: given('people', '10'), faults, input: number })}
+${field({ name: 'minutes', label: 'Minutes of each', value: given('minutes', '60'), faults, input: number })}
+${select('role', 'Role', choices(ROLES, ROLE_NAMES), given('role', 'audience'))}
+${select('tier', 'Tier', choices(TIERS, TIER_NAMES), given('tier', 'hd'))}
+${field({ name: 'gib', label: 'GiB to each (or empty)', value: query.get('gib'), faults, input: number })}
+<button>Estimate</button></form>`;
+}
