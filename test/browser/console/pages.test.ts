@@ -197,6 +197,8 @@ const PAGES: Readonly<Record<string, () => string>> = {
   charge: () => `/console/charge?id=${encodeURIComponent(charged)}`,
   payments: () => '/console/payments',
   conflicts: () => '/console/conflicts',
+  prices: () => '/console/prices',
+  'an estimate': () => '/console/prices?people=2&minutes=60&role=host&tier=hd&gib=1',
   export: () => '/console/export',
   statements: () => '/console/statements',
   'billing details': () => '/console/billing-details',

@@ -118,6 +118,6 @@ ${field({ name: 'people', label: 'People', value: given('people', '10'), faults,
 ${field({ name: 'minutes', label: 'Minutes of each', value: given('minutes', '60'), faults, input: number })}
 ${select('role', 'Role', choices(ROLES, ROLE_NAMES), given('role', 'audience'))}
 ${select('tier', 'Tier', choices(TIERS, TIER_NAMES), given('tier', 'hd'))}
-${field({ name: 'gib', label: 'GiB to each (or empty)', value: query.get('gib'), faults, input: number })}
+${field({ name: 'gib', label: 'GiB to each', value: query.get('gib'), faults, input: number })}
 <button>Estimate</button></form>`;
 }
