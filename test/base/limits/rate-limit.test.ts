@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { RateLimit } from '../../../src/base/limits/rate-limit.ts';
 import { deleteEndedWindows } from '../../../src/base/limits/rate-limits.sql.ts';
 import { useDatabase } from '../../support/database.ts';
+import { openHolder } from '../../support/holder.ts';
 
 const database = useDatabase();
 const limitOf = (name: string) => new RateLimit(database.pool, { name, seconds: 60 });
@@ -49,6 +50,23 @@ test('tells how long the window lasts, which begins with its first count', async
 test('limits of different names count by themselves', async () => {
   expect(await limitOf('one').count('a', 1)).toBeUndefined();
   expect(await limitOf('two').count('a', 1)).toBeUndefined();
+});
+
+test('a key that another transaction has locked delays only its own counts', async () => {
+  const limit = limitOf('locked');
+  await limit.count('a', 9);
+  const holder = await openHolder(database.pool);
+  await holder.query(`select from rate_limits where key = 'locked:a' for update`);
+  const counted: string[] = [];
+  const count = (key: string) => limit.count(key, 9).then(() => counted.push(key));
+  const others = [count('b'), count('c'), count('d'), count('e')];
+  const own = count('a');
+  const begun = performance.now();
+  await Promise.all([...others, count('f')]);
+  expect(performance.now() - begun).toBeLessThan(3_000);
+  expect(counted.toSorted()).toEqual(['b', 'c', 'd', 'e', 'f']);
+  await holder.release();
+  await own;
 });
 
 test('only windows that have ended are deleted', async () => {
