@@ -27,9 +27,9 @@ const sorting = (isAllowed: 'on' | 'off'): Statement => ({
 
 /**
  * So many pages around the newest record of a posting are read, as if each held so many of its records. First those near it, and
- * then more, because other transactions may have written between them.
+ * then more, because other transactions may have written between them. A page holds 40 to 60: the first look is enough where two write at a time.
  */
-const RECORDS_A_PAGE = [40, 5];
+const RECORDS_A_PAGE = [20, 5];
 
 export interface RowSums {
   readonly sums: readonly ParticipantSum[];
