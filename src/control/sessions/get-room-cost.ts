@@ -4,7 +4,7 @@ import { Failure } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Room } from '../rooms/room.ts';
 import { findRoom } from '../rooms/rooms.sql.ts';
-import { findRoomUsage, type RoomUsage } from './room-usage.sql.ts';
+import { findRoomCosts, findRoomUsage, type RoomUsage } from './room-usage.sql.ts';
 import { findAssignedUntil } from './session-cursors.sql.ts';
 
 export interface RoomCost extends RoomUsage {
@@ -20,4 +20,13 @@ export async function getRoomCost(db: Db, tenant: TenantId, uid: string): Promis
   if (!room) throw new Failure('not_found');
   const assignedUntil = await findAssignedUntil(db, tenant);
   return { room, ...(await findRoomUsage(db, tenant, room)), assignedUntil };
+}
+
+/** Micros that were charged for each of the rooms so far, by uid. One without usage is left out. */
+export async function getRoomCosts(
+  db: Db,
+  tenant: TenantId,
+  rooms: readonly Pick<Room, 'uid' | 'name'>[],
+): Promise<ReadonlyMap<string, bigint>> {
+  return rooms.length === 0 ? new Map() : findRoomCosts(db, tenant, rooms);
 }

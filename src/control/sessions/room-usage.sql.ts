@@ -88,6 +88,22 @@ export async function findRoomUsage(
   };
 }
 
+/** Micros that were charged for these rooms, by uid. One without usage is left out. */
+export async function findRoomCosts(
+  db: Db,
+  tenant: TenantId,
+  rooms: readonly Pick<Room, 'uid' | 'name'>[],
+): Promise<Map<string, bigint>> {
+  const { rows } = await db.query<{ roomUid: string; amount: bigint }>({
+    name: 'find-room-costs',
+    text: `select u.room_uid as "roomUid", sum(u.amount)::bigint as amount
+             from room_usage u join unnest($2::text[], $3::text[]) as n (room, room_uid) using (room, room_uid)
+            where u.tenant_id = $1 group by u.room_uid`,
+    values: [tenant, rooms.map(({ name }) => name), rooms.map(({ uid }) => uid)],
+  });
+  return new Map(rows.map(({ roomUid, amount }) => [roomUid, amount]));
+}
+
 /** An incarnation of a room that usage may belong to. */
 export interface Incarnation extends Stay {
   readonly room: string;

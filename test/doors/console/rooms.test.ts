@@ -119,6 +119,37 @@ test('a tenant without rooms sees how to make one, until it has had one', async 
   expect(over).not.toContain('The first room');
 });
 
+test('live rooms show what they cost so far, and ended ones stay with it, for those who see money', async () => {
+  const of = await newStage(app, controlOf);
+  const [own, mo] = [
+    await makeMember(db(), idOf(of.tenant)),
+    await makeMember(db(), idOf(of.tenant), { role: 'moderator' }),
+  ];
+  await mint(of, 'ann');
+  const record = {
+    ...usageRecord({ room: 'lobby', participant: 'ann' }),
+    egress_bytes: 2 ** 30,
+    seconds: 3_600,
+  };
+  const { json } = await app.request('POST', '/v1/usage', {
+    key: of.tenant.relayKey,
+    body: { records: [record] },
+  });
+  const cost = json.total.display;
+  const see = async (query: string, { cookie } = own) =>
+    (await getPage(app, `/console/rooms${query}`, cookie)).text;
+  await expect.poll(() => see('')).toContain(`>${cost}<span class="hidden"> for lobby`);
+  expect(await see('?state=ended')).toContain('No room has ended yet.');
+  await sendForm(app, '/console/rooms/at/lobby/end', { confirm: 'end' }, own);
+  expect(await see('')).not.toContain(cost);
+  const ended = await see('?state=ended');
+  expect(ended).toContain(`>${cost}<span class="hidden"> for lobby`);
+  expect(ended).toContain(`/console/room-cost/${of.roomUid}`);
+  const shown = await see('?state=ended', mo);
+  expect(shown).toContain('<bdi>lobby</bdi>');
+  expect(shown).not.toContain('room-cost');
+});
+
 describe('the desk of a room', () => {
   let desk: Stage;
   let cookie: string;

@@ -9,9 +9,10 @@ import { countParticipants } from '../../../control/rooms/count-participants.ts'
 import { getRoom } from '../../../control/rooms/get-room.ts';
 import { listParticipants } from '../../../control/rooms/list-participants.ts';
 import { hasRooms, listRooms } from '../../../control/rooms/list-rooms.ts';
-import type { RoleCount, Room } from '../../../control/rooms/room.ts';
+import type { RoleCount, Room, RoomState } from '../../../control/rooms/room.ts';
+import { getRoomCosts } from '../../../control/sessions/get-room-cost.ts';
 import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
-import { badge, emptyState, type Faults, field, named, timeOf } from '../../consoles/components.ts';
+import { badge, emptyState, exact, type Faults, field, named, timeOf } from '../../consoles/components.ts';
 import { queryOf } from '../../consoles/query.ts';
 import { table } from '../../consoles/table.ts';
 import { moderate, parseReason, parseRoomName, parseUsername, REASON_LENGTH_MAX } from '../moderation.ts';
@@ -27,8 +28,9 @@ const END = 'end';
 
 export async function showRooms(call: SessionCall): Promise<Answer> {
   const { deps, session, query } = call;
+  const state = query.get('state') === 'ended' ? 'ENDED' : 'LIVE';
   const { rooms, end } = await listRooms(deps.db, session.tenant, {
-    state: 'LIVE',
+    state,
     namePrefix: undefined,
     createdFrom: undefined,
     createdBefore: undefined,
@@ -36,22 +38,30 @@ export async function showRooms(call: SessionCall): Promise<Answer> {
     size: ROOMS,
   });
   const isFirst = !query.has('after');
-  const body = html`<h1>Rooms</h1>
-<div id="rooms" data-live>${
-    rooms.length > 0
-      ? renderRooms(rooms)
-      : (await hasRooms(deps.db, session.tenant))
-        ? emptyState(
-            'No room is live.',
-            'A room comes to life when your back end creates it, or when the first participant joins it.',
-          )
-        : renderFirstRoom(deps.config.publicUrl, session.tenant)
-  }
-<p class="pages">${!isFirst && html`<a href="/console/rooms">Newest</a>`}${
-    end !== undefined && html`<a href="/console/rooms?after=${end}" rel="next">Older rooms</a>`
+  const body = html`<h1>${state === 'LIVE' ? 'Rooms' : 'Ended rooms'}</h1>
+<p>${
+    state === 'LIVE'
+      ? html`<a href="/console/rooms?state=ended">Ended rooms</a>`
+      : html`<a href="/console/rooms">Live rooms</a>`
+  }</p>
+<div id="rooms" data-live>${rooms.length > 0 ? await renderRooms(call, rooms, state) : await renderNoRoom(call, state)}
+<p class="pages">${!isFirst && html`<a href="/console/rooms${queryOf(query, ['state'])}">Newest</a>`}${
+    end !== undefined &&
+    html`<a href="/console/rooms${queryOf(query, ['state'], { after: end })}" rel="next">Older rooms</a>`
   }</p></div>
-${await renderFeed(call, undefined)}`;
-  return page({ title: 'Rooms', body });
+${state === 'LIVE' && (await renderFeed(call, undefined))}`;
+  return page({ title: state === 'LIVE' ? 'Rooms' : 'Ended rooms', body });
+}
+
+async function renderNoRoom({ deps, session }: SessionCall, state: RoomState): Promise<Html> {
+  if (state === 'ENDED')
+    return emptyState('No room has ended yet.', 'Rooms that ended stay here with what they cost.');
+  if (!(await hasRooms(deps.db, session.tenant)))
+    return renderFirstRoom(deps.config.publicUrl, session.tenant);
+  return emptyState(
+    'No room is live.',
+    'A room comes to life when your back end creates it, or when the first participant joins it.',
+  );
 }
 
 function parseRoomUid(text: string | undefined): string | undefined {
@@ -60,17 +70,28 @@ function parseRoomUid(text: string | undefined): string | undefined {
   return text;
 }
 
-function renderRooms(rooms: readonly Room[]): Html {
+/** With what each cost so far, for those who see money. */
+async function renderRooms(
+  { deps, session }: SessionCall,
+  rooms: readonly Room[],
+  state: RoomState,
+): Promise<Html> {
+  const seesMoney = mayDo(session.role, 'see_money');
+  const costs = seesMoney ? await getRoomCosts(deps.db, session.tenant, rooms) : new Map<string, bigint>();
+  const isLive = state === 'LIVE';
   return table(
-    'Live rooms',
-    ['Room', 'Since', 'Mode', 'Participants'],
-    rooms.map(({ name, createdAt, policy, participantCount }) => [
-      html`<a href="${pathOf(name)}">${named(name)}</a>`,
+    isLive ? 'Live rooms' : 'Ended rooms',
+    ['Room', 'Since', !isLive && 'Ended', 'Mode', isLive && 'Participants', seesMoney && 'Cost'],
+    rooms.map(({ name, uid, createdAt, endedAt, policy, participantCount }) => [
+      // The page of a name is that of its newest room.
+      isLive ? html`<a href="${pathOf(name)}">${named(name)}</a>` : named(name),
       timeOf(createdAt),
+      endedAt && timeOf(endedAt),
       html`${policy.mode.toLowerCase()}${policy.locked && html` ${badge('locked', 'warn')}`}`,
       participantCount,
+      html`<a href="/console/room-cost/${uid}">${exact(costs.get(uid) ?? 0n)}<span class="hidden"> for ${name}</span></a>`,
     ]),
-    { numbers: ['Participants'], names: 'Room' },
+    { numbers: ['Participants', 'Cost'], names: 'Room' },
   );
 }
 
