@@ -54,6 +54,17 @@ export function operatorMayMove(from: TenantStatus, to: TenantStatus): boolean {
   return OPERATOR_MOVES[from].includes(to);
 }
 
+/**
+ * Whether a tenant has its share of everything as one that paid. One that never did is pending until it is deleted, which is no reason
+ * to give it more.
+ */
+export function countsAsPaid(status: TenantStatus): boolean {
+  return status !== 'pending' && status !== 'deleted';
+}
+
+/** The same in SQL, of a status. */
+export const COUNTS_AS_PAID = `not in ('pending', 'deleted')`;
+
 /** Whether people of the tenant may open its console. Suspended and archived ones have a page that says so. */
 export function hasConsole(status: TenantStatus): boolean {
   return status === 'pending' || status === 'active';

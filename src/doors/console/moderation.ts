@@ -110,6 +110,10 @@ export const BAN_TIMES: readonly {
   { value: 'month', text: 'for 30 days', ms: 720 * HOUR_MS },
 ];
 
+export function textOfBanTime(text: string | undefined): string {
+  return BAN_TIMES.find(({ value }) => value === text)?.text ?? '';
+}
+
 /** In milliseconds; `null`: until it is lifted. */
 export function parseBanTime(text: string | undefined): number | null {
   const time = BAN_TIMES.find(({ value }) => value === text);

@@ -37,7 +37,7 @@ import { showOverview } from './pages/overview.ts';
 import { submitCheckout } from './pages/pay.ts';
 import { sendPerson, showErasure, showPeople, submitErasure } from './pages/people.ts';
 import { REVIEW_FIELDS, showReview, submitReview } from './pages/review.ts';
-import { AT_DESK } from './pages/room-desk.ts';
+import { AT_DESK, DESK_FIELDS } from './pages/room-desk.ts';
 import { sendRoomEvents } from './pages/room-feed.ts';
 import { showPerson, submitKick, submitMute, submitPersonBan, submitUnmute } from './pages/room-person.ts';
 import { showRoom, showRooms, submitEnd } from './pages/rooms.ts';
@@ -162,28 +162,28 @@ export const ROUTES: readonly ConsoleRoute[] = [
     method: 'POST',
     path: '/console/rooms/at/:room/kick',
     needs: 'moderate',
-    fields: [AT_DESK, 'username', 'audio', 'scope', 'time', 'reason'],
+    fields: [AT_DESK, ...DESK_FIELDS, 'username', 'audio', 'scope', 'time', 'reason'],
     handle: submitKick,
   },
   {
     method: 'POST',
     path: '/console/rooms/at/:room/mute',
     needs: 'moderate',
-    fields: [AT_DESK, 'username', 'scope', 'time', 'reason', ...PUBLISH_RIGHTS],
+    fields: [AT_DESK, ...DESK_FIELDS, 'username', 'scope', 'time', 'reason', ...PUBLISH_RIGHTS],
     handle: submitMute,
   },
   {
     method: 'POST',
     path: '/console/rooms/at/:room/unmute',
     needs: 'moderate',
-    fields: [AT_DESK, 'username', 'scope', 'time', 'reason', ...PUBLISH_RIGHTS],
+    fields: [AT_DESK, ...DESK_FIELDS, 'username', 'scope', 'time', 'reason', ...PUBLISH_RIGHTS],
     handle: submitUnmute,
   },
   {
     method: 'POST',
     path: '/console/rooms/at/:room/ban',
     needs: 'moderate',
-    fields: [AT_DESK, 'username', 'audio', 'scope', 'time', 'reason'],
+    fields: [AT_DESK, ...DESK_FIELDS, 'username', 'audio', 'scope', 'time', 'reason'],
     handle: submitPersonBan,
   },
   { method: 'GET', path: '/console/rooms/bans', needs: 'see_rooms', handle: showBans },

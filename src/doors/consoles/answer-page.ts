@@ -45,7 +45,8 @@ export async function answerPage<Who, R extends Route>(
   if (moved) return reply.code(303).header('location', moved).send('');
 
   const { name, seconds } = site.cookie ?? {};
-  const who = await site.identify(readCookie(site.url, request.headers.cookie, name));
+  const secret = readCookie(site.url, request.headers.cookie, name);
+  const who = await site.identify(secret);
   const render: Render = (shown) => site.render(shown, { path, ...who });
   LAYOUTS.set(request, render);
   const form = request.body instanceof Map ? (request.body as Form) : NO_FIELDS;
@@ -55,8 +56,10 @@ export async function answerPage<Who, R extends Route>(
     render,
     renderCookie: (secret) => renderCookie(site.url, secret, name, seconds),
     renderLoginCookie: (secret) => renderLoginCookie(site.url, secret, site.loginCookie),
-    renderDoneCookie: (text) => renderDoneCookie(site.url, text, name),
-    done: readDoneCookie(site.url, request.headers.cookie, name),
+    ...(secret !== undefined && {
+      renderDoneCookie: (text) => renderDoneCookie({ publicUrl: site.url, secret, console: name }, text),
+      done: readDoneCookie({ publicUrl: site.url, secret, console: name }, request.headers.cookie),
+    }),
   });
 }
 

@@ -1,7 +1,8 @@
 /**
  * What a form did, told once on the page that the browser opens next. A cookie brings it there, so that neither the address nor a page
- * that is loaded again says it.
+ * that is loaded again says it. It is bound to the session: neither the next person at the browser nor another site makes or reads one.
  */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Html, html } from '@boxoffice/pages/html';
 import { named } from './components.ts';
 import { cookieName, isSecure } from './cookie.ts';
@@ -11,30 +12,44 @@ const SECONDS = 60;
 /** Cookies have a few kilobytes, and a character takes up to twelve bytes there. */
 const LENGTH_MAX = 200;
 
-/** `console`: the name of the session's cookie. `null`: it has been told. */
-export function renderDoneCookie(publicUrl: string, text: string | null, console?: string): string {
-  const value = text === null ? '' : encodeURIComponent([...text].slice(0, LENGTH_MAX).join(''));
-  const secure = isSecure(publicUrl) ? '; Secure' : '';
+/** Where the cookie is, and the secret of the session. */
+export interface DonePlace {
+  readonly publicUrl: string;
+  readonly secret: string;
+  /** The name of the session's cookie; absent: that of tenants. */
+  readonly console?: string | undefined;
+}
+
+/** `null`: it has been told. */
+export function renderDoneCookie(place: DonePlace, text: string | null): string {
+  const told = [...(text ?? '')].slice(0, LENGTH_MAX).join('');
+  const value = text === null ? '' : `${macOf(place, told)}.${encodeURIComponent(told)}`;
+  const secure = isSecure(place.publicUrl) ? '; Secure' : '';
   const life = `Max-Age=${text === null ? 0 : SECONDS}`;
-  return `${nameOf(publicUrl, console)}=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax${secure}`;
+  return `${nameOf(place)}=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax${secure}`;
 }
 
 /** What is to be told, if anything. */
-export function readDoneCookie(
-  publicUrl: string,
-  header: string | undefined,
-  console?: string,
-): string | undefined {
-  const start = `${nameOf(publicUrl, console)}=`;
+export function readDoneCookie(place: DonePlace, header: string | undefined): string | undefined {
+  const start = `${nameOf(place)}=`;
   const found = (header ?? '').split(/; */).find((each) => each.startsWith(start));
+  const value = found?.slice(start.length) ?? '';
+  const mac = value.split('.', 1)[0]!;
   try {
-    return decodeURIComponent(found?.slice(start.length) ?? '') || undefined;
+    const text = decodeURIComponent(value.slice(mac.length + 1));
+    const own = Buffer.from(macOf(place, text));
+    const given = Buffer.from(mac);
+    return own.length === given.length && timingSafeEqual(own, given) ? text : undefined;
   } catch {
     return undefined;
   }
 }
 
-function nameOf(publicUrl: string, console = 'boxoffice'): string {
+function macOf({ secret }: DonePlace, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('base64url');
+}
+
+function nameOf({ publicUrl, console = 'boxoffice' }: DonePlace): string {
   return cookieName(publicUrl, `${console}-done`);
 }
 

@@ -14,10 +14,10 @@ export interface Sender {
   renderCookie(secret: string | null): string;
   /** The `Set-Cookie` header of a log-in that begins, or of one that is over. */
   renderLoginCookie(secret: string | null): string;
-  /** The `Set-Cookie` header of what the next page tells, or of what this one has told. */
-  renderDoneCookie(text: string | null): string;
+  /** The `Set-Cookie` header of what the next page tells, or of what this one has told. Absent: there is no session. */
+  renderDoneCookie?(text: string | null): string;
   /** What a form did before this page. */
-  readonly done: string | undefined;
+  readonly done?: string | undefined;
 }
 
 export function sendAnswer(
@@ -30,10 +30,11 @@ export function sendAnswer(
     reply.header('set-cookie', renderLoginCookie(answer.loginCookie.secret));
   switch (answer.kind) {
     case 'page':
-      if (done !== undefined) reply.header('set-cookie', renderDoneCookie(null));
+      if (done !== undefined && renderDoneCookie) reply.header('set-cookie', renderDoneCookie(null));
       return sendHtml(reply.code(answer.status ?? 200), render(withDone(answer.page, done)));
     case 'redirect':
-      if (answer.done !== undefined) reply.header('set-cookie', renderDoneCookie(answer.done));
+      if (answer.done !== undefined && renderDoneCookie)
+        reply.header('set-cookie', renderDoneCookie(answer.done));
       return reply.code(303).header('location', answer.to).send('');
     case 'events':
       return sendEvents(reply, answer.open);

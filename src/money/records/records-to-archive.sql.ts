@@ -2,7 +2,7 @@
 
 import type { Db, Tx } from '../../base/db/pool.ts';
 import { onServers } from '../../base/tenants/shares.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
+import { COUNTS_AS_PAID, type TenantId } from '../../base/tenants/tenant.ts';
 import { archivedSeq } from '../accounts/archived-seq.ts';
 import type { RecordsPlace } from './charged-record.ts';
 import type { ChunkPosting } from './chunks/chunk.ts';
@@ -27,7 +27,7 @@ export interface Due {
   readonly limit: number;
 }
 
-const PAID = `(select t.status <> 'pending' from tenants t where t.id = a.tenant_id)`;
+const PAID = `(select t.status ${COUNTS_AS_PAID} from tenants t where t.id = a.tenant_id)`;
 
 /**
  * The next tenants, by id, that have records older than `seconds` as rows, or rows that chunks have as well.

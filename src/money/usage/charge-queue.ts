@@ -122,6 +122,9 @@ const RECORDS_MIN = 50;
 /** A common record takes fewer in its request. */
 const BYTES_OF_RECORD = 256;
 
+/** More are looked through for those that count no more. */
+const SHARES_MAX = 1_000;
+
 /** From the report of a batch to its commit. Longer than the lock timeout (`base/db/pool.ts`). */
 const WAIT_MS_MAX = 10_000;
 
@@ -186,7 +189,7 @@ export class ChargeQueue {
   #records = 0;
   /** Those of them that are of tenants which never paid. */
   #recordsNeverPaid = 0;
-  /** The shares of tenants with such batches. */
+  /** The shares of tenants with such batches, and those that had some. */
   readonly #shares = new Map<TenantId, Share>();
 
   constructor(charging: Charging, limits: Partial<QueueLimits> = {}) {
@@ -249,6 +252,7 @@ export class ChargeQueue {
       throw overloaded();
     this.#shares.set(tenant, share);
     if (hasPaid && !share.hasPaid) this.#movePaid(tenant, share);
+    if (!hasPaid && share.hasPaid) Object.assign(share, { hasPaid, next: 0 });
     const start = this.#startOf(share, weight);
     const item = { ...given, hasPaid: share.hasPaid, weight, start, hasTimedOut: false };
     this.#count(item, weight);
@@ -275,12 +279,27 @@ export class ChargeQueue {
     }
   }
 
+  /** The tenant paid while a lock kept the batch: what it sent later must not overtake it for ever. */
+  #putFirst(item: Waiting): void {
+    if (item.hasPaid) return;
+    this.#recordsNeverPaid -= item.weight;
+    item.hasPaid = true;
+    item.start = -1;
+  }
+
   #count({ batch: { tenant }, hasPaid }: Waiting, weight: number): void {
     const share = this.#shares.get(tenant)!;
     this.#records += weight;
     share.records += weight;
     if (!hasPaid) this.#recordsNeverPaid += weight;
-    if (share.records === 0) this.#shares.delete(tenant);
+    if (this.#records === 0) this.#shares.clear();
+    else if (this.#shares.size > SHARES_MAX) this.#forgetShares();
+  }
+
+  /** A share without batches counts until the clock has passed it: or else, a tenant with one batch at a time would always be next. */
+  #forgetShares(): void {
+    for (const [tenant, { records, next, hasPaid }] of this.#shares)
+      if (records === 0 && next <= this.#now[standingOf({ hasPaid })]) this.#shares.delete(tenant);
   }
 
   #start(): void {
@@ -444,7 +463,9 @@ export class ChargeQueue {
   /** The tenant stays busy meanwhile, and its batches stay in order. */
   async #tryLater(tenant: TenantId, items: readonly Waiting[], afterMs: number): Promise<void> {
     await sleep(afterMs);
-    for (const item of items) if (!item.hasTimedOut) this.#insert(item);
+    const awaited = items.filter(({ hasTimedOut }) => !hasTimedOut);
+    if (this.#shares.get(tenant)?.hasPaid) for (const item of awaited) this.#putFirst(item);
+    for (const item of awaited) this.#insert(item);
     this.#release(tenant);
   }
 

@@ -12,7 +12,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure } from '../../base/failure.ts';
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
+import { countsAsPaid, type TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
 import {
   type Account,
@@ -81,7 +81,7 @@ export async function chargeUsage(
   { tenant, tenantStatus }: Pick<LimitedCaller, 'tenant' | 'tenantStatus'>,
   records: UsageRecords,
 ): Promise<ChargeOutcome> {
-  const hasPaid = tenantStatus !== 'pending';
+  const hasPaid = countsAsPaid(tenantStatus);
   if (!hasPaid) await deps.unpaidRecords.count(tenant, records);
   const stop = deps.metrics.chargeDuration.startTimer();
   const outcome = await deps.charges.charge({ tenant, records }, hasPaid).catch((error: unknown) => {

@@ -12,8 +12,9 @@ import type { FromWorker, Question, ToWorker, WorkerSettings } from './messages.
 /**
  * The other workers keep PostgreSQL busy while a commit reaches the disk. With as many transactions per
  * worker as a single process has, each would hold fewer batches, which costs a quarter of the requests.
+ * Small batches do not wait behind large ones.
  */
-const chargeLimits = { transactions: 1 };
+const chargeLimits = { transactions: 2, ofOneKind: 1 };
 
 const opened = new Opened();
 let service: Service | undefined;

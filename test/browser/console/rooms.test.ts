@@ -106,7 +106,7 @@ test.each(LOOKS)('the desk of a room has a line a person, on a screen of $width'
   expect(rows).toHaveLength(29);
   for (const row of rows) expect((await row.boundingBox())!.height).toBeLessThan(60);
   await page.locator('#room tbody tr').first().getByRole('button', { name: 'Mute' }).click();
-  await page.getByText('guest-with-a-rather-long-name-0 is muted.').waitFor();
+  await page.getByText('audio of guest-with-a-rather-long-name-0 is muted.').waitFor();
   await page.locator('#room tbody tr').first().getByRole('button', { name: 'Unmute' }).waitFor();
   await expectAccessible(page);
   expect(complaints).toEqual([]);

@@ -170,7 +170,7 @@ describe('members', () => {
   test('an address is a member once, whatever its case', async () => {
     await invite({ email: 'twice@example.com' });
     const answer = await invite({ email: 'TWICE@example.com' });
-    expect([answer.status, answer.text.includes('Email is that of a member.')]).toEqual([400, true]);
+    expect([answer.status, answer.text.includes('Email was invited already.')]).toEqual([400, true]);
   });
 
   test.each([

@@ -179,16 +179,16 @@ describe('the desk of a room', () => {
 
   test('mutes, kicks and bans from a row, and tells on the room what was done, once', async () => {
     for (const [action, told] of [
-      ['mute', 'is muted.'],
-      ['unmute', 'is not muted any more.'],
-      ['kick', 'is kicked.'],
-      ['ban', 'is banned.'],
+      ['mute', 'audio of bob is muted.'],
+      ['unmute', 'audio of bob is not muted any more.'],
+      ['kick', 'bob is out of the room.'],
+      ['ban', 'bob is banned from lobby for 1 day.'],
     ] as const) {
       const answer = await press(action, 'bob');
       expect([answer.status, answer.headers.get('location')]).toEqual([303, path]);
       const notice = `; ${answer.headers.get('set-cookie')!.split(';')[0]}`;
       const next = await getPage(app, path, `${cookie}${notice}`);
-      expect(next.text).toContain(`<p class="done" role="status"><bdi>bob ${told}</bdi></p>`);
+      expect(next.text).toContain(`<p class="done" role="status"><bdi>${told}</bdi></p>`);
       expect(next.headers.get('set-cookie')).toMatch(/-done=; .*Max-Age=0/);
       if (action === 'mute') expect(next.text).toContain(`${path}/unmute`);
     }

@@ -222,11 +222,11 @@ describe('automatic top-up', () => {
       decodeURIComponent(
         (await sendForm(app, '/console/top-up/now', {}, member)).headers.get('set-cookie') ?? '',
       );
-    expect(await chargeNow()).toContain('Nothing is charged');
+    expect(await chargeNow()).toContain('No top-up is requested');
     await set({ enabled: 'on', below: '500', amount: '25' }, member);
     const before = (await app.request('GET', '/v1/billing', { key: of.key })).json.balance.micros;
     expect(await see()).toContain('Charge $25.00 now');
-    expect(await chargeNow()).toContain('is being charged');
+    expect(await chargeNow()).toContain('A top-up is requested.');
     await expect
       .poll(async () => (await app.request('GET', '/v1/billing', { key: of.key })).json.balance.micros)
       .toBe(before + 25_000_000);

@@ -1,36 +1,50 @@
 import { expect, test } from 'vitest';
-import { readDoneCookie, renderDone, renderDoneCookie } from '../../../src/doors/consoles/done-cookie.ts';
+import {
+  type DonePlace,
+  readDoneCookie,
+  renderDone,
+  renderDoneCookie,
+} from '../../../src/doors/consoles/done-cookie.ts';
 
-const URL = 'https://console.example';
+const PLACE: DonePlace = { publicUrl: 'https://console.example', secret: 's'.repeat(43) };
 
 /** As a browser sends it back. */
 const sent = (header: string) => header.split(';')[0]!;
 
-test.each(['Invitation sent to frank@example.com.', 'The ban of Zoë 🎥; "x", is lifted.'])(
+test.each(['Invitation sent to frank@example.com.', 'The ban of Zoë 🎥; "x", is lifted.', 'a.b.c'])(
   'what a form did is read back: %s',
   (text) => {
-    const header = renderDoneCookie(URL, text);
+    const header = renderDoneCookie(PLACE, text);
     expect(header).toMatch(
-      /^__Host-boxoffice-done=[^;]+; Path=\/; Max-Age=60; HttpOnly; SameSite=Lax; Secure$/,
+      /^__Host-boxoffice-done=[\w-]{43}\.[^;]+; Path=\/; Max-Age=60; HttpOnly; SameSite=Lax; Secure$/,
     );
-    expect(readDoneCookie(URL, `__Host-boxoffice=secret; ${sent(header)}`)).toBe(text);
+    expect(readDoneCookie(PLACE, `__Host-boxoffice=secret; ${sent(header)}`)).toBe(text);
   },
 );
 
-test('the consoles of one host do not tell of each other', () => {
-  const header = sent(renderDoneCookie('http://127.0.0.1:8083', 'Done.', 'boxoffice-operator'));
-  expect(readDoneCookie('http://127.0.0.1:8080', header)).toBeUndefined();
+test('another session, and the other console, do not tell it', () => {
+  const header = sent(renderDoneCookie(PLACE, 'Done.'));
+  expect(readDoneCookie({ ...PLACE, secret: 't'.repeat(43) }, header)).toBeUndefined();
+  const operators = { ...PLACE, publicUrl: 'http://127.0.0.1:8083', console: 'boxoffice-operator' };
+  const other = sent(renderDoneCookie(operators, 'Done.'));
+  expect(readDoneCookie(operators, other)).toBe('Done.');
+  expect(readDoneCookie({ ...PLACE, publicUrl: 'http://127.0.0.1:8080' }, other)).toBeUndefined();
 });
 
 test('what was told is gone', () => {
-  const header = renderDoneCookie(URL, null);
+  const header = renderDoneCookie(PLACE, null);
   expect(header).toContain('Max-Age=0');
-  expect(readDoneCookie(URL, sent(header))).toBeUndefined();
+  expect(readDoneCookie(PLACE, sent(header))).toBeUndefined();
 });
 
-test('a cookie that is none of ours is no text, and a long text is cut', () => {
-  expect(readDoneCookie(URL, '__Host-boxoffice-done=%E0%A4%A')).toBeUndefined();
-  expect(readDoneCookie(URL, undefined)).toBeUndefined();
-  expect(readDoneCookie(URL, sent(renderDoneCookie(URL, '🎥'.repeat(300))))).toBe('🎥'.repeat(200));
+test.each(['__Host-boxoffice-done=x.Done.', '__Host-boxoffice-done=%E0%A4%A', '__Host-boxoffice-done=', ''])(
+  'a cookie that is none of ours is no text: %s',
+  (header) => {
+    expect(readDoneCookie(PLACE, header)).toBeUndefined();
+  },
+);
+
+test('a long text is cut, and none is markup', () => {
+  expect(readDoneCookie(PLACE, sent(renderDoneCookie(PLACE, '🎥'.repeat(300))))).toBe('🎥'.repeat(200));
   expect(renderDone('<b>').text).toContain('&lt;b&gt;');
 });

@@ -603,7 +603,48 @@ describe('while archived records are read', () => {
   });
 });
 
+describe('tenants that send one batch at a time', () => {
+  test('leave turns to one that sends several', async () => {
+    const { queue, transactions } = openQueue({ transactions: 1, records: 100 });
+    const charged = new Map([1, 2, 3].map((tenant) => [tenant, 0]));
+    const send = async (tenant: number) => {
+      for (let sent = 0; sent < 40; sent += 1) {
+        await queue.charge(batchOf(tenant, 100));
+        charged.set(tenant, charged.get(tenant)! + 1);
+      }
+    };
+    // The first has two under way all the time.
+    void send(1);
+    for (const tenant of [1, 2, 3]) void send(tenant);
+    for (let at = 0; at < 60; at += 1) await transactions[at]!.commit();
+    for (const count of charged.values()) expect(count).toBeGreaterThan(15);
+  });
+
+  test('are forgotten once the queue is empty, or the others have gone on', async () => {
+    const { queue, transactions } = openQueue({ transactions: 1 });
+    for (let tenant = 1; tenant <= 1_100; tenant += 1) {
+      const charged = queue.charge(batchOf(tenant));
+      await transactions[tenant - 1]!.commit();
+      await charged;
+    }
+    expect(transactions).toHaveLength(1_100);
+  });
+});
+
 describe('a tenant that pays', () => {
+  test('does not lose a batch that a lock kept meanwhile behind those that it sends later', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const { queue, transactions } = openQueue({ transactions: 1, retryMs: 3, patienceMs: 1e9 });
+    const first = batchOf(1);
+    watch(queue.charge(first, false));
+    const later = [1, 2, 3].map(() => batchOf(1));
+    await transactions[0]!.commit([first]);
+    for (const batch of later) watch(queue.charge(batch));
+    await vi.advanceTimersByTimeAsync(5);
+    expect(transactions[1]!.batches[0]).toBe(first);
+    vi.useRealTimers();
+  });
+
   test('is charged as others that paid, and what it sent before goes first', async () => {
     const { queue, transactions } = openQueue({ transactions: 1, records: 100 });
     watch(queue.charge(batchOf(9, 100)));

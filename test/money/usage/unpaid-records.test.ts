@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
 import { UNPAID_RECORDS_PER_DAY } from '../../../src/money/usage/unpaid-records.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 const app = useService();
 
@@ -49,6 +51,13 @@ describe('the records of a day', () => {
     const send = () => app.request('POST', '/v1/usage', { key: tenant.relayKey, body: long });
     expect((await send()).status).toBe(200);
     expect((await send()).status).toBe(429);
+  });
+
+  test('stay limited after it was deleted', async () => {
+    const tenant = await app.signUp();
+    await leave(tenant, 1);
+    await changeStatus(app.service.deps.db, OPERATOR, idOf(tenant), 'deleted', 'abuse');
+    expect((await report(tenant, 2)).status).toBe(429);
   });
 
   test('of a tenant that paid are not counted', async () => {

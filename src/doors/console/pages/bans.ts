@@ -28,6 +28,7 @@ import {
   parseReason,
   parseSubject,
   REASON_LENGTH_MAX,
+  textOfBanTime,
 } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
 
@@ -57,7 +58,8 @@ export async function submitBan(call: SessionCall): Promise<Answer> {
       actor: undefined,
     };
     await moderate(call, (tx, moderator) => banSubject(tx, moderator, ban));
-    return done(PATH, `${ban.subject.value} is banned.`);
+    const where = ban.room ?? 'all rooms';
+    return done(PATH, `${ban.subject.value} is banned from ${where} ${textOfBanTime(form.get('time'))}.`);
   } catch (error) {
     const fault = faultOf(error);
     if (!fault) throw error;
@@ -124,7 +126,7 @@ function cellsOf({ subject, room, createdAt, expiresAt, reason, actor }: Ban): H
     html`${KIND_NAMES[subject.kind]} ${named(subject.value)}`,
     room === null ? 'all rooms' : named(room),
     timeOf(createdAt),
-    expiresAt ? timeOf(expiresAt) : 'lifted',
+    expiresAt ? timeOf(expiresAt) : 'it is lifted',
     html`${reason !== '' && named(reason)}${actor !== null && html` <span class="hint">by ${named(actor)}</span>`}`,
     html`<form class="inline" method="post" action="/console/rooms/bans/lift">
 <input type="hidden" name="kind" value="${subject.kind}"><input type="hidden" name="subject" value="${subject.value}">

@@ -76,7 +76,7 @@ function sentPage({ deps }: Call, email: string, waitSeconds: number | undefined
   const body = html`<h1>Look into your mail</h1>
 ${
   waitSeconds === undefined
-    ? html`<p role="status">If ${address} belongs to a member, a link to log in is on its way. It works once, within
+    ? html`<p role="status">If ${address} belongs to a member, or is invited, a link to log in is on its way. It works once, within
 ${LINK_MINUTES} minutes.</p>`
     : html`<p role="status">Many links were asked for ${address} today, so no further one is sent now. If the address belongs to a
 member, one was sent within the last ${LOGIN_MAIL_GAP_MAX_MINUTES} minutes. Use that one, or ask again in ${minutesOf(waitSeconds)}.</p>`

@@ -13,7 +13,7 @@ import {
 } from '../../../outward/founding/answer-access.ts';
 import { listOtherAccess, type OtherAccess } from '../../../outward/founding/list-other-access.ts';
 import { getMailSettings } from '../../../outward/mail/get-mail-settings.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page, redirect } from '../../consoles/answer.ts';
 import { dollars, freshNote, named, nameWithId, timeOf } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
 import { table } from '../../consoles/table.ts';
@@ -114,5 +114,5 @@ export async function submitReview({ deps, session, form, address }: SessionCall
     return isKept ? keepAccess(tx, founder, kind, id) : removeAccess(tx, founder, kind, id);
   });
   deps.events.wake(session.tenant);
-  return redirect(PATH);
+  return done(PATH, isKept ? 'It stays.' : 'It is removed.');
 }

@@ -71,16 +71,16 @@ function parsePlace(text: string): Place {
   return { seq: BigInt(seq), at: ms === '' ? null : new Date(Number(ms)) };
 }
 
-/** The addresses of members, by id. */
-type People = ReadonlyMap<string, string>;
+/** The addresses of members, by id; `undefined`: the reader sees no members. */
+type People = ReadonlyMap<string, string> | undefined;
 
 /** The members, if any of them acted. Sessions of keys see none. */
 async function findPeople(
   { deps, session }: SessionCall,
   acts: readonly Partial<Pick<ModerationEvent, 'memberId'>>[],
 ): Promise<People> {
-  const isAsked = acts.some(({ memberId }) => memberId) && mayDo(session.role, 'see_members');
-  const members = isAsked ? await listMembers(deps, session.tenant) : [];
+  if (!mayDo(session.role, 'see_members')) return undefined;
+  const members = acts.some(({ memberId }) => memberId) ? await listMembers(deps, session.tenant) : [];
   return new Map(members.map(({ id, email }) => [id, email]));
 }
 
@@ -152,6 +152,6 @@ function whoOf(
   if (actor !== null) return named(actor);
   if (watchdogId !== null) return 'A watchdog';
   if (keyId !== null) return 'Your back end';
-  const email = people.get(memberId ?? '');
-  return email === undefined ? 'A person at the console' : named(email);
+  if (!memberId || !people) return 'A person at the console';
+  return named(people.get(memberId) ?? 'A former member');
 }

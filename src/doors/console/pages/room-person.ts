@@ -16,6 +16,7 @@ import { type Answer, done, page } from '../../consoles/answer.ts';
 import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
 import { faultLine } from '../../consoles/fault-notice.ts';
 import { faultsOf } from '../../consoles/notices.ts';
+import { queryOf } from '../../consoles/query.ts';
 import type { Form } from '../../http/form.ts';
 import {
   BAN_TIMES,
@@ -26,9 +27,10 @@ import {
   parseTracks,
   parseUsername,
   REASON_LENGTH_MAX,
+  textOfBanTime,
 } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
-import { AT_DESK, pathOf, renderRestrictions } from './room-desk.ts';
+import { AT_DESK, DESK_FIELDS, pathOf, renderRestrictions } from './room-desk.ts';
 import { renderActs } from './room-feed.ts';
 
 const ACTS_SHOWN = 20;
@@ -137,14 +139,14 @@ ${reasonField('ban')}
 async function act(
   call: SessionCall,
   form: FormName,
-  what: string,
+  sentence: (target: Target) => string,
   work: (tx: Tx, moderator: Moderator, target: Target) => Promise<unknown>,
 ): Promise<Answer> {
   try {
     const target = parseTarget(call);
     await moderate(call, (tx, moderator) => work(tx, moderator, target));
-    const back = call.form.has(AT_DESK) ? pathOf(target.room) : personPath(target);
-    return done(back, `${target.username} ${what}.`);
+    const desk = `${pathOf(target.room)}${queryOf(call.form, DESK_FIELDS)}`;
+    return done(call.form.has(AT_DESK) ? desk : personPath(target), sentence(target));
   } catch (error) {
     const faults = faultsOf(error, ['reason', 'tracks']);
     if (!faults) throw error;
@@ -153,7 +155,7 @@ async function act(
 }
 
 export function submitKick(call: SessionCall): Promise<Answer> {
-  return act(call, 'kick', 'is kicked', kickParticipant);
+  return act(call, 'kick', ({ username }) => `${username} is out of the room.`, kickParticipant);
 }
 
 export function submitMute(call: SessionCall): Promise<Answer> {
@@ -165,22 +167,32 @@ export function submitUnmute(call: SessionCall): Promise<Answer> {
 }
 
 function restrict(call: SessionCall, action: RestrictingAction): Promise<Answer> {
-  const what = action === 'force_mute' ? 'is muted' : 'is not muted any more';
-  return act(call, 'mute', what, async (tx, moderator, target) =>
+  const now = action === 'force_mute' ? 'is muted' : 'is not muted any more';
+  const sentence = ({ username }: Target) => `${parseTracks(call.form).join(', ')} of ${username} ${now}.`;
+  return act(call, 'mute', sentence, async (tx, moderator, target) =>
     restrictTracks(tx, moderator, action, { ...target, tracks: parseTracks(call.form) }),
   );
 }
 
 export function submitPersonBan(call: SessionCall): Promise<Answer> {
-  return act(call, 'ban', 'is banned', (tx, moderator, { room, username, reason, actor }) =>
-    banSubject(tx, moderator, {
-      room: call.form.get('scope') === 'everywhere' ? undefined : room,
-      subject: { kind: 'user', value: username },
-      ttlMs: parseBanTime(call.form.get('time')),
-      reason,
-      actor,
-    }),
+  return act(
+    call,
+    'ban',
+    (target) => banSentence(call.form, target),
+    (tx, moderator, { room, username, reason, actor }) =>
+      banSubject(tx, moderator, {
+        room: call.form.get('scope') === 'everywhere' ? undefined : room,
+        subject: { kind: 'user', value: username },
+        ttlMs: parseBanTime(call.form.get('time')),
+        reason,
+        actor,
+      }),
   );
+}
+
+function banSentence(form: Form, { username, room }: Target): string {
+  const where = form.get('scope') === 'everywhere' ? 'all rooms' : room;
+  return `${username} is banned from ${where} ${textOfBanTime(form.get('time'))}.`;
 }
 
 type Target = ReturnType<typeof parseTarget>;

@@ -140,9 +140,11 @@ ${mayModerate && renderEnd(room, form.get('reason'), faults)}
 ${(searched !== undefined || room.participantCount > 0) && renderSearch(room, searched)}
 <div id="room" data-live>${
     items.length > 0
-      ? renderDesk(room, items, mayModerate)
+      ? renderDesk(room, items, { mayModerate, query })
       : searched === undefined
-        ? emptyState('The room is empty.', 'Participants appear here as they join.')
+        ? isLive
+          ? emptyState('The room is empty.', 'Participants appear here as they join.')
+          : emptyState('The room has ended.', html`<a href="/console/rooms?state=ended">Ended rooms</a>`)
         : emptyState('No participant in the room has such a name.', '')
   }
 <p class="pages">${last !== undefined && html`<a href="${pathOf(room.name)}${queryOf(query, ['search'])}">From the beginning</a>`}${

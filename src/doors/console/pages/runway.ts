@@ -22,26 +22,30 @@ function lengthOf(hours: number | null): string {
   return days > 365 ? 'more than a year' : `${days} days`;
 }
 
-/** One day is the base of both cards: the last hour may be a quiet one, or a show. */
-const BASE: Window = '24h';
+/** One day is the base of both cards, because the last hour may be a quiet one, or a show. A tenant that has begun within it has no day yet. */
+function baseOf(runway: Burns): Window {
+  return burnOf(runway, '24h').spent > burnOf(runway, '1h').spent ? '24h' : '1h';
+}
 
 const burnOf = ({ burns }: Burns, window: Window) => burns.find((each) => each.window === window)!;
 
 /** By the last 24 hours, with the last hour beside. */
 export function runwayCard(runway: Burns): Html {
-  const [day, hour] = [burnOf(runway, BASE), burnOf(runway, '1h')];
+  const [day, hour] = [burnOf(runway, baseOf(runway)), burnOf(runway, '1h')];
   return html`<section class="card"><h2 class="label">The credit lasts</h2><p class="figure">${lengthOf(day.hours)}</p>
 <p class="hint">${
     day.perHour === 0n
       ? 'Nothing was used in the last 24 hours.'
-      : html`At ${roughly(day.perHour)} an hour, as in the ${WINDOW_TEXTS[BASE]}. As in the last hour: ${lengthOf(hour.hours)}.`
+      : html`At ${roughly(day.perHour)} an hour, as in the ${WINDOW_TEXTS[day.window]}.${
+          day !== hour && html` As in the last hour: ${lengthOf(hour.hours)}.`
+        }`
   } <a href="/console/alerts">Alerts</a></p></section>`;
 }
 
 /** What an hour costs. An exempt tenant pays nothing, and its burn is 0. */
 export function burnCard(runway: Burns): Html {
-  const [day, hour] = [burnOf(runway, BASE), burnOf(runway, '1h')];
-  return html`<section class="card"><h2 class="label">Burn</h2><p class="figure">${day.perHour < MICROS_PER_CENT ? exact(day.perHour) : dollars(day.perHour)}<span class="unit"> an hour</span></p>
+  const [base, day, hour] = [burnOf(runway, baseOf(runway)), burnOf(runway, '24h'), burnOf(runway, '1h')];
+  return html`<section class="card"><h2 class="label">Burn</h2><p class="figure">${base.perHour < MICROS_PER_CENT ? exact(base.perHour) : dollars(base.perHour)}<span class="unit"> an hour</span></p>
 <p class="hint">${exact(day.spent)} in the last 24 hours, ${exact(hour.spent)} in the last one.</p></section>`;
 }
 

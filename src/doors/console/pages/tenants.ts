@@ -12,7 +12,7 @@ import type { Membership } from '../../../access/members/member.ts';
 import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { notFound } from '../../../base/failure.ts';
 import { hasConsole, parseTenantId, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
-import { type Answer, page, redirect } from '../../consoles/answer.ts';
+import { type Answer, done, page } from '../../consoles/answer.ts';
 import { badge, named, scrolling } from '../../consoles/components.ts';
 import { parseNext } from '../../consoles/fields.ts';
 import { fromOf } from '../../consoles/route.ts';
@@ -117,7 +117,7 @@ export async function submitInvitationAnswer(call: SessionCall): Promise<Answer>
     const secret = await joinTenant(deps, session, answer.tenant, fromOf(call));
     if (secret !== undefined) return enter(deps, undefined, secret);
   } else if (answer && (await declineTenant(deps, session, answer.tenant, address))) {
-    return redirect(PATH);
+    return done(PATH, 'The invitation is declined.');
   }
   throw notFound('invitation');
 }

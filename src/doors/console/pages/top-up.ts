@@ -49,14 +49,15 @@ export async function submitTopUp(call: SessionCall): Promise<Answer> {
 }
 
 /** The next charge would request it as well. */
-export async function submitTopUpNow({ deps, session }: SessionCall): Promise<Answer> {
-  const isRequested = await inTransaction(deps.db, (tx) => requestTopUpNow(tx, session.tenant));
+export async function submitTopUpNow({ deps, session, address }: SessionCall): Promise<Answer> {
+  const actor = actorOf(session, address);
+  const isRequested = await inTransaction(deps.db, (tx) => requestTopUpNow(tx, actor, session.tenant));
   if (isRequested) deps.wakeTopUps();
   return done(
     PATH,
     isRequested
-      ? 'The saved card is being charged.'
-      : 'Nothing is charged: a top-up is on its way, or none is due.',
+      ? 'A top-up is requested.'
+      : 'No top-up is requested: one is under way, none is due, or none may run now.',
   );
 }
 
@@ -106,7 +107,8 @@ ${alert(describeTopUpError(settings) ?? undefined)}
 ${
   settings.topUpEnabled &&
   balance < settings.topUpBelow &&
-  html`<div class="note"><p>The balance of ${dollars(balance)} is below that already. The next usage tops it up.</p>
+  describeTopUpError(settings) === null &&
+  html`<div class="note"><p>The balance of ${dollars(balance)} is below that already. The next usage requests a top-up.</p>
 ${
   mayChange &&
   session.isFresh &&

@@ -54,8 +54,8 @@ const readParts = async () => {
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
   for (const part of document.querySelectorAll('[data-live]')) {
     const fresh = page.getElementById(part.id);
-    // Who has the focus in it would lose the place.
-    if (!fresh || part.contains(document.activeElement) || fresh.innerHTML === partsRead.get(part.id)) continue;
+    // Who has the focus in it would lose the place, and who points at a button would hit another one.
+    if (!fresh || part.contains(document.activeElement) || part.querySelector('form:hover') || fresh.innerHTML === partsRead.get(part.id)) continue;
     partsRead.set(part.id, fresh.innerHTML);
     part.replaceWith(fresh);
     showTimes(fresh);

@@ -1,7 +1,7 @@
 /** SQL of `record_chunks`: the archive of usage records. */
 import { runTogether, type Statement } from '../../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../../base/db/pool.ts';
-import { renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
+import { COUNTS_AS_PAID, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import { parseRateCard, type RateCard, type RateCardRow } from '../../pricing/rate-card.ts';
 import { type Cards, Chunk, type Columns } from './chunk.ts';
 
@@ -59,7 +59,7 @@ export interface RequestedChunk extends PlacedChunk {
 /** The column of names begins with its checksum. */
 const VERSION = `last_seq || '-' || encode(substring(names from 1 for 4), 'hex')`;
 const REQUESTED = `${COLUMNS}, ${VERSION} as version,
-  (select status from tenants where id = $1) <> 'pending' as "hasPaid"`;
+  (select status from tenants where id = $1) ${COUNTS_AS_PAID} as "hasPaid"`;
 
 type RequestedRow = ChunkRow & Pick<RequestedChunk, 'hasPaid' | 'version'>;
 

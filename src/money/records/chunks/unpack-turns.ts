@@ -11,6 +11,8 @@ const REST_FACTOR = 2;
 /** So many of tenants that paid go before one of those that never did, if any waits. */
 const PAID_IN_A_ROW = 3;
 const WAIT_MS_MAX = 10_000;
+/** More are looked through for those that count no more. */
+const STARTS_MAX = 1_000;
 const RETRY_AFTER_SECONDS = 2;
 
 /** Whose chunk it is. */
@@ -25,17 +27,11 @@ interface Waiting extends Reader {
   readonly begin: () => void;
 }
 
-/** A tenant whose work waits. */
-interface Share {
-  waiting: number;
-  /** The earliest start of its next work. */
-  next: number;
-}
-
 export class UnpackTurns {
   /** In order of arrival. */
   readonly #waiting: Waiting[] = [];
-  readonly #shares = new Map<TenantId, Share>();
+  /** The earliest start of the next work of a tenant, also of one that has none now: or else, it would always be next. */
+  readonly #starts = { paid: new Map<TenantId, number>(), neverPaid: new Map<TenantId, number>() };
   /** The latest start of work that began, of tenants that paid and of those that never did. */
   readonly #now = { paid: 0, neverPaid: 0 };
   #isBusy = false;
@@ -73,9 +69,11 @@ export class UnpackTurns {
 
   /** Work of a tenant starts behind what the others have begun, and behind its own that waits. */
   #enter({ tenant, hasPaid }: Reader): number {
-    const share = this.#shares.get(tenant) ?? { waiting: 0, next: 0 };
-    const start = Math.max(this.#now[hasPaid ? 'paid' : 'neverPaid'], share.next);
-    this.#shares.set(tenant, { waiting: share.waiting + 1, next: start + 1 });
+    const standing = hasPaid ? 'paid' : 'neverPaid';
+    const [now, starts] = [this.#now[standing], this.#starts[standing]];
+    const start = Math.max(now, starts.get(tenant) ?? 0);
+    if (starts.size > STARTS_MAX) for (const [each, next] of starts) if (next <= now) starts.delete(each);
+    starts.set(tenant, start + 1);
     return start;
   }
 
@@ -102,13 +100,7 @@ export class UnpackTurns {
   }
 
   #splice(at: number): Waiting[] {
-    const taken = at < 0 ? [] : this.#waiting.splice(at, 1);
-    for (const { tenant } of taken) {
-      const share = this.#shares.get(tenant)!;
-      share.waiting -= 1;
-      if (share.waiting === 0) this.#shares.delete(tenant);
-    }
-    return taken;
+    return at < 0 ? [] : this.#waiting.splice(at, 1);
   }
 
   async #rest(ms: number): Promise<void> {

@@ -1,7 +1,7 @@
 /** Tells which of the ids that are reported may be those of archived records. */
 import type { Db } from '../../../base/db/pool.ts';
 import type { BaseDeps } from '../../../base/deps.ts';
-import { renderTenantId } from '../../../base/tenants/tenant.ts';
+import { countsAsPaid, renderTenantId } from '../../../base/tenants/tenant.ts';
 import type { Account } from '../../accounts/accounts.sql.ts';
 import { type ChunkNumbers, findChunkNumbers } from './find-chunk-numbers.ts';
 import type { KnownFilters } from './known-filters.ts';
@@ -26,7 +26,7 @@ export async function findSuspects(
   hashes: Float64Array,
 ): Promise<ChunkNumbers> {
   if (archivedSeq === 0n) return new Map();
-  const hasPaid = status !== 'pending';
+  const hasPaid = countsAsPaid(status);
   if (!knownFilters.covers(tenant, archivedSeq)) {
     knownFilters.load(db, tenant, archivedSeq, hasPaid).catch((err: unknown) => {
       log.warn({ err, tenant: renderTenantId(tenant) }, 'a filter of archived ids was not loaded');

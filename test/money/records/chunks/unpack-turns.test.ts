@@ -84,10 +84,27 @@ test('tenants take turns, however much work of one waits', async () => {
   const { take, end, begun } = open();
   const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => take(name, true));
   await turn();
-  const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'];
+  const order = ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'];
   for (const name of order) await end(name);
   await Promise.all(all);
   expect(begun).toEqual(order);
+});
+
+test('a tenant that reads one chunk after the other leaves turns to one that reads several', async () => {
+  const turns = new UnpackTurns();
+  const done = new Map([1n, 2n].map((tenant) => [tenant, 0]));
+  const read = async (tenant: bigint) => {
+    for (let at = 0; at < 50; at += 1) {
+      await turns.take({ tenant: tenant as TenantId, hasPaid: true }, () => turn());
+      done.set(tenant, done.get(tenant)! + 1);
+      if (done.get(2n)! + done.get(1n)! === 60) break;
+    }
+  };
+  const all = [read(1n), read(1n), read(2n)];
+  await Promise.race(all);
+  expect(done.get(1n)).toBeGreaterThan(20);
+  expect(done.get(2n)).toBeGreaterThan(20);
+  await Promise.all(all);
 });
 
 test('every fourth turn is of a tenant that never paid', async () => {
