@@ -233,6 +233,7 @@ describe('docs/audit.md', () => {
       'doors/console/invitations',
       'doors/console/passkeys',
       'doors/console/sessions',
+      'doors/console/settings',
       'doors/ops/console/sessions',
       'doors/ops/console/oidc',
     ];

@@ -122,7 +122,7 @@ const RECORDS_MIN = 50;
 /** A common record takes fewer in its request. */
 const BYTES_OF_RECORD = 256;
 
-/** More are looked through for those that count no more. */
+/** So many are kept before those that count no more are looked for. */
 const SHARES_MAX = 1_000;
 
 /** From the report of a batch to its commit. Longer than the lock timeout (`base/db/pool.ts`). */
@@ -191,6 +191,7 @@ export class ChargeQueue {
   #recordsNeverPaid = 0;
   /** The shares of tenants with such batches, and those that had some. */
   readonly #shares = new Map<TenantId, Share>();
+  #sharesMax = SHARES_MAX;
 
   constructor(charging: Charging, limits: Partial<QueueLimits> = {}) {
     this.#charging = charging;
@@ -293,13 +294,15 @@ export class ChargeQueue {
     share.records += weight;
     if (!hasPaid) this.#recordsNeverPaid += weight;
     if (this.#records === 0) this.#shares.clear();
-    else if (this.#shares.size > SHARES_MAX) this.#forgetShares();
+    else if (this.#shares.size > this.#sharesMax) this.#forgetShares();
   }
 
   /** A share without batches counts until the clock has passed it: or else, a tenant with one batch at a time would always be next. */
   #forgetShares(): void {
     for (const [tenant, { records, next, hasPaid }] of this.#shares)
       if (records === 0 && next <= this.#now[standingOf({ hasPaid })]) this.#shares.delete(tenant);
+    // So that looking through them costs little for each batch.
+    this.#sharesMax = Math.max(SHARES_MAX, 2 * this.#shares.size);
   }
 
   #start(): void {

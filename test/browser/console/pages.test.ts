@@ -215,6 +215,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'one person': () => `/console/people?name=${encodeURIComponent(HOSTILE_NAME)}`,
   erasure: () => erasure,
   members: () => '/console/members',
+  'removal of a member': () => `/console/members/${owner.id}/remove`,
   passkeys: () => '/console/passkeys',
   devices: () => '/console/devices',
   'device revocation': () => `/console/devices/${device}/revoke`,

@@ -227,6 +227,10 @@ describe('automatic top-up', () => {
     const before = (await app.request('GET', '/v1/billing', { key: of.key })).json.balance.micros;
     expect(await see()).toContain('Charge $25.00 now');
     expect(await chargeNow()).toContain('A top-up is requested.');
+    expect((await entriesOf(of))[0]).toMatchObject({
+      action: 'auto_top_up_requested',
+      actor: { kind: 'member', id: member.id },
+    });
     await expect
       .poll(async () => (await app.request('GET', '/v1/billing', { key: of.key })).json.balance.micros)
       .toBe(before + 25_000_000);

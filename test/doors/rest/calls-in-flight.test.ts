@@ -100,29 +100,35 @@ test('a handler that fails gives its place back', async () => {
   }
 });
 
-test('usage of many tenants whose accounts are locked leaves connections to all others', async () => {
-  const { db } = app.service.deps;
-  const stranger = await app.signUp();
-  const locked = [];
-  for (let count = 0; count < 25; count += 1) {
-    const tenant = await makeTenant(db);
-    locked.push({ tenant, key: (await makeKey(db, tenant, 'relay')).plaintext });
-  }
-  const holder = await openHolder(db);
-  for (const { tenant } of locked) {
-    await holder.query('select from accounts where tenant_id = $1 for update', [tenant]);
-  }
-  const batches = locked.map(({ key }) =>
-    ask(`${app.url}/v1/usage`, 'POST', { key, body: { records: [usageRecord()] } }),
-  );
-  await expect.poll(countWaiting).toBe(3);
-  for (let count = 0; count < 5; count += 1) {
-    expectOk(await ask(`${app.url}/v1/billing`, 'GET', { key: stranger.key }));
-    const body = { records: [usageRecord()] };
-    const usage = await ask(`${app.url}/v1/usage`, 'POST', { key: stranger.relayKey, body });
-    expect(expectOk(usage)).toMatchObject({ charged: 1 });
-    expect(await countWaiting()).toBeLessThanOrEqual(3);
-  }
-  await holder.release();
-  await Promise.all(batches);
-});
+test.each([
+  ['paid', 'active', 3],
+  ['never paid', 'pending', 1],
+] as const)(
+  'usage of many tenants that %s, whose accounts are locked, leaves connections to all others',
+  async (_, status, places) => {
+    const { db } = app.service.deps;
+    const stranger = await app.signUp();
+    const locked = [];
+    for (let count = 0; count < 25; count += 1) {
+      const tenant = await makeTenant(db, { status });
+      locked.push({ tenant, key: (await makeKey(db, tenant, 'relay')).plaintext });
+    }
+    const holder = await openHolder(db);
+    for (const { tenant } of locked) {
+      await holder.query('select from accounts where tenant_id = $1 for update', [tenant]);
+    }
+    const batches = locked.map(({ key }) =>
+      ask(`${app.url}/v1/usage`, 'POST', { key, body: { records: [usageRecord()] } }),
+    );
+    await expect.poll(countWaiting).toBe(places);
+    for (let count = 0; count < 5; count += 1) {
+      expectOk(await ask(`${app.url}/v1/billing`, 'GET', { key: stranger.key }));
+      const body = { records: [usageRecord()] };
+      const usage = await ask(`${app.url}/v1/usage`, 'POST', { key: stranger.relayKey, body });
+      expect(expectOk(usage)).toMatchObject({ charged: 1 });
+      expect(await countWaiting()).toBeLessThanOrEqual(places);
+    }
+    await holder.release();
+    await Promise.all(batches);
+  },
+);

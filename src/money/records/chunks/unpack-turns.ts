@@ -11,7 +11,7 @@ const REST_FACTOR = 2;
 /** So many of tenants that paid go before one of those that never did, if any waits. */
 const PAID_IN_A_ROW = 3;
 const WAIT_MS_MAX = 10_000;
-/** More are looked through for those that count no more. */
+/** So many are kept before those that count no more are looked for. Work waits for hundreds of tenants at most. */
 const STARTS_MAX = 1_000;
 const RETRY_AFTER_SECONDS = 2;
 
