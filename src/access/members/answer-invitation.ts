@@ -9,7 +9,7 @@ import { hasConsole, type TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { deleteUnprovedSessions } from '../sessions/sessions.sql.ts';
 import { hasOtherAccess } from './kept-access.sql.ts';
-import { isExpired, type Member } from './member.ts';
+import type { Member } from './member.ts';
 import { deleteMember, findMemberByEmail, markJoined } from './members.sql.ts';
 
 /** The person who answers, by an address that was proved in this session or by this link. */
@@ -55,7 +55,7 @@ async function lockInvitation(tx: Tx, { tenant, email }: Invited): Promise<Membe
   const locked = await lockTenant(tx, tenant);
   if (!locked || !hasConsole(locked.status)) return undefined;
   const member = await findMemberByEmail(tx, tenant, email);
-  return member?.joinedAt === null && !isExpired(member) ? member : undefined;
+  return member?.joinedAt === null && !member.isExpired ? member : undefined;
 }
 
 function actorOf({ address }: Invited, { id }: Member): Actor {

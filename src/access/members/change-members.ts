@@ -27,10 +27,11 @@ export async function inviteMember(
   if (members.length >= MEMBERS_MAX) {
     throw new Failure('quota_exceeded', { message: `limit reached: at most ${MEMBERS_MAX} members` });
   }
-  const known = members.find((each) => each.email === email);
-  if (known) throw invalidField('email', known.joinedAt ? 'is that of a member' : 'was invited already');
   const member = await insertMember(tx, tenant, { email, role });
-  if (!member) throw invalidField('email', 'is that of a member');
+  if (!member) {
+    const isInvited = members.some((each) => each.email === email && !each.joinedAt);
+    throw invalidField('email', isInvited ? 'was invited already' : 'is that of a member');
+  }
   const after = { role };
   await appendAudit(tx, tenant, actor, { action: 'member_invited', subject: member.id, before: null, after });
   return member;

@@ -20,13 +20,10 @@ export interface Member {
   readonly joinedAt: Date | null;
   /** Has the address of the signup. */
   readonly isFounder: boolean;
+  /** The person was invited and did not answer in time. */
+  readonly isExpired: boolean;
   /** A founder who has yet to say what to keep of what existed before the address was proved. */
   readonly mustReview: boolean;
-}
-
-/** Whether the person was invited and did not answer in time. */
-export function isExpired({ joinedAt, isFounder, createdAt }: Member): boolean {
-  return joinedAt === null && !isFounder && Date.now() - createdAt.getTime() >= INVITATION_DAYS * 86_400_000;
 }
 
 /** A tenant that a person is a member of, or is invited to. */

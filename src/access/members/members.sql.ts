@@ -3,10 +3,16 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { MemberRole } from '../rights/abilities.ts';
-import type { Member } from './member.ts';
+import { INVITATION_DAYS, type Member } from './member.ts';
+
+/** Whether the person of a row of `members` was invited and did not answer in time. */
+export function isExpired(row: string): string {
+  return `(${row}.joined_at is null and not ${row}.is_founder
+           and ${row}.created_at <= now() - interval '${INVITATION_DAYS} days')`;
+}
 
 const COLUMNS = `id, email, role, created_at as "createdAt", joined_at as "joinedAt",
-  is_founder as "isFounder", must_review as "mustReview"`;
+  is_founder as "isFounder", ${isExpired('members')} as "isExpired", must_review as "mustReview"`;
 
 /** `undefined` if the tenant has a member with this address. That of the signup is the founder's, however often it is invited. */
 export async function insertMember(

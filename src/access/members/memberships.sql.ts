@@ -6,7 +6,8 @@
 import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { INVITATION_DAYS, type Membership } from './member.ts';
+import type { Membership } from './member.ts';
+import { isExpired } from './members.sql.ts';
 
 const COLUMNS = `m.tenant_id as tenant, t.name as "tenantName", t.status as "tenantStatus", m.id as member, m.role,
   case when m.is_founder then t.created_at end as "foundedAt"`;
@@ -16,8 +17,7 @@ const FROM = 'from members m join tenants t on t.id = m.tenant_id';
 const IS_OPEN = "t.status in ('pending', 'active')";
 
 /** Invited, and still in time. */
-const WAITS = `m.joined_at is null
-  and (m.is_founder or m.created_at > now() - interval '${INVITATION_DAYS} days')`;
+const WAITS = `m.joined_at is null and not ${isExpired('m')}`;
 
 /** Where a list goes on, and how long it may be. */
 interface Range {

@@ -110,8 +110,9 @@ export const BAN_TIMES: readonly {
   { value: 'month', text: 'for 30 days', ms: 720 * HOUR_MS },
 ];
 
-export function textOfBanTime(text: string | undefined): string {
-  return BAN_TIMES.find(({ value }) => value === text)?.text ?? '';
+/** `room`: none is all rooms. */
+export function banSentence(who: string, room: string | undefined, time: string | undefined): string {
+  return `${who} is banned from ${room ?? 'all rooms'} ${BAN_TIMES.find(({ value }) => value === time)?.text}.`;
 }
 
 /** In milliseconds; `null`: until it is lifted. */

@@ -22,13 +22,13 @@ import { sentence } from '../../consoles/notices.ts';
 import { table } from '../../consoles/table.ts';
 import {
   BAN_TIMES,
+  banSentence,
   moderate,
   parseBanTime,
   parseOptionalRoom,
   parseReason,
   parseSubject,
   REASON_LENGTH_MAX,
-  textOfBanTime,
 } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
 
@@ -58,8 +58,7 @@ export async function submitBan(call: SessionCall): Promise<Answer> {
       actor: undefined,
     };
     await moderate(call, (tx, moderator) => banSubject(tx, moderator, ban));
-    const where = ban.room ?? 'all rooms';
-    return done(PATH, `${ban.subject.value} is banned from ${where} ${textOfBanTime(form.get('time'))}.`);
+    return done(PATH, banSentence(ban.subject.value, ban.room, form.get('time')));
   } catch (error) {
     const fault = faultOf(error);
     if (!fault) throw error;

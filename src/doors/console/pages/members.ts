@@ -7,7 +7,7 @@ import {
   removeMember,
 } from '../../../access/members/change-members.ts';
 import { listMembers } from '../../../access/members/list-members.ts';
-import { isExpired, type Member, parseMemberEmail } from '../../../access/members/member.ts';
+import { type Member, parseMemberEmail } from '../../../access/members/member.ts';
 import { MEMBER_ROLES, type MemberRole, mayDo } from '../../../access/rights/abilities.ts';
 import { changerOf, provedAddressOf } from '../../../access/sessions/session.ts';
 import type { Tx } from '../../../base/db/pool.ts';
@@ -145,7 +145,7 @@ function roleForm({ id, role, email }: Member): Html {
 /** Who signed up is no guest: only the address is not proved yet. */
 function renderInvited(member: Member): Html {
   if (member.isFounder) return badge('address not proved', 'warn');
-  if (isExpired(member)) return badge('invitation expired', 'bad');
+  if (member.isExpired) return badge('invitation expired', 'bad');
   return html`${badge('invited', 'warn')} ${timeOf(member.createdAt)}`;
 }
 

@@ -20,6 +20,7 @@ import { queryOf } from '../../consoles/query.ts';
 import type { Form } from '../../http/form.ts';
 import {
   BAN_TIMES,
+  banSentence,
   moderate,
   parseBanTime,
   parseReason,
@@ -27,7 +28,6 @@ import {
   parseTracks,
   parseUsername,
   REASON_LENGTH_MAX,
-  textOfBanTime,
 } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
 import { AT_DESK, DESK_FIELDS, pathOf, renderRestrictions } from './room-desk.ts';
@@ -175,25 +175,22 @@ function restrict(call: SessionCall, action: RestrictingAction): Promise<Answer>
 }
 
 export function submitPersonBan(call: SessionCall): Promise<Answer> {
-  return act(
-    call,
-    'ban',
-    (target) => banSentence(call.form, target),
-    (tx, moderator, { room, username, reason, actor }) =>
-      banSubject(tx, moderator, {
-        room: call.form.get('scope') === 'everywhere' ? undefined : room,
-        subject: { kind: 'user', value: username },
-        ttlMs: parseBanTime(call.form.get('time')),
-        reason,
-        actor,
-      }),
+  const { form } = call;
+  const sentence = (target: Target) =>
+    banSentence(target.username, banRoomOf(form, target), form.get('time'));
+  return act(call, 'ban', sentence, (tx, moderator, target) =>
+    banSubject(tx, moderator, {
+      room: banRoomOf(form, target),
+      subject: { kind: 'user', value: target.username },
+      ttlMs: parseBanTime(form.get('time')),
+      reason: target.reason,
+      actor: target.actor,
+    }),
   );
 }
 
-function banSentence(form: Form, { username, room }: Target): string {
-  const where = form.get('scope') === 'everywhere' ? 'all rooms' : room;
-  return `${username} is banned from ${where} ${textOfBanTime(form.get('time'))}.`;
-}
+/** `undefined`: all rooms. */
+const banRoomOf = (form: Form, { room }: Target) => (form.get('scope') === 'everywhere' ? undefined : room);
 
 type Target = ReturnType<typeof parseTarget>;
 
