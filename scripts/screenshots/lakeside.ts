@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Boxoffice, type Session } from '../../sdk/typescript/src/backend/index.ts';
 import { parseTenantId, type TenantId } from '../../src/base/tenants/tenant.ts';
 import { startHook } from './hook.ts';
-import { type Dated, dateBack, newestPosting } from './past.ts';
+import { type Dated, dateBack, dateUses, newestPosting } from './past.ts';
 import { Person, until } from './person.ts';
 import type { Stage } from './pictures.ts';
 import { type OwnService, PUBLIC_URL } from './service.ts';
@@ -55,6 +55,8 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
     await owner.read('/console/members'),
   )!;
   const made = await setUp(client);
+  const [, key] = /^svc_([0-9a-f]{16})_/.exec(relayKey)!;
+  await dateUses(own.owner, parseTenantId(tenant.id)!, key!);
   say('Rooms with people in them, bans and watchdogs');
   await openRooms(client);
   await useRooms(relay);
@@ -73,6 +75,7 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
     payment,
     stage: {
       ...made,
+      key: key!,
       link: await linkOf(own, OWNER),
       tenant: tenant.id,
       record: LAST_RECORD,
@@ -192,8 +195,8 @@ async function inviteMembers(own: OwnService, owner: Person, tenant: string): Pr
 }
 
 /** Keys, device credentials, thresholds, budgets, mail and webhooks. */
-async function setUp(client: Boxoffice): Promise<Pick<Stage, 'key' | 'device' | 'webhook'>> {
-  const { key } = await client.keys.create({ name: 'Relay in the foyer', kind: 'relay' });
+async function setUp(client: Boxoffice): Promise<Pick<Stage, 'device' | 'webhook' | 'delivery'>> {
+  await client.keys.create({ name: 'Relay in the foyer', kind: 'relay' });
   const { key: old } = await client.keys.create({ name: 'Relay on tour', kind: 'relay' });
   await client.keys.rotate({ id: old.id, overlapSeconds: 86_400 });
   const { key: lost } = await client.keys.create({ name: 'Laptop of a guest', kind: 'backend' });
@@ -210,7 +213,7 @@ async function setUp(client: Boxoffice): Promise<Pick<Stage, 'key' | 'device' | 
   await client.budgets.set({ ...monthly, id: 'everything', limitMicros: 900_000_000n, hard: false });
   const addresses = ['accounts@lakeside.example.com', 'stage.door@lakeside.example.com'];
   await client.mail.set({ alerts: true, receipts: true, addresses });
-  return { key: key.id, device, webhook: await createWebhooks(client) };
+  return { device, ...(await createWebhooks(client)) };
 }
 
 async function createDevices(client: Boxoffice): Promise<string> {
@@ -223,7 +226,7 @@ async function createDevices(client: Boxoffice): Promise<string> {
   return deviceCredential.id;
 }
 
-async function createWebhooks(client: Boxoffice): Promise<string> {
+async function createWebhooks(client: Boxoffice): Promise<Pick<Stage, 'webhook' | 'delivery'>> {
   const hook = await startHook();
   const { webhook } = await client.webhooks.create({
     url: hook.url('/boxoffice'),
@@ -248,7 +251,10 @@ async function createWebhooks(client: Boxoffice): Promise<string> {
     return hook.count('/boxoffice') >= 4 ? listed : undefined;
   });
   hook.close();
-  return webhook.id;
+  for await (const { id, kind } of client.webhooks.deliveries(webhook.id)) {
+    if (kind === 'event') return { webhook: webhook.id, delivery: String(id) };
+  }
+  throw new Error('no event was delivered');
 }
 
 const PEOPLE: Readonly<Record<string, readonly string[]>> = {

@@ -67,3 +67,14 @@ export async function dateBack(
     );
   });
 }
+
+/** Lets a relay's key have been used as often as it reported usage. */
+export async function dateUses(owner: Pool, tenant: TenantId, key: string): Promise<void> {
+  await owner.query(
+    `insert into key_use_hours (tenant_id, key_id, hour, uses)
+     select $1, $2, date_trunc('hour', at, 'UTC') as hour, 20 * count(*) from postings
+      where tenant_id = $1 and kind = 'usage' and at > now() - interval '7 days' group by hour
+     on conflict do nothing`,
+    [tenant, key],
+  );
+}

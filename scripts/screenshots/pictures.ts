@@ -16,6 +16,7 @@ export interface Stage {
   readonly key: string;
   readonly device: string;
   readonly webhook: string;
+  readonly delivery: string;
   readonly member: string;
   readonly erasure: string;
   readonly session: string;
@@ -228,6 +229,13 @@ export const TENANT_PICTURES: readonly Picture[] = [
     path: ({ webhook }) => `/console/webhooks/${webhook}`,
   },
   {
+    route: '/console/webhooks/:id/deliveries/:delivery',
+    name: 'webhook-delivery',
+    group: 'Alerts',
+    shows: 'A delivery: its request, its answer, and programs that verify it',
+    path: ({ webhook, delivery }) => `/console/webhooks/${webhook}/deliveries/${delivery}`,
+  },
+  {
     route: '/console/webhooks/:id/delete',
     name: 'webhook-deletion',
     group: 'Alerts',
@@ -235,6 +243,13 @@ export const TENANT_PICTURES: readonly Picture[] = [
     path: ({ webhook }) => `/console/webhooks/${webhook}/delete`,
   },
   { route: '/console/keys', name: 'keys', group: 'Keys', shows: 'API keys', isOnPhone: true },
+  {
+    route: '/console/keys/:id',
+    name: 'key',
+    group: 'Keys',
+    shows: 'A key, and how often it was used',
+    path: ({ key }) => `/console/keys/${key}`,
+  },
   {
     route: '/console/keys/:id/revoke',
     name: 'key-revocation',

@@ -1,5 +1,6 @@
 /** Deletes rows that are no longer shown, and erases addresses that are too old, in batches. */
 
+import { deleteOldKeyUses } from '../access/keys/last-uses.sql.ts';
 import { deleteOldLinks } from '../access/logins/login-links.sql.ts';
 import { deleteOldAttempts } from '../access/oidc/login-attempts.sql.ts';
 import {
@@ -41,6 +42,7 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
   'addresses of the audit trail': (db, limit) => eraseOldAddresses(db, { days: ADDRESS_DAYS, limit }),
   bans: liftEndedBans,
+  'uses of keys': deleteOldKeyUses,
   'webhook deliveries': (db, limit) => deleteOldDeliveries(db, { days: DELIVERY_DAYS, limit }),
   'sessions of the console': deleteOldSessions,
   'links to log in': deleteOldLinks,

@@ -31,7 +31,7 @@ export async function authenticateDevice<Found extends CredentialInUse>(
 
   const found = await verifySecret(deps.failedKeys, secret, address, () => find(secret));
   const { hash: _, isWorking: __, ...device } = found;
-  deps.lastUses.note('device', device.tenant, device.credentialId);
+  deps.lastUses.noteDevice(device.tenant, device.credentialId);
   if (device.publish.length === 0) throw noPublishRights();
   return device;
 }

@@ -51,7 +51,7 @@ export async function authenticateKey(
   if (!secret) throw new Failure('invalid_api_key');
 
   const key = await verifySecret(deps.failedKeys, secret, address, (id) => deps.keyLookups.find(id));
-  deps.lastUses.note('key', key.tenant, key.id);
+  deps.lastUses.noteKey(key.tenant, key.id, address);
   return {
     tenant: key.tenant,
     keyId: key.id,

@@ -1,18 +1,20 @@
 /**
- * When keys and device credentials were last used, to the minute.
+ * When and from where keys and device credentials were last used, and how often keys were, hour by hour.
  *
- * A request only notes its key in memory, once a minute for each key and process, and waits for nothing. The notes are
- * written together every few seconds; those of a process that dies are lost. Nothing is decided by them.
+ * A request only counts in memory, and waits for nothing. What is new is written every few seconds, and then once a minute
+ * for each key and process; what a process that dies has not written is lost. Nothing is decided by it.
  */
 import type { Pool } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { type UsedKind, upsertUses } from './last-uses.sql.ts';
+import type { LastUse, UsedKind } from './key-use.ts';
+import { addKeyUses, upsertUses } from './last-uses.sql.ts';
 
-/** How often the notes are written. */
+/** How often what is due is written. */
 export const USES_WRITTEN_SECONDS = 10;
 
-const NOTED_EVERY_MS = 60_000;
-/** Keys noted in a minute. Uses of further keys are not noted. */
+/** How often the uses of one key are written. */
+const WRITTEN_EVERY_MS = 60_000;
+/** Keys used in a minute. Uses of further keys are not noted. */
 const NOTED_MAX = 50_000;
 const WRITTEN_AT_ONCE = 1_000;
 
@@ -21,50 +23,77 @@ interface Noted {
   readonly kind: UsedKind;
   readonly id: string;
   /** By `performance.now()`. */
-  readonly at: number;
+  at: number;
+  address: LastUse['address'];
+  /** Those that are not written yet. */
+  uses: number;
+  /** When they are written, by `performance.now()`. */
+  dueAt: number;
 }
 
 export class LastUses {
   readonly #db: Pool;
   readonly #now: () => number;
-  /** By kind and id, for a minute, the oldest first. */
+  /** By kind and id. */
   readonly #noted = new Map<string, Noted>();
-  #unwritten: Noted[] = [];
 
   constructor(db: Pool, now: () => number = () => performance.now()) {
     this.#db = db;
     this.#now = now;
   }
 
-  /** Call it for a key that was verified, so that wrong keys need no memory. */
-  note(kind: UsedKind, tenant: TenantId, id: string): void {
-    const name = kind === 'key' ? id : `device ${id}`;
-    if (this.#noted.has(name) || this.#noted.size >= NOTED_MAX) return;
-    const noted = { tenant, kind, id, at: this.#now() };
-    this.#noted.set(name, noted);
-    this.#unwritten.push(noted);
+  /** Call these for a secret that was verified, so that wrong ones need no memory. */
+  noteKey(tenant: TenantId, id: string, address: string): void {
+    this.#note(id, { tenant, kind: 'key', id, address });
   }
 
-  /** Write what was noted since the last time. If it fails, those notes are lost, and the next uses are noted. */
+  /** Without its address, which is that of a person. */
+  noteDevice(tenant: TenantId, id: string): void {
+    this.#note(`device ${id}`, { tenant, kind: 'device', id, address: null });
+  }
+
+  #note(name: string, use: Pick<Noted, 'tenant' | 'kind' | 'id' | 'address'>): void {
+    const noted = this.#noted.get(name);
+    const at = this.#now();
+    if (noted) {
+      noted.at = at;
+      noted.address = use.address;
+      noted.uses += 1;
+    } else if (this.#noted.size < NOTED_MAX) {
+      this.#noted.set(name, { ...use, at, uses: 1, dueAt: at });
+    }
+  }
+
+  /** Write what is due. If it fails, those uses are lost. */
   async write(): Promise<void> {
-    const unwritten = this.#unwritten;
-    this.#unwritten = [];
-    this.#forget();
-    for (let from = 0; from < unwritten.length; from += WRITTEN_AT_ONCE) {
+    const due = this.#takeDue();
+    for (let from = 0; from < due.length; from += WRITTEN_AT_ONCE) {
       const now = this.#now();
-      const uses = unwritten
+      const uses = due
         .slice(from, from + WRITTEN_AT_ONCE)
         .map(({ at, ...use }) => ({ ...use, secondsAgo: (now - at) / 1000 }));
       await upsertUses(this.#db, uses);
+      await addKeyUses(
+        this.#db,
+        uses.filter(({ kind }) => kind === 'key'),
+      );
     }
   }
 
-  /** What was noted a minute ago may be noted again. */
-  #forget(): void {
-    const before = this.#now() - NOTED_EVERY_MS;
-    for (const [name, { at }] of this.#noted) {
-      if (at > before) return;
-      this.#noted.delete(name);
+  /** Forgets keys that were not used for a minute. */
+  #takeDue(): Readonly<Noted>[] {
+    const now = this.#now();
+    const due: Readonly<Noted>[] = [];
+    for (const [name, noted] of this.#noted) {
+      if (noted.dueAt > now) continue;
+      if (noted.uses === 0) {
+        this.#noted.delete(name);
+        continue;
+      }
+      due.push({ ...noted });
+      noted.uses = 0;
+      noted.dueAt = now + WRITTEN_EVERY_MS;
     }
+    return due;
   }
 }

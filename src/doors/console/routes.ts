@@ -6,6 +6,7 @@ import { OIDC_ROUTES } from './oidc-routes.ts';
 import { showBans, submitBan, submitUnban } from './pages/bans.ts';
 import { showHome } from './pages/home.ts';
 import { INVITATION_FIELDS } from './pages/invitations.ts';
+import { showKey } from './pages/key.ts';
 import {
   showKeys,
   showRevocation,
@@ -235,6 +236,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
     fields: ['form', 'name', 'kind'],
     handle: submitKey,
   },
+  { method: 'GET', path: '/console/keys/:id', needs: 'see_keys', handle: showKey },
   {
     method: 'POST',
     path: '/console/keys/:id/rotate',

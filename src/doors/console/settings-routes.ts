@@ -36,6 +36,7 @@ import {
   submitWebhookChange,
   submitWebhookDeletion,
 } from './pages/webhook.ts';
+import { showDelivery } from './pages/webhook-delivery.ts';
 import { WEBHOOK_FIELDS } from './pages/webhook-form.ts';
 import { showWebhooks, submitWebhook } from './pages/webhooks.ts';
 import type { ConsoleRoute, GuardedRoute } from './route.ts';
@@ -77,6 +78,7 @@ const WEBHOOKS: readonly ConsoleRoute[] = [
   get('/console/webhooks', 'see_webhooks', showWebhooks),
   post('/console/webhooks', 'change_webhooks', WEBHOOK_FIELDS, submitWebhook, { isDangerous }),
   get('/console/webhooks/:id', 'see_webhooks', showWebhook),
+  get('/console/webhooks/:id/deliveries/:delivery', 'see_webhooks', showDelivery),
   post('/console/webhooks/:id', 'change_webhooks', WEBHOOK_FIELDS, submitWebhookChange, { isDangerous }),
   post('/console/webhooks/:id/pause', 'change_webhooks', [], submitPause),
   post('/console/webhooks/:id/resume', 'change_webhooks', [], submitResumption),

@@ -10,7 +10,7 @@ import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { withhold } from '../../control/rooms/participant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { renderAmount } from '../../money/amount.ts';
-import { type PublicSubjects, subjectOf } from './event-catalogue.ts';
+import { type PublicSubjects, subjectOf, TEST_EVENT_TYPE } from './event-catalogue.ts';
 
 /** Members of subjects that are amounts: decimal strings of micros. */
 export const AMOUNTS: ReadonlySet<string> = new Set([
@@ -51,6 +51,17 @@ export function renderPublicEvent(tenant: TenantId, event: LoggedEvent, skipped 
     timestamp: event.at.toISOString(),
     ...(skipped > 0n && { skipped }),
     data: renderMembers((about && CHANGES[about]?.(subject, event)) ?? subject),
+  });
+}
+
+/** In the form of an event of the log, in which it has no number. */
+export function renderTestEvent(id: string, at: Date): string {
+  return JSON.stringify({
+    id,
+    seq: 0,
+    type: TEST_EVENT_TYPE,
+    timestamp: at.toISOString(),
+    data: { message: 'This webhook works.' },
   });
 }
 

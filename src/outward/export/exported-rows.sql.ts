@@ -51,7 +51,8 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'id',
   },
   kept_access: { columns: 'kind, id, kept_at', order: 'kind, id' },
-  last_uses: { columns: 'kind, id, at', order: 'kind, id' },
+  last_uses: { columns: 'kind, id, at, address', order: 'kind, id' },
+  key_use_hours: { columns: 'key_id, hour, uses', order: 'key_id, hour' },
   accounts: { columns: 'balance, carry, last_seq', order: 'tenant_id' },
   postings: {
     columns: `seq, kind, balance_before, amount, balance, at, rate_version, rule_version, rounding, carry, records,
@@ -182,7 +183,8 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   webhook_secrets: { columns: 'webhook_id, number, created_at, retires_at', order: 'webhook_id, number' },
   webhook_deliveries: {
-    columns: 'webhook_id, id, kind, event_id, seq, type, attempt, at, latency_ms, status, error, answer',
+    columns: `webhook_id, id, kind, event_id, seq, type, attempt, signed_at, skipped, at, latency_ms, status, error,
+      answer`,
     order: 'webhook_id, id',
   },
   // Answers are encrypted, and hold what the other tables do.

@@ -142,16 +142,17 @@ class WebhookTurn {
   async #deliver(event: LoggedEvent, keys: readonly Uint8Array[]): Promise<Left | undefined> {
     const { tenant, url } = this.#webhook;
     const skipped = this.#skipped;
-    const message: Message = {
+    const message: Omit<Message, 'signedAt'> = {
       kind: 'event',
       eventId: publicEventId(tenant, event),
       seq: event.seq,
       type: event.type,
       attempt: this.#failures + 1,
       body: renderPublicEvent(tenant, event, skipped),
+      skipped,
     };
     const sent = await this.#turn.during((signal) =>
-      sendEvent(this.#deps, { tenant, url }, keys, message, signal),
+      sendEvent(this.#deps, { tenant, url }, keys, { ...message, signedAt: new Date() }, signal),
     );
     const hasDelivered = isDelivered(sent.delivery);
     if (!hasDelivered && this.#turn.isAborted()) return 'more';

@@ -5,7 +5,8 @@ import { changeInShares } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 
-const DELIVERY = `id, kind, event_id as "eventId", seq, type, attempt, at, latency_ms as "latencyMs", status, error, answer`;
+const DELIVERY = `id, kind, event_id as "eventId", seq, type, attempt, signed_at as "signedAt", skipped, at,
+  latency_ms as "latencyMs", status, error, answer`;
 
 /** Nothing is inserted if the webhook was deleted meanwhile. */
 export async function insertDelivery(
@@ -24,16 +25,16 @@ export async function insertDelivery(
 
 /** Inserts a delivery to the webhook `$2` of the tenant `$1`, if it exists. `deliveryValues()` begin at `$first`. */
 export function logDelivery(first: number): string {
-  const values = Array.from({ length: 9 }, (_, at) => `$${first + at}`).join(', ');
+  const values = Array.from({ length: 11 }, (_, at) => `$${first + at}`).join(', ');
   return `insert into webhook_deliveries
-            (tenant_id, webhook_id, kind, event_id, seq, type, attempt, latency_ms, status, error, answer)
+            (tenant_id, webhook_id, kind, event_id, seq, type, attempt, signed_at, skipped, latency_ms, status, error, answer)
           select $1, $2, ${values} from webhook_endpoints where tenant_id = $1 and id = $2`;
 }
 
 /** In the order of the columns from `kind` to `answer`, without `at`. */
 export function deliveryValues(delivery: NewDelivery): unknown[] {
-  const { kind, eventId, seq, type, attempt, latencyMs, status, error, answer } = delivery;
-  return [kind, eventId, seq, type, attempt, latencyMs, status, error, answer];
+  const { kind, eventId, seq, type, attempt, signedAt, skipped, latencyMs, status, error, answer } = delivery;
+  return [kind, eventId, seq, type, attempt, signedAt, skipped, latencyMs, status, error, answer];
 }
 
 /** The newest first, before the delivery `before`. */
@@ -53,6 +54,20 @@ export async function findDeliveries(
     values,
   });
   return rows;
+}
+
+export async function findDelivery(
+  db: Db,
+  tenant: TenantId,
+  webhook: string,
+  id: bigint,
+): Promise<Delivery | undefined> {
+  const { rows } = await db.query<Delivery>({
+    name: 'find-webhook-delivery',
+    text: `select ${DELIVERY} from webhook_deliveries where tenant_id = $1 and webhook_id = $2 and id = $3`,
+    values: [tenant, webhook, id],
+  });
+  return rows[0];
 }
 
 /** The time of the database, in milliseconds since 1970. */

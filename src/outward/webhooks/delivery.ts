@@ -15,6 +15,10 @@ export interface NewDelivery {
   readonly seq: bigint | null;
   readonly type: string;
   readonly attempt: number;
+  /** When the request was signed. `null`: an attempt of before this was kept. */
+  readonly signedAt: Date | null;
+  /** How many events the body said were deleted before they could be delivered. */
+  readonly skipped: bigint;
   readonly latencyMs: number;
   /** The status of the answer; `null`: there was none, and `error` says why. */
   readonly status: number | null;

@@ -20,7 +20,9 @@ export interface WebhookDeps extends EventDeps {
 }
 
 /** What is sent: the event as JSON. */
-export interface Message extends Pick<NewDelivery, 'kind' | 'eventId' | 'seq' | 'type' | 'attempt'> {
+export interface Message
+  extends Pick<NewDelivery, 'kind' | 'eventId' | 'seq' | 'type' | 'attempt' | 'skipped'> {
+  readonly signedAt: Date;
   readonly body: string;
 }
 
@@ -43,10 +45,7 @@ export async function sendEvent(
   { body, ...message }: Message,
   signal?: AbortSignal,
 ): Promise<Sent> {
-  const headers = {
-    'content-type': 'application/json',
-    ...signWebhook({ id: message.eventId, at: new Date(), body }, keys),
-  };
+  const headers = signWebhook({ id: message.eventId, at: message.signedAt, body }, keys);
   const outcome = await deps.webhookSender.send({ tenant, url, headers, body }, signal);
   const delivery = { ...message, ...outcomeFields(outcome) };
   deps.metrics.webhookDeliveries.inc({ kind: message.kind, outcome: resultOf(delivery) });

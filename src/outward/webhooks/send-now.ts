@@ -12,7 +12,7 @@ import { newId } from '../../base/lib/ids.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { numberEvents } from '../../events/number-events.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../events/event-catalogue.ts';
-import { publicEventId, renderPublicEvent } from '../events/public-event.ts';
+import { publicEventId, renderPublicEvent, renderTestEvent } from '../events/public-event.ts';
 import { findPublicEvent } from '../events/public-events.sql.ts';
 import { findNowMs, insertDelivery } from './deliveries.sql.ts';
 import type { Delivery } from './delivery.ts';
@@ -35,13 +35,15 @@ export function testWebhook(
   id: string,
   render: (delivery: Delivery) => string,
 ): Promise<string> {
-  return sendNow(deps, mutation, id, render, async (_db, eventId) => ({
+  return sendNow(deps, mutation, id, render, async (_db, eventId, signedAt) => ({
     kind: 'test',
     eventId,
     seq: null,
     type: TEST_EVENT_TYPE,
     attempt: 1,
-    body: renderTest(eventId),
+    skipped: 0n,
+    signedAt,
+    body: renderTestEvent(eventId, signedAt),
   }));
 }
 
@@ -55,7 +57,7 @@ export async function resendEvent(
 ): Promise<string> {
   const { tenant } = mutation;
   await numberEvents(deps.db, [tenant]);
-  return sendNow(deps, mutation, id, render, async (db) => {
+  return sendNow(deps, mutation, id, render, async (db, _eventId, signedAt) => {
     const event = await findPublicEvent(db, tenant, seq, PUBLIC_EVENT_TYPES);
     if (!event) throw invalidField('seq', 'must be the number of an event that is kept');
     return {
@@ -64,6 +66,8 @@ export async function resendEvent(
       seq,
       type: event.type,
       attempt: 1,
+      skipped: 0n,
+      signedAt,
       body: renderPublicEvent(tenant, event),
     };
   });
@@ -78,7 +82,7 @@ function sendNow(
   mutation: Mutation,
   id: string,
   render: (delivery: Delivery) => string,
-  compose: (db: Db, eventId: string) => Promise<Message>,
+  compose: (db: Db, eventId: string, signedAt: Date) => Promise<Message>,
 ): Promise<string> {
   const { tenant } = mutation;
   let own: string | undefined;
@@ -86,7 +90,7 @@ function sendNow(
     begin: async (tx) => {
       await getWebhook(tx, tenant, id);
       const eventId = newId('evt');
-      await compose(tx, eventId);
+      await compose(tx, eventId, new Date());
       own = `${eventId} ${await findNowMs(tx)}`;
       return own;
     },
@@ -94,7 +98,7 @@ function sendNow(
       const [eventId, begunMs] = work.split(' ') as [string, string];
       if (work !== own && (await findNowMs(deps.db)) < Number(begunMs) + CALL_MS_MAX) throw new BeingSent();
       const webhook = await getWebhook(deps.db, tenant, id);
-      const message = await compose(deps.db, eventId);
+      const message = await compose(deps.db, eventId, new Date());
       return render(await sendAndLog(deps, tenant, webhook, message));
     },
     outcomeOf: (error) => {
@@ -125,15 +129,4 @@ async function sendAndLog(
   const logged = await insertDelivery(deps.db, tenant, id, told);
   if (!logged) throw new Failure('not_found', { resource: 'webhook' });
   return logged;
-}
-
-/** In the form of an event of the log. It has no number there. */
-function renderTest(id: string): string {
-  return JSON.stringify({
-    id,
-    seq: 0,
-    type: TEST_EVENT_TYPE,
-    timestamp: new Date().toISOString(),
-    data: { message: 'This webhook works.' },
-  });
 }

@@ -122,16 +122,20 @@ export class WebhookSender {
       method: 'POST',
       maxHeaderSize: HEADER_BYTES_MAX,
       insecureHTTPParser: false,
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-        'accept-encoding': 'identity',
-        'user-agent': 'Boxoffice-Webhooks/1',
-      },
+      headers: { ...headers, ...ownHeaders(body) },
     };
     return url.protocol === 'https:'
       ? requestHttps(url, { ...options, agent: this.#https })
       : requestHttp(url, { ...options, agent: this.#http });
   }
+}
+
+/** What each request has besides the signature. */
+export function ownHeaders(body: string): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'accept-encoding': 'identity',
+    'user-agent': 'Boxoffice-Webhooks/1',
+  };
 }

@@ -158,3 +158,20 @@ export async function findSecrets(db: Db, tenant: TenantId, webhook: string): Pr
   });
   return rows;
 }
+
+/** Those that signed at a time, newest first, as far as they are kept. */
+export async function findSecretsAt(
+  db: Db,
+  tenant: TenantId,
+  webhook: string,
+  at: Date,
+): Promise<SealedSecret[]> {
+  const { rows } = await db.query<SealedSecret>({
+    name: 'find-webhook-secrets-at',
+    text: `select number, sealed from webhook_secrets
+            where tenant_id = $1 and webhook_id = $2 and created_at <= $3 and (retires_at is null or retires_at > $3)
+            order by number desc`,
+    values: [tenant, webhook, at],
+  });
+  return rows;
+}

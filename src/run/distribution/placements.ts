@@ -79,6 +79,7 @@ const COORDINATOR = [
   'erasures',
   'fraud_warnings',
   'kept_access',
+  'key_use_hours',
   'last_uses',
   'login_attempts',
   'login_links',

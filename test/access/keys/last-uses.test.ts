@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { getLastUses } from '../../../src/access/keys/get-last-uses.ts';
 import { LastUses } from '../../../src/access/keys/last-uses.ts';
+import { listKeyUses } from '../../../src/access/keys/list-key-uses.ts';
+import { sweep } from '../../../src/run/sweep.ts';
 import { createCredential } from '../../support/devices.ts';
 import { openHolder } from '../../support/holder.ts';
 import { useService } from '../../support/service.ts';
@@ -22,7 +24,7 @@ function process() {
 }
 
 const lastUse = async (of: { id: string }, id: string, kind: 'key' | 'device' = 'key') =>
-  (await getLastUses(db(), idOf(of), kind, [{ id }])).get(id);
+  (await getLastUses(db(), idOf(of), kind, [{ id }])).get(id)?.at;
 
 describe('the last use', () => {
   test('of a key is that of the newest request with it, to the minute', async () => {
@@ -52,7 +54,7 @@ describe('the last use', () => {
     const tenant = await app.signUp();
     const id = '00000000000000ab';
     const { uses } = process();
-    uses.note('key', idOf(tenant), id);
+    uses.noteKey(idOf(tenant), id, '192.0.2.1');
     const holder = await openHolder(db());
     await holder.query('select from tenants where id = $1 for update', [idOf(tenant)]);
     await uses.write();
@@ -72,21 +74,20 @@ describe('the last use', () => {
     const id = '00000000000000aa';
     const first = process();
     const second = process();
-    second.uses.note('key', idOf(tenant), id);
+    second.uses.noteKey(idOf(tenant), id, '192.0.2.1');
     second.pass(50_000);
-    first.uses.note('key', idOf(tenant), id);
+    first.uses.noteKey(idOf(tenant), id, '192.0.2.1');
     await first.uses.write();
     const newest = await lastUse(tenant, id);
     // The other process writes later of an earlier use.
     await second.uses.write();
     expect(await lastUse(tenant, id)).toEqual(newest);
 
-    first.uses.note('key', idOf(tenant), id);
+    first.uses.noteKey(idOf(tenant), id, '192.0.2.1');
     await first.uses.write();
     expect(await lastUse(tenant, id)).toEqual(newest);
     first.pass(60_000);
-    await first.uses.write();
-    first.uses.note('key', idOf(tenant), id);
+    first.uses.noteKey(idOf(tenant), id, '192.0.2.1');
     await first.uses.write();
     expect((await lastUse(tenant, id))!.getTime()).toBeGreaterThan(newest!.getTime());
   });
@@ -98,17 +99,75 @@ describe('the last use', () => {
   });
 });
 
+describe('uses by hour', () => {
+  const hoursOf = (of: { id: string }, id: string) => listKeyUses(db(), idOf(of), id);
+  const addressOf = async (of: { id: string }, id: string, kind: 'key' | 'device' = 'key') =>
+    (await getLastUses(db(), idOf(of), kind, [{ id }])).get(id)?.address;
+
+  test('count each request of every process, with the newest address', async () => {
+    const tenant = await app.signUp();
+    const id = '00000000000000ac';
+    const [one, other] = [process(), process()];
+    for (const address of ['192.0.2.1', '192.0.2.2']) one.uses.noteKey(idOf(tenant), id, address);
+    await one.uses.write();
+    expect(await addressOf(tenant, id)).toBe('192.0.2.2');
+    one.uses.noteKey(idOf(tenant), id, '192.0.2.3');
+    other.uses.noteKey(idOf(tenant), id, '192.0.2.4');
+    // Written once a minute from then on.
+    await one.uses.write();
+    one.pass(60_000);
+    await Promise.all([one.uses.write(), other.uses.write()]);
+    const hours = await hoursOf(tenant, id);
+    expect(hours.reduce((sum, { uses }) => sum + uses, 0n)).toBe(4n);
+    for (const { hour } of hours) expect(hour.getTime() % 3_600_000).toBe(0);
+    expect(await hoursOf(await app.signUp(), id)).toEqual([]);
+  });
+
+  test('of requests are those that a client made', async () => {
+    const tenant = await app.signUp();
+    await app.service.deps.lastUses.write();
+    const before = (await hoursOf(tenant, tenant.relayKeyId)).length;
+    for (let count = 0; count < 3; count += 1)
+      await app.request('POST', '/v1/usage', { key: tenant.relayKey, body: { records: [] } });
+    await app.service.deps.lastUses.write();
+    const hours = await hoursOf(tenant, tenant.relayKeyId);
+    expect([before, hours.reduce((sum, { uses }) => sum + uses, 0n)]).toEqual([0, 3n]);
+    expect(await addressOf(tenant, tenant.relayKeyId)).toBe('127.0.0.1');
+  });
+
+  test('are not kept of devices, nor are their addresses', async () => {
+    const tenant = await app.paidTenant();
+    const { id, credential } = await createCredential(app, tenant);
+    await app.request('POST', '/join', { key: credential, body: {} });
+    await app.service.deps.lastUses.write();
+    expect([await addressOf(tenant, id, 'device'), await hoursOf(tenant, id)]).toEqual([null, []]);
+  });
+
+  test('are deleted after seven days', async () => {
+    const tenant = await app.signUp();
+    for (const days of [6, 8])
+      await db().query(
+        `insert into key_use_hours values ($1, 'k', date_trunc('hour', now()) - make_interval(days => $2), 1)`,
+        [idOf(tenant), days],
+      );
+    await sweep(app.service.deps);
+    expect((await hoursOf(tenant, 'k')).length).toBe(1);
+  });
+});
+
 /** Notes whose statements only the test sees: the ids that each writes. */
 function withoutDatabase() {
   const written: string[][] = [];
-  const query = async ({ values }: { values: readonly string[][] }) => void written.push(values[2]!);
+  const query = async ({ name, values }: { name: string; values: readonly string[][] }) => {
+    if (name === 'upsert-last-uses') written.push(values[2]!);
+  };
   return { uses: new LastUses({ query } as never), written };
 }
 
 describe('a request', () => {
   test('waits for no statement about it', async () => {
     const { uses, written } = withoutDatabase();
-    for (let at = 0; at < 1_000; at += 1) uses.note('key', 1n as never, '00000000000000aa');
+    for (let at = 0; at < 1_000; at += 1) uses.noteKey(1n as never, '00000000000000aa', '192.0.2.1');
     expect(written).toEqual([]);
     await uses.write();
     expect(written).toEqual([['00000000000000aa']]);
@@ -118,7 +177,7 @@ describe('a request', () => {
 
   test('with a key beyond 50,000 in a minute is not noted', async () => {
     const { uses, written } = withoutDatabase();
-    for (let at = 0; at <= 50_000; at += 1) uses.note('key', 1n as never, String(at));
+    for (let at = 0; at <= 50_000; at += 1) uses.noteKey(1n as never, String(at), '192.0.2.1');
     await uses.write();
     expect(written.flat()).toEqual(Array.from({ length: 50_000 }, (_, at) => String(at)));
   });

@@ -37,6 +37,7 @@ let tenant: TestTenant;
 let owner: TestMember;
 let charged: string;
 let webhook: string;
+let delivery: bigint;
 let device: string;
 let erasure: string;
 /** The id of a session in a room, and the uid of the room. */
@@ -63,6 +64,11 @@ async function setUp(): Promise<void> {
     webhook = made.json.webhook.id;
   }
   await app.request('POST', `/v1/webhooks/${webhook}/test`, { key });
+  const { rows } = await app.service.deps.db.query<{ id: bigint }>(
+    'select max(id) as id from webhook_deliveries where webhook_id = $1',
+    [webhook],
+  );
+  delivery = rows[0]!.id;
   for (const name of HOSTILE) {
     const body = {
       name,
@@ -204,6 +210,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'billing details': () => '/console/billing-details',
   'this month': () => `/console/statements/${new Date().toISOString().slice(0, 7)}`,
   keys: () => '/console/keys',
+  key: () => `/console/keys/${tenant.keyId}`,
   revocation: () => `/console/keys/${tenant.keyId}/revoke`,
   rooms: () => '/console/rooms',
   room: () => '/console/rooms/at/lobby',
@@ -226,6 +233,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'top-up': () => '/console/top-up',
   webhooks: () => '/console/webhooks',
   webhook: () => `/console/webhooks/${webhook}`,
+  'webhook delivery': () => `/console/webhooks/${webhook}/deliveries/${delivery}`,
   'webhook deletion': () => `/console/webhooks/${webhook}/delete`,
   audit: () => '/console/audit',
   'empty audit': () => '/console/audit?action=nothing',

@@ -28,6 +28,12 @@ const newest = async () =>
   (await app.request('GET', '/v1/audit?limit=1', { key: tenant.key })).json.entries[0];
 const secretIn = (text: string) => /whsec_[\w+/]+=*/.exec(text)?.[0];
 
+const deliveriesIn = (text: string) =>
+  [...text.matchAll(/href="\/console\/webhooks(\/[^"]+\/deliveries\/\d+)"/g)].map(([, path]) => path!);
+const unescaped = (text: string) =>
+  text.replace(/&(quot|lt|gt|amp|#39);/g, (_all, name: string) => CHARACTERS[name]!);
+const CHARACTERS: Readonly<Record<string, string>> = { quot: '"', lt: '<', gt: '>', amp: '&', '#39': "'" };
+
 let hooks = 0;
 async function makeHook(more: object = {}): Promise<{ id: string; path: string }> {
   hooks += 1;
@@ -200,6 +206,72 @@ describe('deliveries', () => {
     for (const wrong of ['', '0', 'x', '999999999']) {
       expect((await post(`/${id}/resend`, { form: randomUUID(), seq: wrong })).status).toBe(400);
     }
+  });
+
+  test('each has a page with the request as it arrived', async () => {
+    const { id, path } = await makeHook({ types: ['credit_spent'] });
+    await appendCounted(app, tenant, 1);
+    await vi.waitFor(() => expect(receiver.received(path).length).toBe(1));
+    await post(`/${id}/test`, { form: randomUUID() });
+    const seq = String(receiver.received(path)[0]!.event.seq);
+    await post(`/${id}/resend`, { form: randomUUID(), seq });
+    const pages = deliveriesIn((await look(`/${id}`)).text);
+    expect(pages.length).toBe(3);
+    for (const [at, { headers, text: body }] of receiver.received(path).toReversed().entries()) {
+      const { text } = await look(pages[at]!);
+      expect(unescaped(text)).toContain(`<code id="delivery-body">${body}</code>`);
+      for (const name of [
+        'webhook-id',
+        'webhook-timestamp',
+        'webhook-signature',
+        'content-length',
+        'user-agent',
+      ])
+        expect(text).toContain(`${name}: ${headers[name]}`);
+      expect(text).toContain('Verify it yourself');
+    }
+    const stranger = await makeMember(db(), idOf(await app.paidTenant()));
+    expect((await look(pages[0]!, stranger)).status).toBe(404);
+    for (const wrong of ['0', 'x', '999999999', `1${'0'.repeat(18)}`])
+      expect((await look(`/${id}/deliveries/${wrong}`)).status).toBe(404);
+    // Those of another webhook of the tenant, too.
+    const other = await makeHook();
+    expect((await look(pages[0]!.replace(id, other.id))).status).toBe(404);
+  });
+
+  test('the page of one shows no signature of a secret that is gone, and none to a viewer', async () => {
+    const { id, path } = await makeHook();
+    receiver.answer(path, () => 500);
+    await post(`/${id}/test`, { form: randomUUID() });
+    const [shown] = deliveriesIn((await look(`/${id}`)).text);
+    const viewer = await makeMember(db(), idOf(tenant), { role: 'viewer' });
+    const { text } = await look(shown!, viewer);
+    expect(text).toContain('webhook-timestamp');
+    for (const hidden of ['webhook-signature', 'Verify it yourself', 'status 500', path, '<form']) {
+      expect([hidden, text.replace(/<header.*?<\/header>/s, '').includes(hidden)]).toEqual([hidden, false]);
+    }
+    expect((await look(shown!)).text).toContain('status 500');
+    await db().query('delete from webhook_secrets where webhook_id = $1', [id]);
+    const without = (await look(shown!)).text;
+    expect([
+      without.includes('webhook-signature:'),
+      without.includes('The secret that signed it is gone'),
+    ]).toEqual([false, true]);
+  });
+
+  test('the page of one tells of events that were deleted before it, and of one that is deleted itself', async () => {
+    const { id, path } = await makeHook({ types: ['credit_spent'] });
+    await db().query('update webhook_cursors set skipped = 7 where webhook_id = $1', [id]);
+    await appendCounted(app, tenant, 1);
+    await vi.waitFor(() => expect(receiver.received(path).length).toBe(1));
+    expect(receiver.received(path)[0]!.event.skipped).toBe(7);
+    await vi.waitFor(async () => expect(deliveriesIn((await look(`/${id}`)).text).length).toBe(1));
+    const [shown] = deliveriesIn((await look(`/${id}`)).text);
+    expect(unescaped((await look(shown!)).text)).toContain(`>${receiver.received(path)[0]!.text}</code>`);
+    await db().query("update webhook_deliveries set event_id = 'evt_other' where webhook_id = $1", [id]);
+    expect((await look(shown!)).text).toContain('The event is not kept any more');
+    await db().query('update webhook_deliveries set signed_at = null where webhook_id = $1', [id]);
+    expect((await look(shown!)).text).toContain('The event is not kept any more');
   });
 
   test('everything since a day is delivered again', async () => {

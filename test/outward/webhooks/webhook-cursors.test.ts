@@ -39,6 +39,8 @@ const delivery = {
   seq: 1n,
   type: 'credit_spent',
   attempt: 1,
+  signedAt: new Date(),
+  skipped: 0n,
   latencyMs: 1,
   status: 204,
   error: null,

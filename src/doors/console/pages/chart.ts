@@ -5,13 +5,27 @@
  */
 import { type Html, html } from '@boxoffice/pages/html';
 import { MICROS_PER_DOLLAR } from '../../../money/amount.ts';
-import { dayText, exact, roughly } from '../../consoles/components.ts';
+import { dayText, exact, grouped, roughly } from '../../consoles/components.ts';
 
 export interface Series {
   readonly name: string;
-  /** Micros, one for each bar. */
+  /** One for each bar: micros, or what the measure counts. */
   readonly amounts: readonly bigint[];
 }
+
+/** What bars measure. */
+interface Measure {
+  /** Where the axis ends if there is nothing. */
+  readonly usual: bigint;
+  /** The axis ends at the power of ten of so many digits at least. */
+  readonly digitsMin: number;
+  readonly text: (amount: bigint) => string;
+  readonly axisText: (amount: bigint) => string;
+}
+
+const MONEY: Measure = { usual: MICROS_PER_DOLLAR, digitsMin: 4, text: roughly, axisText: axisDollars };
+/** Whole numbers of anything. */
+export const COUNTS: Measure = { usual: 10n, digitsMin: 1, text: countText, axisText: countText };
 
 interface Bars {
   readonly label: string;
@@ -41,6 +55,7 @@ interface Frame {
   readonly texts: number;
   /** The fill of a series. */
   readonly fill: (series: number) => Html;
+  readonly measure: Measure;
 }
 
 const WIDTH = 640;
@@ -70,7 +85,7 @@ export function renderChart({ zoom, ...bars }: Bars & { readonly zoom?: Zoom }):
       html`<li><svg viewBox="0 0 22 14" aria-hidden="true"><defs>${renderPattern(at)}</defs><rect ${fill(at)} width="22" height="14"/></svg><bdi>${name}</bdi>
 <span class="number">${roughly(amounts.reduce((sum, each) => sum + each, 0n))}</span></li>`,
   )}</ul>
-${renderBars(bars, { height: 220, left: 84, texts: zoom?.every === 'hour' ? 5 : 7, fill })}</figure>`;
+${renderBars(bars, { height: 220, left: 84, texts: zoom?.every === 'hour' ? 5 : 7, fill, measure: MONEY })}</figure>`;
 }
 
 function renderZoom({ every, shown, zone, script, style }: Zoom): Html {
@@ -85,30 +100,31 @@ export function renderSmallChart({
   label,
   bars,
   amounts,
-}: Omit<Bars, 'series'> & Pick<Series, 'amounts'>): Html {
+  measure = MONEY,
+}: Omit<Bars, 'series'> & Pick<Series, 'amounts'> & { readonly measure?: Measure }): Html {
   const series = [{ name: label, amounts }];
   const fill = (at: number) => html`class="s${at}"`;
-  return html`<figure class="chart card is-small">${renderBars({ label, bars, series }, { height: 130, left: 56, texts: 7, fill })}</figure>`;
+  return html`<figure class="chart card is-small">${renderBars({ label, bars, series }, { height: 130, left: 56, texts: 7, fill, measure })}</figure>`;
 }
 
-function renderBars({ label, bars, series }: Bars, { height, left, texts, fill }: Frame): Html {
+function renderBars({ label, bars, series }: Bars, { height, left, texts, fill, measure }: Frame): Html {
   const sums = bars.map((_, at) => series.reduce((sum, { amounts }) => sum + (amounts[at] ?? 0n), 0n));
   const most = sums.reduce((most, sum) => (sum > most ? sum : most), 0n);
-  const top = most === 0n ? MICROS_PER_DOLLAR : niceTop(most);
+  const top = most === 0n ? measure.usual : niceTop(most, measure.digitsMin);
   const slot = (WIDTH - left) / Math.max(1, bars.length);
   const tallOf = (amount: bigint) => (Number((amount * 100_000n) / top) / 100_000) * (height - TOP - BOTTOM);
   const everyNth = Math.ceil(bars.length / texts);
   return html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${label}"${slot < NARROW && html` class="dense"`}>
 ${[0n, top / 2n, top].map((amount) => {
   const y = height - BOTTOM - tallOf(amount);
-  return html`<line x1="${left}" x2="${WIDTH}" y1="${y.toFixed(1)}" y2="${y.toFixed(1)}"/><text x="${left - 6}" y="${(y + 4).toFixed(1)}" text-anchor="end">${axisText(amount)}</text>`;
+  return html`<line x1="${left}" x2="${WIDTH}" y1="${y.toFixed(1)}" y2="${y.toFixed(1)}"/><text x="${left - 6}" y="${(y + 4).toFixed(1)}" text-anchor="end">${measure.axisText(amount)}</text>`;
 })}
 ${bars.map((bar, at) => {
   let y = height - BOTTOM;
   const x = left + at * slot + slot * 0.1;
   return html`${
     sums[at]! > 0n &&
-    html`<g><title>${barText(bar)}: ${roughly(sums[at]!)}</title>${series.map(({ amounts }, number) => {
+    html`<g><title>${barText(bar)}: ${measure.text(sums[at]!)}</title>${series.map(({ amounts }, number) => {
       const tall = tallOf(amounts[at] ?? 0n);
       y -= tall;
       return (
@@ -139,14 +155,18 @@ function barText(bar: string): string {
 }
 
 /** Without zeros at the end, but for those of cents. */
-function axisText(amount: bigint): string {
+function axisDollars(amount: bigint): string {
   return exact(amount)
     .replace(/0{1,4}$/, '')
     .replace(/\.00$/, '');
 }
 
+function countText(amount: bigint): string {
+  return grouped(String(amount));
+}
+
 /** The next number of the form 1, 2 or 5 times a power of ten: where the axis ends. */
-function niceTop(most: bigint): bigint {
-  const power = 10n ** BigInt(Math.max(4, most.toString().length - 1));
+function niceTop(most: bigint, digitsMin: number): bigint {
+  const power = 10n ** BigInt(Math.max(digitsMin, most.toString().length - 1));
   return [1n, 2n, 5n, 10n].map((times) => times * power).find((each) => each >= most) ?? most;
 }

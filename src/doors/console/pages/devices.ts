@@ -12,6 +12,7 @@ import { rotateCredential } from '../../../access/devices/rotate-credential.ts';
 import { isKeyId, KEY_NAME_LENGTH_MAX } from '../../../access/keys/api-key.ts';
 import { getLastUses } from '../../../access/keys/get-last-uses.ts';
 import { keyChangerOf, keyCreatorOf } from '../../../access/keys/key-changer.ts';
+import type { LastUse } from '../../../access/keys/key-use.ts';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { PUBLISH_RIGHTS } from '../../../access/rights/publish-rights.ts';
 import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../../access/rights/room-names.ts';
@@ -249,14 +250,14 @@ ${field({
 
 function renderCredentials(
   credentials: readonly DeviceCredential[],
-  uses: ReadonlyMap<string, Date>,
+  uses: ReadonlyMap<string, LastUse>,
   hasColumn: boolean,
   mayChange: boolean,
 ): Html {
   return table(
     'Device credentials',
     ['Name', 'May send', 'Rooms', 'Last used', 'State', hasColumn && 'Change'],
-    credentials.map((each) => cellsOf(each, uses.get(each.id), mayChange)),
+    credentials.map((each) => cellsOf(each, uses.get(each.id)?.at, mayChange)),
     { names: 'Name' },
   );
 }

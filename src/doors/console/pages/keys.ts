@@ -4,6 +4,7 @@ import { type ApiKey, KEY_KINDS, KEY_NAME_LENGTH_MAX } from '../../../access/key
 import { createKey } from '../../../access/keys/create-key.ts';
 import { getLastUses } from '../../../access/keys/get-last-uses.ts';
 import { keyChangerOf, keyCreatorOf } from '../../../access/keys/key-changer.ts';
+import type { LastUse } from '../../../access/keys/key-use.ts';
 import { KEYS_PAGE_SIZE, listKeys } from '../../../access/keys/list-keys.ts';
 import { revokeKey } from '../../../access/keys/revoke-key.ts';
 import { rotateKey } from '../../../access/keys/rotate-key.ts';
@@ -91,14 +92,14 @@ export async function submitRotation(call: SessionCall): Promise<Answer> {
 }
 
 export async function showRevocation(call: SessionCall): Promise<Answer> {
-  return page(revocationPage(await findListed(call), await isLast(call), {}));
+  return page(revocationPage(await findWorking(call), await isLast(call), {}));
 }
 
 export async function submitRevocation(call: SessionCall): Promise<Answer> {
   const { deps, session, form, params, address } = call;
   const typed = (form.get('confirm') ?? '').trim();
   const refuse = async (confirm: string) =>
-    page(revocationPage(await findListed(call), await isLast(call), { confirm }), 400);
+    page(revocationPage(await findWorking(call), await isLast(call), { confirm }), 400);
   if (typed !== REVOKE && typed !== STOP_SERVICE) return refuse('Type the word as it is written above.');
   try {
     await inTransaction(deps.db, async (tx) => {
@@ -114,9 +115,16 @@ export async function submitRevocation(call: SessionCall): Promise<Answer> {
   return done('/console/keys', 'The key is revoked.');
 }
 
-async function findListed(call: SessionCall): Promise<ApiKey> {
+/** The key in the path. Fails with `not_found`. */
+export async function findListed(call: SessionCall): Promise<ApiKey> {
   const key = (await allKeys(call)).find(({ id }) => id === call.params.id);
-  if (!key || key.revokedAt) throw notFound('key');
+  if (!key) throw notFound('key');
+  return key;
+}
+
+async function findWorking(call: SessionCall): Promise<ApiKey> {
+  const key = await findListed(call);
+  if (key.revokedAt) throw notFound('key');
   return key;
 }
 
@@ -219,21 +227,24 @@ ${select('kind', 'Kind', KIND_CHOICES, form.get('kind') ?? 'relay')}
   return { title: 'Keys', body };
 }
 
-function cellsOf(key: ApiKey, usedAt: Date | undefined, isFresh: boolean): HtmlValue[] {
-  const { id, name, kind, createdAt, retiresAt, revokedAt } = key;
-  const state = revokedAt
-    ? html`${badge('revoked', 'bad')} ${timeOf(revokedAt)}`
-    : retiresAt
-      ? html`${badge('retires', 'warn')} ${countDownTo(retiresAt)}`
-      : badge('works', 'good');
+function cellsOf(key: ApiKey, last: LastUse | undefined, isFresh: boolean): HtmlValue[] {
+  const { id, name, kind, createdAt, revokedAt } = key;
   return [
-    nameWithId(name, id),
+    html`<a href="/console/keys/${id}">${nameWithId(name, id)}</a>`,
     kind,
     timeOf(createdAt),
-    usedAt ? timeOf(usedAt) : 'never',
-    state,
+    last
+      ? html`<span>${timeOf(last.at)}${last.address && html` <span class="hint">from ${last.address}</span>`}</span>`
+      : 'never',
+    stateOf(key),
     isFresh && revokedAt === null && renderChanges(key),
   ];
+}
+
+export function stateOf({ revokedAt, retiresAt }: ApiKey): Html {
+  if (revokedAt) return html`${badge('revoked', 'bad')} ${timeOf(revokedAt)}`;
+  if (retiresAt) return html`${badge('retires', 'warn')} ${countDownTo(retiresAt)}`;
+  return badge('works', 'good');
 }
 
 function renderChanges({ id, name, retiresAt }: ApiKey): Html {

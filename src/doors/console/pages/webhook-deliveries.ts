@@ -56,12 +56,12 @@ export async function renderDeliveries(
 }
 
 function cellsOf(path: string, delivery: Delivery, mayChange: boolean): HtmlValue[] {
-  const { at, type, seq, attempt, kind, latencyMs, status, error, answer } = delivery;
+  const { id, at, type, seq, attempt, kind, latencyMs, status, error, answer } = delivery;
   const look = isDelivered(delivery) ? 'good' : 'bad';
   // What a receiver answers may hold its secrets, as its address may.
   const said = mayChange ? (error ?? answer ?? '') : '';
   return [
-    timeOf(at),
+    html`<a href="${path}/deliveries/${id}">${timeOf(at)}</a>`,
     html`<code>${type}</code>`,
     seq ?? '–',
     kind === 'event' ? attempt : kind,
@@ -73,7 +73,7 @@ function cellsOf(path: string, delivery: Delivery, mayChange: boolean): HtmlValu
   ];
 }
 
-function resendForm(path: string, seq: bigint, type: string): Html {
+export function resendForm(path: string, seq: bigint, type: string): Html {
   return html`<form class="inline" method="post" action="${path}/resend">${formId()}
 <input type="hidden" name="seq" value="${seq}"><button>Resend<span class="hidden"> ${type} ${seq}</span></button></form>`;
 }

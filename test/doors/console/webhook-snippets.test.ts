@@ -1,0 +1,99 @@
+/** The programs that verify a delivery run here, in each language, with the genuine request of `docs/vectors/webhooks.json`. */
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, inject, test } from 'vitest';
+import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../../scripts/toolchains.ts';
+import { SNIPPETS } from '../../../src/doors/console/pages/webhook-snippets.ts';
+import type { DeliveryRequest } from '../../../src/outward/webhooks/get-delivery.ts';
+import { signWebhook } from '../../../src/outward/webhooks/signature.ts';
+import { newSecret } from '../../../src/outward/webhooks/webhook-secret.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const SDK = join(ROOT, 'sdk/typescript/src/backend/index.ts');
+const RUST_EXAMPLE = join(ROOT, 'sdk/rust/examples/verify_delivery.rs');
+
+interface Vector extends DeliveryRequest {
+  readonly secrets: readonly string[];
+}
+
+async function genuine(): Promise<{ request: DeliveryRequest; env: { WEBHOOK_SECRET: string } }> {
+  const file = await readFile(join(ROOT, 'docs/vectors/webhooks.json'), 'utf8');
+  const [{ headers, body, secrets }] = (JSON.parse(file) as { vectors: [Vector] }).vectors;
+  return { request: { headers, body }, env: { WEBHOOK_SECRET: secrets[0]! } };
+}
+
+/** With everything in a body that a language could take for the end of a text. */
+function awkward(): { request: DeliveryRequest; env: { WEBHOOK_SECRET: string } } {
+  const { secret, keys } = newSecret();
+  const name = '`"#"##\\ \u0024{1} \u2028 \u0001 Zoë 🎈 \' </script>';
+  const body = JSON.stringify({
+    id: 'evt_1',
+    seq: 1,
+    type: 'balance_low',
+    timestamp: '2026-11-22T18:00:00.000Z',
+    data: { name },
+  });
+  const headers = signWebhook({ id: 'evt_1', at: new Date(), body }, [keys]);
+  return { request: { headers, body }, env: { WEBHOOK_SECRET: secret } };
+}
+
+const scratch = () => mkdtemp(join(inject('scratch'), 'snippet-'));
+
+interface Built {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+const BUILD: Readonly<Record<string, (program: string) => Promise<Built>>> = {
+  TypeScript: async (program) => {
+    const path = join(await scratch(), 'verify.ts');
+    await writeFile(path, program.replace('@boxoffice/sdk', SDK));
+    return { command: process.execPath, args: [path] };
+  },
+  Go: async (program) => {
+    const folder = await scratch();
+    await writeFile(join(folder, 'main.go'), program);
+    const command = join(folder, 'verify');
+    await runTool('go', ['build', '-o', command, join(folder, 'main.go')], { folder: 'sdk/go' });
+    return { command, args: [] };
+  },
+};
+
+test.for([
+  { language: 'TypeScript', isThere: true },
+  { language: 'Go', isThere: findTool('go') !== undefined },
+])(
+  'the program in $language verifies a request, and no other one',
+  { timeout: BUILD_MS_MAX },
+  async ({ language, isThere }, { skip }) => {
+    if (!isThere) skip();
+    for (const { request, env } of [await genuine(), awkward()]) {
+      const { command, args } = await BUILD[language]!(SNIPPETS[language]!(request));
+      const run = (secret: string) =>
+        runTool(command, args, { folder: '.', env: { WEBHOOK_SECRET: secret } });
+      expect((await run(env.WEBHOOK_SECRET)).trim()).toBe('balance_low');
+      await expect(run(newSecret().secret)).rejects.toThrow('BAD_SIGNATURE');
+    }
+  },
+);
+
+test('the program in Rust is an example of its SDK', async () => {
+  const { request } = await genuine();
+  expect(await readFile(RUST_EXAMPLE, 'utf8')).toBe(SNIPPETS.Rust!(request));
+  expect(SNIPPETS.Rust!(awkward().request)).toContain('let body = r###"{');
+});
+
+test.skipIf(!findTool('cargo'))(
+  'which verifies a request, and no other one',
+  { timeout: BUILD_MS_MAX },
+  async () => {
+    const { env } = await genuine();
+    await runTool('cargo', ['build', '--locked', '--all-features', '--example', 'verify_delivery'], {
+      folder: 'sdk/rust',
+    });
+    const program = join(RUST_TARGET, 'debug/examples/verify_delivery');
+    expect((await runTool(program, [], { folder: '.', env })).trim()).toBe('balance_low');
+    const other = { WEBHOOK_SECRET: newSecret().secret };
+    await expect(runTool(program, [], { folder: '.', env: other })).rejects.toThrow('BadSignature');
+  },
+);
