@@ -24,6 +24,16 @@ export interface AuthenticatedCaller extends Caller, LimitedCaller, KeyTrust {
   readonly actor: Actor;
 }
 
+/** Like `authenticate()`, for a request that was authenticated before: its key may be revoked by now. It is no further use of the key. */
+export async function authenticateAgain(
+  deps: KeyDeps,
+  authorization: string | undefined,
+  kind: KeyKind,
+  address: string,
+): Promise<AuthenticatedCaller> {
+  return ofKind(kind, await findCaller(deps, authorization, address));
+}
+
 /** Like `authenticateKey`, but also fails with `invalid_api_key` for a working key of the other kind. */
 export async function authenticate(
   deps: KeyDeps,
@@ -31,7 +41,10 @@ export async function authenticate(
   kind: KeyKind,
   address: string,
 ): Promise<AuthenticatedCaller> {
-  const caller = await authenticateKey(deps, authorization, address);
+  return ofKind(kind, await authenticateKey(deps, authorization, address));
+}
+
+function ofKind(kind: KeyKind, caller: AuthenticatedCaller): AuthenticatedCaller {
   if (caller.kind !== kind) throw new Failure('invalid_api_key');
   return caller;
 }
@@ -47,11 +60,20 @@ export async function authenticateKey(
   authorization: string | undefined,
   address: string,
 ): Promise<AuthenticatedCaller> {
+  const caller = await findCaller(deps, authorization, address);
+  deps.lastUses.noteKey(caller.tenant, caller.keyId, address);
+  return caller;
+}
+
+async function findCaller(
+  deps: KeyDeps,
+  authorization: string | undefined,
+  address: string,
+): Promise<AuthenticatedCaller> {
   const secret = parseAuthorization(authorization, deps.config.keyPrefix);
   if (!secret) throw new Failure('invalid_api_key');
 
   const key = await verifySecret(deps.failedKeys, secret, address, (id) => deps.keyLookups.find(id));
-  deps.lastUses.noteKey(key.tenant, key.id, address);
   return {
     tenant: key.tenant,
     keyId: key.id,

@@ -4,12 +4,13 @@ import { type Ability, mayDo } from '../rights/abilities.ts';
 import { hashSecret, type Session } from './session.ts';
 import { findClosedSession, findRoleOfSession, findSession } from './sessions.sql.ts';
 
-/** `undefined`: there is none, or it is over. */
+/** `undefined`: there is none, or it is over. `isUse`: a person asks, so that the session goes on for longer. */
 export async function authenticateSession(
   { db }: { readonly db: Db },
   secret: string,
+  { isUse = true }: { readonly isUse?: boolean } = {},
 ): Promise<Session | undefined> {
-  return findSession(db, hashSecret(secret));
+  return findSession(db, hashSecret(secret), isUse);
 }
 
 /** The session of a person whose tenant is suspended or archived. It opens nothing but the page that says so. */

@@ -100,8 +100,8 @@ const SELECTED = `
          left join api_keys k on k.tenant_id = s.tenant_id and k.id = s.key_id
    where s.hash = $1`;
 
-/** The session that works, and note that it was used. A minute may pass between two notes. */
-export async function findSession(db: Db, hash: Buffer): Promise<Session | undefined> {
+/** The session that works. If this is a use of it, that is noted; a minute may pass between two notes. */
+export async function findSession(db: Db, hash: Buffer, isUse: boolean): Promise<Session | undefined> {
   const { rows } = await db.query<SessionRow>({
     name: 'find-session',
     text: `${SELECTED} and ${IS_ALIVE}`,
@@ -109,7 +109,7 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | undef
   });
   const [row] = rows;
   if (!row) return undefined;
-  if (row.isToNote) await noteUse(db, hash);
+  if (isUse && row.isToNote) await noteUse(db, hash);
   return sessionOf(hash, row);
 }
 

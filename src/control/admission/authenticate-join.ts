@@ -10,25 +10,24 @@ import type { Joining } from './join-lookups.sql.ts';
 
 export interface AuthenticatedJoin {
   readonly device: Device;
-  /** The joins of its minute, with this one: `refuseTooManyJoins()` says whether it may join. */
-  readonly joins: Window;
+  /** The joins of its minute, with this one: `refuseTooManyJoins()` says whether it may join. `undefined`: not counted now. */
+  readonly joins: Window | undefined;
   /** What decides about the user, if it was looked up with the credential. */
   readonly state: EntryState | undefined;
 }
 
-/** `joining`: who wants to join, if that is known. Fails as `authenticateDevice()`. */
+/** `joining`: who wants to join, if that is known. `isCounted`: for the first time of the request. Fails as `authenticateDevice()`. */
 export async function authenticateJoin(
   deps: KeyDeps & { readonly admissions: GatheredAdmissions },
   authorization: string | undefined,
   address: string,
-  joining?: Joining,
+  { isCounted, joining }: { readonly isCounted: boolean; readonly joining?: Joining | undefined },
 ): Promise<AuthenticatedJoin> {
   const { joins, state, ...device } = await authenticateDevice(
     deps,
     authorization,
     address,
-    ({ id, plaintext }) => deps.admissions.lookUp({ id, hash: hashKey(plaintext), joining }),
+    ({ id, plaintext }) => deps.admissions.lookUp({ id, hash: hashKey(plaintext), isCounted, joining }),
   );
-  // Each that may join is counted.
-  return { device, joins: joins!, state };
+  return { device, joins, state };
 }

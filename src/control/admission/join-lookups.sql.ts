@@ -14,6 +14,8 @@ export interface ShownCredential {
   readonly id: string;
   /** The hash of what is shown. */
   readonly hash: Buffer;
+  /** Whether it counts as a join: once for each request. */
+  readonly isCounted: boolean;
   /** Who wants to join with it; `undefined`: the body has not arrived. */
   readonly joining: Joining | undefined;
 }
@@ -22,7 +24,7 @@ export interface ShownCredential {
 export type Joining = Omit<Entrant, 'tenant' | 'room'> & { readonly room: string | undefined };
 
 export interface JoinLookup extends CredentialInUse {
-  /** The joins of the minute, with this one; `undefined`: not counted, because the credential may not join. */
+  /** The joins of the minute, with this one; `undefined`: not counted, or the credential may not join. */
   readonly joins: Window | undefined;
   /** `undefined`: not looked up. That of a tenant that never paid is looked up in its turn, so that its bans delay no others. */
   readonly state: EntryState | undefined;
@@ -37,19 +39,19 @@ interface LookupRow extends CredentialInUse, EntryState {
 }
 
 /** Only those that may join are counted. Beyond the limit, a join is refused whatever the state is. */
-const IS_LOOKED_UP = `shown.may_join and counted.points <= ${JOINS_PER_MINUTE} and t.status <> 'pending'`;
+const IS_LOOKED_UP = `shown.may_join and coalesce(counted.points, 0) <= ${JOINS_PER_MINUTE} and t.status <> 'pending'`;
 
 const LOOKUPS = `with shown as materialized (
        select a.at, c.tenant_id, c.id, c.hash, c.publish, c.rooms, c.default_room, w.is_working,
-              w.is_working and c.hash = decode(a.hash, 'hex') and cardinality(c.publish) > 0 as may_join,
+              w.is_working and c.hash = decode(a.hash, 'hex') and cardinality(c.publish) > 0 as may_join, a.counts,
               case when a.username is not null then coalesce(a.room, c.default_room, $4) end as room,
               a.username, a.device, a.address
-         from json_to_recordset($1) as a (at integer, credential text, hash text, room text, username text, device text,
+         from json_to_recordset($1) as a (at integer, credential text, hash text, counts boolean, room text, username text, device text,
                                           address inet)
          join device_credentials c on c.id = a.credential
         cross join lateral (select (${IS_WORKING} and ${NOT_EXPIRED}) as is_working) w
      ), counted as (
-       ${countingText('select $2 || id as key, count(*)::integer as amount from shown where may_join group by id', '$3')}
+       ${countingText('select $2 || id as key, count(*)::integer as amount from shown where may_join and counts group by id', '$3')}
      )
      select shown.at, shown.tenant_id as tenant, shown.id as "credentialId", shown.hash, shown.publish, shown.rooms,
             shown.default_room as "defaultRoom", t.status as "tenantStatus", t.limits as "tenantLimits",
@@ -82,7 +84,8 @@ async function lookUpAtOnce(
     text: LOOKUPS,
     values: [asked(shown), joinsKeyOf(''), JOINS_WINDOW_SECONDS * 1000, ROOM_DEFAULT],
   });
-  const counted = rows.filter(({ mayJoin }) => mayJoin);
+  const isCounted = ({ at, mayJoin }: LookupRow) => mayJoin && shown[at]!.isCounted;
+  const counted = rows.filter(isCounted);
   const windowOf = new Map(
     counted.map(({ credentialId, points, msLeft }) => [credentialId, { points, msLeft }]),
   );
@@ -91,8 +94,13 @@ async function lookUpAtOnce(
     (id) => windowOf.get(id)!,
   );
   const found = shown.map((): JoinLookup | undefined => undefined);
-  for (const { at, mayJoin, points: _, msLeft: __, isLookedUp, ...row } of rows) {
-    found[at] = { ...row, joins: mayJoin ? windows.shift() : undefined, state: isLookedUp ? row : undefined };
+  for (const each of rows) {
+    const { at, mayJoin: _, points: __, msLeft: ___, isLookedUp, ...row } = each;
+    found[at] = {
+      ...row,
+      joins: isCounted(each) ? windows.shift() : undefined,
+      state: isLookedUp ? row : undefined,
+    };
   }
   return found;
 }
@@ -102,24 +110,25 @@ async function lookUpInSteps(
   shown: readonly ShownCredential[],
 ): Promise<readonly (JoinLookup | undefined)[]> {
   const credentials = await findCredentialsById(db, [...new Set(shown.map(({ id }) => id))]);
-  const mayJoin = ({ id, hash }: ShownCredential) => {
+  const isToCount = ({ id, hash, isCounted }: ShownCredential) => {
     const found = credentials.get(id);
-    return found?.isWorking === true && found.hash.equals(hash) && found.publish.length > 0;
+    return isCounted && found?.isWorking === true && found.hash.equals(hash) && found.publish.length > 0;
   };
-  const counts = shown.filter(mayJoin).map(({ id }) => ({ key: joinsKeyOf(id), amount: 1 }));
+  const counts = shown.filter(isToCount).map(({ id }) => ({ key: joinsKeyOf(id), amount: 1 }));
   const windows = counts.length > 0 ? await countEach(db, JOINS_WINDOW_SECONDS, counts) : [];
   return shown.map((each) => {
     const found = credentials.get(each.id);
-    return found && { ...found, joins: mayJoin(each) ? windows.shift() : undefined, state: undefined };
+    return found && { ...found, joins: isToCount(each) ? windows.shift() : undefined, state: undefined };
   });
 }
 
 function asked(shown: readonly ShownCredential[]): string {
   return JSON.stringify(
-    shown.map(({ id, hash, joining }, at) => ({
+    shown.map(({ id, hash, isCounted, joining }, at) => ({
       at,
       credential: id,
       hash: hash.toString('hex'),
+      counts: isCounted,
       room: joining?.room,
       username: joining?.username,
       device: joining?.thumbprint,

@@ -34,8 +34,8 @@ function siteOf(deps: Deps, closing: AbortSignal): Site<Omit<Context, 'path'>, C
     loginCookie: LOGIN_COOKIE,
     routes: ROUTES,
     render: renderPage,
-    identify: async (secret) => {
-      const session = secret === undefined ? undefined : await authenticateSession(deps, secret);
+    identify: async (secret, isUse) => {
+      const session = secret === undefined ? undefined : await authenticateSession(deps, secret, { isUse });
       const closed = secret === undefined || session ? undefined : await findClosedTenant(deps, secret);
       return { session, closed };
     },

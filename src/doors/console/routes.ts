@@ -35,6 +35,7 @@ import {
   submitRole,
 } from './pages/members.ts';
 import { showOverview } from './pages/overview.ts';
+import { sendCards } from './pages/overview-cards.ts';
 import { submitCheckout } from './pages/pay.ts';
 import { sendPerson, showErasure, showPeople, submitErasure } from './pages/people.ts';
 import { REVIEW_FIELDS, showReview, submitReview } from './pages/review.ts';
@@ -111,6 +112,7 @@ export const ROUTES: readonly ConsoleRoute[] = [
     handle: submitReview,
   },
   { method: 'GET', path: '/console', needs: 'see_overview', handle: showOverview },
+  { method: 'GET', path: '/console/overview/events', needs: 'see_overview', handle: sendCards },
   { method: 'GET', path: '/console/start', needs: 'see_overview', handle: showStart },
   {
     method: 'POST',

@@ -22,8 +22,8 @@ export interface Site<Who, R extends Route> {
   readonly loginCookie: string;
   readonly routes: readonly R[];
   render(shown: Page, context: Who & { readonly path: string }): string;
-  /** `secret`: that of the session, if the browser has one. */
-  identify(secret: string | undefined): Promise<Who>;
+  /** `secret`: that of the session, if the browser has one. `isUse`: the person asks, and not the page by itself. */
+  identify(secret: string | undefined, isUse: boolean): Promise<Who>;
   handle(route: R, call: PageCall & Who): Promise<Answer>;
 }
 
@@ -46,7 +46,7 @@ export async function answerPage<Who, R extends Route>(
 
   const { name, seconds } = site.cookie ?? {};
   const secret = readCookie(site.url, request.headers.cookie, name);
-  const who = await site.identify(secret);
+  const who = await site.identify(secret, !isByItself(request));
   const render: Render = (shown) => site.render(shown, { path, ...who });
   LAYOUTS.set(request, render);
   const form = request.body instanceof Map ? (request.body as Form) : NO_FIELDS;
@@ -61,6 +61,11 @@ export async function answerPage<Who, R extends Route>(
       done: readDoneCookie({ publicUrl: site.url, secret, console: name }, request.headers.cookie),
     }),
   });
+}
+
+/** The script of an open page asks, or its stream of events connects again: perhaps without a person. */
+function isByItself({ headers }: FastifyRequest): boolean {
+  return headers['by-itself'] !== undefined || headers.accept === 'text/event-stream';
 }
 
 /** Where the page is, if the request used another name of the machine, or a slash too many. */

@@ -2,10 +2,14 @@
 import { Readable } from 'node:stream';
 import { html } from '@boxoffice/pages/html';
 import type { FastifyReply } from 'fastify';
+import { chooseCoding, compress } from '../http/compression.ts';
 import { FOR_EVER, sendStatic } from '../http/static-files.ts';
 import type { Answer, Page } from './answer.ts';
 import { renderDone } from './done-cookie.ts';
 import { PAGE_POLICY } from './shell.ts';
+
+/** A page is compressed for one reader: more would take longer than it saves. */
+const PAGE_QUALITY = 4;
 
 export interface Sender {
   /** The page, with the layout of its console around it. */
@@ -87,6 +91,15 @@ export function sendHtml(reply: FastifyReply, html: string, policy = PAGE_POLICY
   return sendText(reply, 'text/html; charset=utf-8', html);
 }
 
+/** Compressed, if the browser takes that. Pages hold no secret beside what another site could put into them. */
 function sendText(reply: FastifyReply, type: string, text: string): FastifyReply {
-  return reply.header('x-content-type-options', 'nosniff').type(type).send(text);
+  reply.header('x-content-type-options', 'nosniff').header('vary', 'accept-encoding').type(type);
+  const bytes = Buffer.from(text);
+  const coding = chooseCoding(reply.request.headers['accept-encoding'], bytes.length);
+  if (coding === undefined) return reply.send(bytes);
+  void compress(bytes, coding, PAGE_QUALITY).then(
+    (compressed) => reply.header('content-encoding', coding).send(compressed),
+    (error: unknown) => reply.send(error),
+  );
+  return reply;
 }

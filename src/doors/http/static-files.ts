@@ -5,29 +5,11 @@
  * a large file cost a thousand sockets and no copy of it.
  */
 import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
-import { parseWeighted } from './weighted.ts';
+import { type Coding, chooseCoding, compress } from './compression.ts';
 
-const CODINGS = ['br', 'gzip'] as const;
-type Coding = (typeof CODINGS)[number];
-
-/** Smaller ones would hardly get smaller. */
-const COMPRESSED_BYTES_MIN = 1_024;
 /** The highest takes seconds for a megabyte, and gains a tenth. */
 const BROTLI_QUALITY = 9;
-
-const COMPRESS: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
-  br: (bytes) =>
-    promisify(brotliCompress)(bytes, {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
-        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-      },
-    }),
-  gzip: promisify(gzip),
-};
 
 export class StaticFile {
   readonly type: string;
@@ -42,21 +24,15 @@ export class StaticFile {
     this.version = hash('sha256', this.bytes, 'hex').slice(0, 12);
   }
 
-  /** In the coding that the header `Accept-Encoding` likes best; `undefined`: as it is. Source: RFC 9110, 12.5.3. */
   codingFor(accepted: string | undefined): Coding | undefined {
-    if (this.bytes.length < COMPRESSED_BYTES_MIN) return undefined;
-    const weights = new Map(parseWeighted(accepted ?? '').map(({ value, weight }) => [value, weight]));
-    const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0;
-    const best = CODINGS.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one));
-    const ofNone = weights.get('identity') ?? 0;
-    return weightOf(best) > 0 && weightOf(best) >= ofNone ? best : undefined;
+    return chooseCoding(accepted, this.bytes.length);
   }
 
   in(coding: Coding | undefined): Promise<Buffer> {
     if (coding === undefined) return Promise.resolve(this.bytes);
     const known = this.#compressed.get(coding);
     if (known) return known;
-    const compressing = COMPRESS[coding](this.bytes);
+    const compressing = compress(this.bytes, coding, BROTLI_QUALITY);
     this.#compressed.set(coding, compressing);
     return compressing;
   }

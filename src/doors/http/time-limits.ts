@@ -30,7 +30,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** For the answer, from the head on and again from the body on; in between, for progress of the body. */
     timeLimit: NodeJS.Timeout | undefined;
-    /** While the body arrives: how many bytes its connection had received when the time limit began. */
+    /** While the body arrives: so many of its bytes have, without those that frame chunks. */
+    bodyBytes: number;
+    /** While the body arrives: how many there were when the time limit began. */
     receivedBefore: number | undefined;
   }
 }
@@ -40,6 +42,7 @@ type App = Pick<FastifyInstance, 'addHook' | 'decorateRequest' | 'server'>;
 /** Implemented here because Fastify's `handlerTimeout` ends once the body has been read. */
 export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
   app.decorateRequest('timeLimit', undefined);
+  app.decorateRequest('bodyBytes', 0);
   app.decorateRequest('receivedBefore', undefined);
 
   const unread = new UnreadAnswers(unreadMs);
@@ -55,7 +58,11 @@ export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
   });
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (hasBody(request)) {
-      request.receivedBefore = request.raw.socket.bytesRead;
+      request.receivedBefore = 0;
+      // Those who read the body listen before the next tick, in which it begins to flow.
+      payload.on('data', (chunk: Buffer) => {
+        request.bodyBytes += chunk.length;
+      });
       request.timeLimit?.refresh();
     }
     done(null, payload);
@@ -103,7 +110,7 @@ function onTimeout(request: FastifyRequest, reply: FastifyReply): void {
     const { receivedBefore } = request;
     // The rest of the body has just been read.
     if (receivedBefore === undefined || reply.sent) return;
-    const received = request.raw.socket.bytesRead;
+    const received = request.bodyBytes;
     if (received - receivedBefore < BODY_BYTES_MIN) {
       reply.header('connection', 'close').send(new Failure('request_timeout'));
       return;

@@ -1,17 +1,15 @@
 /** Authentication of `/join`. */
-import { setImmediate as turn } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
-import type { Device } from '../../access/devices/device-credential.ts';
 import { type AuthenticatedJoin, authenticateJoin } from '../../control/admission/authenticate-join.ts';
 import { refuseTooManyJoins } from '../../control/admission/join-limit.ts';
 import type { JoinRequest } from '../../control/admission/join-room.ts';
 import type { Deps } from '../deps.ts';
 import { authorizationOf } from '../http/http.ts';
+import { hasArrived } from '../http/late-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    device: Device | undefined;
-    /** The body has arrived, and is read before the device is authenticated. */
+    /** The device is authenticated and counted once the body is read, because that has arrived. */
     isWhole: boolean;
   }
 }
@@ -24,27 +22,24 @@ declare module 'fastify' {
  * about the user. `firstFault()` sees to it that a client cannot tell.
  */
 export async function requireDevice(deps: Deps, request: FastifyRequest): Promise<void> {
-  // By the next turn of the event loop, the parser has read what had arrived, and most clients have sent the rest.
-  await turn();
-  request.isWhole = request.raw.complete;
-  if (!request.isWhole) await authenticate(deps, request);
+  request.isWhole = await hasArrived(request);
+  if (!request.isWhole) await authenticate(deps, request, { isCounted: true });
 }
 
-/** With whom the body says, if the device is not authenticated yet. */
+/** With whom the body says. A device whose body arrived late is looked up again: it may have been revoked meanwhile. */
 export async function arrive(
   deps: Deps,
   request: FastifyRequest,
   joining: JoinRequest,
 ): Promise<Pick<AuthenticatedJoin, 'device' | 'state'>> {
-  const { device } = request;
-  return device ? { device, state: undefined } : authenticate(deps, request, joining);
+  return authenticate(deps, request, { isCounted: request.isWhole, joining });
 }
 
 /** What is reported of a request that failed: why its device is refused comes before what is wrong with its body. */
 export async function firstFault(deps: Deps, request: FastifyRequest, error: unknown): Promise<unknown> {
   if (!request.isWhole) return error;
   try {
-    await authenticate(deps, request);
+    await authenticate(deps, request, { isCounted: true });
   } catch (refused) {
     return refused;
   }
@@ -54,12 +49,11 @@ export async function firstFault(deps: Deps, request: FastifyRequest, error: unk
 async function authenticate(
   deps: Deps,
   request: FastifyRequest,
-  joining?: JoinRequest,
+  how: { readonly isCounted: boolean; readonly joining?: JoinRequest },
 ): Promise<AuthenticatedJoin> {
   request.isWhole = false;
-  const authenticated = await authenticateJoin(deps, authorizationOf(request), request.ip, joining);
-  request.device = authenticated.device;
+  const authenticated = await authenticateJoin(deps, authorizationOf(request), request.ip, how);
   request.keyId = authenticated.device.credentialId;
-  refuseTooManyJoins(authenticated.joins);
+  if (authenticated.joins) refuseTooManyJoins(authenticated.joins);
   return authenticated;
 }

@@ -44,7 +44,6 @@ export async function buildJoin(door: JoinDoor & { readonly trustProxy: readonly
 
 /** The route, in its own context: its errors are plain text wherever it is registered. */
 export async function joinDoor(app: Http, { deps, origins }: JoinDoor): Promise<void> {
-  app.decorateRequest('device', undefined);
   app.decorateRequest('isWhole', false);
   app.decorateRequest('outcome', 'joined');
   app.setErrorHandler(async (error, request, reply) =>

@@ -5,7 +5,7 @@
  */
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyKind } from '../../access/keys/api-key.ts';
-import { type AuthenticatedCaller, authenticate } from '../../access/keys/authenticate.ts';
+import { type AuthenticatedCaller, authenticate, authenticateAgain } from '../../access/keys/authenticate.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import { type Mutation, once } from '../../base/idempotency/once.ts';
@@ -14,12 +14,15 @@ import type { TenantStatus } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { answers, type ErrorStatus } from '../http/answers.ts';
 import { authorizationOf, type Http } from '../http/http.ts';
+import { hasArrived } from '../http/late-body.ts';
 import { queueOfRoute, type RouteQueue } from '../queue-of-route.ts';
 import { IdempotencySchema, mutationOf } from './idempotency.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: AuthenticatedCaller | undefined;
+    /** Its body had not arrived when its key was looked up. */
+    isLate: boolean;
   }
 }
 
@@ -162,6 +165,7 @@ export function callOut<P extends TSchema, Q extends TSchema, B extends TSchema,
 
 export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void {
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('isLate', false);
   for (const { row, takesIdempotencyKey, run } of routes) {
     const [method, url] = row.path.split(' ') as [string, string];
     const queue = queueOfRoute(deps, row.queue);
@@ -171,7 +175,7 @@ export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void
       url,
       schema: describe(row, takesIdempotencyKey),
       config: configOf(row, method),
-      ...(row.key && { onRequest: requireKey(deps, row.key) }),
+      ...(row.key && { onRequest: requireKey(deps, row.key), preValidation: requireKeyStill(deps, row.key) }),
       handler: async (request, reply) => {
         const { caller, params, query, body } = request;
         reply.code(status);
@@ -191,9 +195,18 @@ export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void
 /** Runs before the body is read: an unknown caller gets 401 and no other information. */
 function requireKey(deps: Deps, kind: KeyKind) {
   return async (request: FastifyRequest) => {
+    request.isLate = !(await hasArrived(request));
     request.caller = await authenticate(deps, authorizationOf(request), kind, request.ip);
     request.keyId = request.caller.keyId;
     deps.keyRate.count(request.caller);
+  };
+}
+
+/** Runs once the body is read. A body that arrived late may have taken minutes: its key may be revoked, or its tenant suspended. */
+function requireKeyStill(deps: Deps, kind: KeyKind) {
+  return async (request: FastifyRequest) => {
+    if (!request.isLate) return;
+    request.caller = await authenticateAgain(deps, authorizationOf(request), kind, request.ip);
   };
 }
 

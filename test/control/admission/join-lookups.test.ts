@@ -12,6 +12,7 @@ const joining = { room: undefined, username: 'ann', thumbprint: 'a'.repeat(43), 
 const shownBy = ({ id, credential }: { id: string; credential: string }) => ({
   id,
   hash: hashKey(credential),
+  isCounted: true,
   joining,
 });
 
@@ -59,6 +60,21 @@ testOneServer('the state is that of the room that is asked for, or of the defaul
   expect(found.map((each) => each?.state?.isPresent)).toEqual([true, true, false, undefined]);
   expect(found.map((each) => each?.state?.roomState)).toEqual(['LIVE', 'LIVE', null, undefined]);
   expect(found.map((each) => each?.credentialId)).toEqual(found.map(() => device.id));
+});
+
+test('one that was counted before is not counted again, and reads the state', async () => {
+  const device = await createCredential(app, await app.paidTenant());
+  const again = { ...shownBy(device), isCounted: false };
+  const found = await findJoinLookups(db(), [again, shownBy(device), again]);
+  expect(found.map((each) => each?.joins?.points)).toEqual([undefined, 1, undefined]);
+  const { rows } = await db().query('select points from rate_limits where key = $1', [`join:${device.id}`]);
+  expect(rows).toEqual([{ points: 1 }]);
+});
+
+testOneServer('the state of one that is not counted is read with it', async () => {
+  const device = await createCredential(app, await app.paidTenant());
+  const [found] = await findJoinLookups(db(), [{ ...shownBy(device), isCounted: false }]);
+  expect(found?.state?.status).toBe('active');
 });
 
 testOneServer('a wrong secret reads no state of the user', async () => {

@@ -154,6 +154,26 @@ describe('a body', () => {
     expect(drops).toBeLessThanOrEqual(11);
   });
 
+  test('that comes drop by drop is answered 408, whatever its chunks carry besides', async () => {
+    useFakeTimers();
+    const { client, server, answer, answered, arrived } = await open();
+    const headers = { ...JSON_HEADERS, 'transfer-encoding': 'chunked' };
+    client.write(rawRequest('POST / HTTP/1.1', headers, ''));
+    await arrived;
+    let drops = 0;
+    for (; drops < 30 && answer() === ''; drops += 1) {
+      const before = server.bytesRead;
+      // The extension of a chunk is no part of the body.
+      client.write(`1;x=${'y'.repeat(8_000)}\r\n \r\n`);
+      await until(() => server.bytesRead > before || answer() !== '');
+      await vi.advanceTimersByTimeAsync(STEP_MS / 5);
+      await turn();
+    }
+    await answered();
+    expect(answer()).toMatch(/^HTTP\/1\.1 408 /);
+    expect(drops).toBeLessThanOrEqual(6);
+  });
+
   test('that arrived while this process was stopped is read before its sender is judged', async () => {
     useFakeTimers();
     const { client, answer, answered, arrived } = await open();

@@ -160,7 +160,37 @@ async function answerWithLateBody(...faults: readonly Fault[]) {
   return sendBytes(app.url, head, { afterwards });
 }
 
+/** The body is sent once the service has counted the join and `meanwhile` is done. */
+async function answerAfter(meanwhile: (setup: Setup) => Promise<unknown>) {
+  const setup = await setUp([]);
+  const key = `join:${setup.id}`;
+  await query('delete from rate_limits where key = $1', [key]);
+  const [head, body] = partsOf(setup);
+  const points = () =>
+    query('select points from rate_limits where key = $1', [key]).then(({ rows }) => rows[0]?.points);
+  const afterwards = async () => {
+    await expect.poll(points).toBe(1);
+    await meanwhile(setup);
+    return body;
+  };
+  const answer = await sendBytes(app.url, head, { afterwards });
+  return { ...answer, joins: await points() };
+}
+
 describe('a body that comes after its headers', () => {
+  test('is no join once the credential is revoked', async () => {
+    const answer = await answerAfter(async ({ tenant, id }) => {
+      const revoked = await app.request('DELETE', `/v1/device-credentials/${id}`, { key: tenant.key });
+      expect(revoked.status).toBe(204);
+    });
+    expect([answer.status, answer.text, answer.joins]).toEqual([401, 'invalid api key', 1]);
+  });
+
+  test('is no join once the tenant is suspended, and counts once', async () => {
+    const answer = await answerAfter(({ tenant }) => setStatus(app, tenant, 'suspended'));
+    expect([answer.status, answer.text, answer.joins]).toEqual([403, 'tenant is not active', 1]);
+  });
+
   test('is a join, and counts once', async () => {
     expect((await answerWithLateBody()).status).toBe(200);
   });

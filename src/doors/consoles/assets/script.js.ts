@@ -36,8 +36,8 @@ const readAgain = () => {
   if (!part) return;
   setTimeout(async () => {
     try {
-      const answer = await fetch(part.dataset.again, { credentials: 'same-origin' });
-      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const answer = await fetch(part.dataset.again, byItself);
+      const page = parse(await answer.text());
       const fresh = page.getElementById(part.id);
       if (answer.ok && fresh && fresh.textContent !== part.textContent) {
         part.replaceWith(fresh);
@@ -48,18 +48,22 @@ const readAgain = () => {
   }, 2000);
 };
 const partsRead = new Map();
+const showPart = (fresh) => {
+  const part = fresh && document.getElementById(fresh.id);
+  // Who has the focus in it would lose the place, and who points at a button would hit another one.
+  if (!part || part.contains(document.activeElement) || part.querySelector('form:hover') || fresh.innerHTML === partsRead.get(part.id)) return;
+  partsRead.set(part.id, fresh.innerHTML);
+  part.replaceWith(fresh);
+  showTimes(fresh);
+};
+const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
+// What the page asks by itself is no use of the session.
+const byItself = { credentials: 'same-origin', headers: { 'by-itself': '1' } };
 const readParts = async () => {
-  const answer = await fetch(location.href, { credentials: 'same-origin' });
+  const answer = await fetch(location.href, byItself);
   if (!answer.ok) return;
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  for (const part of document.querySelectorAll('[data-live]')) {
-    const fresh = page.getElementById(part.id);
-    // Who has the focus in it would lose the place, and who points at a button would hit another one.
-    if (!fresh || part.contains(document.activeElement) || part.querySelector('form:hover') || fresh.innerHTML === partsRead.get(part.id)) continue;
-    partsRead.set(part.id, fresh.innerHTML);
-    part.replaceWith(fresh);
-    showTimes(fresh);
-  }
+  const page = parse(await answer.text());
+  for (const part of document.querySelectorAll('[data-live]')) showPart(page.getElementById(part.id));
 };
 const followEvents = () => {
   const feed = document.querySelector('[data-events]');
@@ -71,18 +75,20 @@ const followEvents = () => {
   const readSoon = () => {
     reading ??= setTimeout(() => { reading = undefined; readParts().catch(() => {}); }, 500);
   };
-  source.onopen = () => say('New events appear by themselves.');
+  const what = feed.dataset.what || 'events';
+  source.onopen = () => say('New ' + what + ' appear by themselves.');
   source.onerror = () => say(source.readyState === EventSource.CLOSED ?
-    'No more events arrive. Reload the page to see newer ones.' : 'The connection was lost, and is made again.');
+    'No more ' + what + ' arrive. Reload the page to see newer ones.' : 'The connection was lost, and is made again.');
   source.addEventListener('row', ({ data }) => {
-    const row = new DOMParser().parseFromString(data, 'text/html').body.firstElementChild;
+    const row = parse(data).body.firstElementChild;
     showTimes(row);
     feed.prepend(row);
     while (feed.children.length > 200) feed.lastElementChild.remove();
     readSoon();
   });
+  source.addEventListener('part', ({ data }) => showPart(parse(data).body.firstElementChild));
   source.addEventListener('gap', () => { source.close(); location.reload(); });
-  source.addEventListener('over', () => { source.close(); say('Your session is over. Log in again to see newer events.'); });
+  source.addEventListener('over', () => { source.close(); say('Your session is over. Log in again to see newer ' + what + '.'); });
 };
 showTimes(document);
 prepareCopying(document);
