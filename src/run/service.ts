@@ -126,6 +126,9 @@ export class ListenError extends StartError {
   override readonly name = 'ListenError';
 }
 
+/** New connections that wait to be accepted. Node accepts one in each turn of its loop, so a burst of them needs room; the kernel may allow fewer. */
+const BACKLOG = 4_096;
+
 const NO_FILTER =
   'a filter of archived ids has no place, and each charge of the tenant looks up its ids: raise ARCHIVE_FILTER_MB';
 /** Calls that wait for the payment provider hold a connection only for a moment before and after. */
@@ -215,10 +218,15 @@ async function open(
   try {
     await Promise.all([rest.ready(), join?.ready()]);
     whenLoaded?.();
-    await listen(() => rest.listen({ host: config.host, port: config.port }), 'PORT', config.port);
+    await listen(
+      () => rest.listen({ host: config.host, port: config.port, backlog: BACKLOG }),
+      'PORT',
+      config.port,
+    );
     const operatorDeps = async () => ({ ...deps, config: { ...deps.config, opsUrl: config.opsUrl } });
     if (opsPort !== undefined) ops = await openOps(watched, { ...config, opsPort }, operatorDeps);
-    if (join) await listen(() => join.listen(joinAddress), 'JOIN_PORT', joinAddress.port);
+    if (join)
+      await listen(() => join.listen({ ...joinAddress, backlog: BACKLOG }), 'JOIN_PORT', joinAddress.port);
     const { host, grpcPort, tls } = config;
     grpc = await listen(
       () => openGrpc(deps, { host, port: grpcPort, tls, trustProxy, findFault: watched.findFault }),
