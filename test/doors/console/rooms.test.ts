@@ -2,10 +2,11 @@ import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { TrackKind } from '@boxoffice/contract/track_kind';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { timeOf } from '../../../src/doors/consoles/components.ts';
 import { mint, newStage, type Stage } from '../../control/moderation/support.ts';
 import { getPage, logInByKey, makeMember, sendForm, type TestMember } from '../../support/console.ts';
+import { readEvents } from '../../support/console-stream.ts';
 import { useControl } from '../../support/grpc.ts';
 import { type Answer, usageRecord, useService } from '../../support/service.ts';
 import { idOf, setLimits } from '../../support/tenants.ts';
@@ -438,33 +439,6 @@ describe('watchdogs', () => {
     expect([answer.status, answer.text.includes(`id="${wrong}-fault"`)]).toEqual([400, true]);
   });
 });
-
-/** Reads a stream of events until `until` is in it, or it ends. */
-async function readEvents(path: string, cookie: string, headers: Record<string, string> = {}) {
-  const gone = new AbortController();
-  const answer = await fetch(path, {
-    headers: { cookie, ...headers },
-    signal: gone.signal,
-    redirect: 'manual',
-  });
-  onTestFinished(() => gone.abort());
-  let text = '';
-  let isOver = false;
-  const reading = (async () => {
-    const decoder = new TextDecoder();
-    for await (const chunk of answer.body ?? []) text += decoder.decode(chunk, { stream: true });
-    isOver = true;
-  })().catch(() => {});
-  return {
-    answer,
-    text: () => text,
-    isOver: () => isOver,
-    leave: async () => {
-      gone.abort();
-      await reading;
-    },
-  };
-}
 
 const feedOf = async (member: TestMember, path = '/console/rooms') =>
   /data-events="([^"]+)"/.exec((await getPage(app, path, member.cookie)).text)![1]!.replaceAll('&amp;', '&');
