@@ -10,6 +10,7 @@ import { CitusCluster, type Worker } from './citus-cluster.ts';
 import { Load } from './load.ts';
 import { type MainProcess, startMainProcess } from './main-process.ts';
 import { post } from './post.ts';
+import { DATABASE } from './postgres-server.ts';
 import { waitFor } from './processes.ts';
 import type { Outcome } from './stage.ts';
 
@@ -90,6 +91,20 @@ export class CitusStage {
   /** Resolves when every tenant has reported. */
   async goesOn(): Promise<void> {
     await this.load.goesOnFor(this.tenants.map(({ tenant }) => tenant));
+  }
+
+  /** How many of these tenants have usage from before `time` that is not added up. */
+  async countBehind(tenants: readonly TenantId[], time: Date): Promise<number> {
+    const behind = await Promise.all(
+      tenants.map((tenant) =>
+        this.cluster.coordinator.query(
+          'select tenant_id from usage_deltas where tenant_id = $1 and at < $2 limit 1',
+          DATABASE,
+          [tenant, time],
+        ),
+      ),
+    );
+    return behind.filter(({ length }) => length > 0).length;
   }
 
   admin(...args: string[]): Promise<Ended> {

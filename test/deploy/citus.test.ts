@@ -39,6 +39,20 @@ describe.skipIf(missing !== undefined)('two services on a coordinator and two wo
     await stage.hasNothingPrepared();
   });
 
+  test('a worker is away: the usage of others is added up meanwhile', async () => {
+    const { server } = stage.cluster.workers[0];
+    const { others } = stage.divide(stage.cluster.workers[0]);
+    await server.kill();
+    try {
+      const time = new Date();
+      await expect.poll(() => stage.countBehind(others, time)).toBe(0);
+    } finally {
+      await server.start();
+    }
+    await stage.goesOn();
+    await stage.hasNothingPrepared();
+  });
+
   test('a worker is cut off: others go on, and its tenants do when it is reached again', async () => {
     const { relay } = stage.cluster.workers[1];
     const { others } = stage.divide(stage.cluster.workers[1]);

@@ -1,5 +1,6 @@
 /** SQL of `usage_deltas`, and of the sums that they are added to. */
 import { isDistributed } from '../../base/db/distribution.ts';
+import { runTogether, type Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { ALL, type Share } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
@@ -96,44 +97,73 @@ const NAMES = MEASURES.join(', ');
 const ADD = `do update set ${MEASURES.map((each) => `${each} = u.${each} + excluded.${each}`).join(', ')}`;
 
 /**
- * Add to the sums of hours, and of days, weeks and months that were rolled up before. Needs the lock of `shareRollUp`. All processes
- * add in the same order of tables and rows, so none deadlocks.
+ * Add sums of the share to those of hours, and of days, weeks and months that were rolled up before. Needs the lock of `shareRollUp`. All
+ * processes add in the same order of tables and rows, so none deadlocks.
  */
-export async function addSums(tx: Tx, sums: readonly HourSum[]): Promise<void> {
+export async function addSums(tx: Tx, sums: readonly HourSum[], share: Share): Promise<void> {
   const rows = sums.map(({ measures, ...row }) => ({
     ...row,
     ...Object.fromEntries(MEASURES.map((name, at) => [name, String(measures[at])])),
   }));
-  await tx.query({
-    name: 'add-usage-sums',
-    text: `with sums as materialized (
-             select * from json_to_recordset($1) as s (tenant_id bigint, hour timestamptz, room text, role "char",
-               tier "char", ${MEASURES.map((each) => `${each} numeric`).join(', ')})
-           ), hours as (
-             insert into usage_hours as u (tenant_id, hour, role, tier, ${NAMES})
-             select tenant_id, hour, role, tier, ${MEASURES.map((each) => `sum(${each})`).join(', ')} from sums
-              group by tenant_id, hour, role, tier order by tenant_id, hour, role, tier
-             on conflict (tenant_id, hour, role, tier) ${ADD}
-           ), ${LATE.map((each, at) => `late_${at} as (${each})`).join(', ')}
-           insert into usage_room_hours as u (tenant_id, hour, room, role, tier, ${NAMES})
-           select tenant_id, hour, room, role, tier, ${NAMES} from sums
-            order by tenant_id, hour, room collate "C", role, tier
-           on conflict (tenant_id, hour, room, role, tier) ${ADD}`,
-    values: [JSON.stringify(rows)],
-  });
+  const values = [JSON.stringify(rows), ...(share.values as readonly TenantId[])];
+  const adding = isDistributed() ? addEach(share) : [{ name: 'add-usage-sums', text: ADD_ALL }];
+  await runTogether(
+    tx,
+    adding.map((statement) => ({ ...statement, values })),
+  );
 }
+
+const GIVEN = `select * from json_to_recordset($1) as s (tenant_id bigint, hour timestamptz, room text, role "char",
+  tier "char", ${MEASURES.map((each) => `${each} numeric`).join(', ')})`;
+
+interface Adding {
+  readonly table: string;
+  /** `from`: GIVEN as `sums`; `where`: a condition on those rows, or nothing. */
+  readonly text: (from: string, where: string) => string;
+}
+
+const HOURS: Adding = {
+  table: 'usage_hours',
+  text: (from, where) => `insert into usage_hours as u (tenant_id, hour, role, tier, ${NAMES})
+    select tenant_id, hour, role, tier, ${MEASURES.map((each) => `sum(${each})`).join(', ')} from ${from}
+     where true ${where} group by tenant_id, hour, role, tier order by tenant_id, hour, role, tier
+    on conflict (tenant_id, hour, role, tier) ${ADD}`,
+};
+
+const ROOM_HOURS: Adding = {
+  table: 'usage_room_hours',
+  text: (from, where) => `insert into usage_room_hours as u (tenant_id, hour, room, role, tier, ${NAMES})
+    select tenant_id, hour, room, role, tier, ${NAMES} from ${from}
+     where true ${where} order by tenant_id, hour, room collate "C", role, tier
+    on conflict (tenant_id, hour, room, role, tier) ${ADD}`,
+};
 
 /** To days, weeks and months that were rolled up before. */
 const LATE = ALL_SUMS.flatMap((sums) => sums.tables.map((table) => addLate(sums, table)));
 
-function addLate({ key, until }: RolledUpSums, { part, name }: RolledUpSums['tables'][number]): string {
+function addLate({ key, until }: RolledUpSums, { part, name }: RolledUpSums['tables'][number]): Adding {
   const inC = key.map((each) => (each === 'room' ? 'room collate "C"' : each)).join(', ');
   const of = key.join(', ');
-  return `insert into ${name} as u (tenant_id, ${part}, ${of}, ${NAMES})
-          select tenant_id, date_trunc('${part}', hour, 'UTC') as ${part}, ${of},
-                 ${MEASURES.map((each) => `sum(${each})`).join(', ')}
-            from sums join usage_rollups using (tenant_id)
-           where ${endOfPart(part, `date_trunc('${part}', hour, 'UTC')`)} <= ${until}
-           group by tenant_id, ${part}, ${of} order by tenant_id, ${part}, ${inC}
-          on conflict (tenant_id, ${part}, ${of}) ${ADD}`;
+  return {
+    table: name,
+    text: (from, where) => `insert into ${name} as u (tenant_id, ${part}, ${of}, ${NAMES})
+      select tenant_id, date_trunc('${part}', hour, 'UTC') as ${part}, ${of},
+             ${MEASURES.map((each) => `sum(${each})`).join(', ')}
+        from ${from} join usage_rollups using (tenant_id)
+       where ${endOfPart(part, `date_trunc('${part}', hour, 'UTC')`)} <= ${until} ${where}
+       group by tenant_id, ${part}, ${of} order by tenant_id, ${part}, ${inC}
+      on conflict (tenant_id, ${part}, ${of}) ${ADD}`,
+  };
+}
+
+const ADD_ALL = `with sums as materialized (${GIVEN}), hours as (${HOURS.text('sums', '')}),
+    ${LATE.map(({ text }, at) => `late_${at} as (${text('sums', '')})`).join(', ')}
+  ${ROOM_HOURS.text('sums', '')}`;
+
+/** Citus would send the rows of one statement for all tables to every server, and look for what was rolled up on all of them. */
+function addEach(share: Share): Statement[] {
+  return [HOURS, ...LATE, ROOM_HOURS].map(({ table, text }) => ({
+    name: share.name(`add-to-${table}`),
+    text: text(`(${GIVEN}) as sums`, share.and('tenant_id', 2)),
+  }));
 }

@@ -24,7 +24,7 @@ async function foldShare(db: Pool, share: Share): Promise<void> {
     isMore = await inTransaction(db, async (tx) => {
       await shareRollUp(tx);
       const deltas = await takeDeltas(tx, AT_ONCE, share);
-      if (deltas.length > 0) await addSums(tx, addUp(deltas, await findZoned(tx, deltas)));
+      if (deltas.length > 0) await addSums(tx, addUp(deltas, await findZoned(tx, deltas)), share);
       return deltas.length === AT_ONCE || deltas.reduce((sum, { size }) => sum + size, 0) >= SIZE_MAX;
     });
   } while (isMore);

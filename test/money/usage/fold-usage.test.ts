@@ -107,7 +107,7 @@ test('a transaction that adds up and dies leaves the deltas', async () => {
   const client = await db.connect();
   await client.query('begin');
   const share = isDistributed() ? shareOf(idOf(tenant)) : ALL;
-  await addSums(client, addUp(await takeDeltas(client, 1_000, share), new Set()));
+  await addSums(client, addUp(await takeDeltas(client, 1_000, share), new Set()), share);
   const { rows } = await client.query('select pg_backend_pid() as pid');
   const lost = new Promise((resolve) => client.once('error', resolve));
   await db.query('select pg_terminate_backend($1::integer)', [rows[0].pid]);
