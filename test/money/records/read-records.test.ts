@@ -1,7 +1,8 @@
 /** All records in the order of charging, and single ones by their ids. */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { inSnapshot } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { archiveRecords } from '../../../src/money/records/archive-records.ts';
 import { recordOf } from '../../../src/money/records/find-records.sql.ts';
 import { findRecordsById } from '../../../src/money/records/find-records.ts';
 import type { ReadRecord, RecordsRead } from '../../../src/money/records/read-record.ts';
@@ -10,12 +11,21 @@ import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { moveInTime } from '../../support/months.ts';
 import { useService } from '../../support/service.ts';
+import { testStepForms } from '../../support/step-forms.ts';
 import { makeTenants } from '../../support/tenants.ts';
 
 const app = useService();
 const db = () => app.service.deps.db;
 
 const TIMES = ['2026-01-05T10:59:59.999Z', '2026-01-05T11:00:00Z', '2026-01-06T00:00:00Z'];
+
+const RECORD = {
+  role: 'audience',
+  tier: '2k',
+  seconds: 5,
+  egressBytes: 1_000_000n,
+  ingressBytes: 5n,
+} as const;
 
 let tenants: readonly TenantId[];
 
@@ -29,11 +39,9 @@ beforeAll(async () => {
           id: `${batch}-${count}-${(at * 7) % count}`,
           room: at % 2 ? 'lobby' : undefined,
           participant: at % 3 ? 'ann' : undefined,
-          role: 'audience' as const,
-          tier: '2k' as const,
+          ...RECORD,
           seconds: at,
           egressBytes: BigInt(at) * 1_000_000n,
-          ingressBytes: 5n,
         })),
       );
       await chargeTenant(app.service.deps, tenant, [{ tenant, records: UsageRecords.from(records) }]);
@@ -115,4 +123,49 @@ test('a record without a posting is read as well, but belongs to no period', asy
   const last = (await read({ tenant })).at(-1);
   expect(last).toMatchObject({ id: 'slipped in', kind: null, at: null, rateVersion: null, newestIds: null });
   expect((await read({ tenant, from: new Date(0) })).at(-1)).toMatchObject({ seq: 3n });
+});
+
+test('archived records come in the same order, of all tenants and of a period', async () => {
+  const [, second, third] = TIMES.map((time) => new Date(time));
+  const asked: readonly RecordsRead[] = [
+    {},
+    { from: second, to: third },
+    { from: third },
+    { tenant: tenants[1] },
+  ];
+  // So long that the second batch has a chunk of its own.
+  for (const batch of ['x', 'y']) {
+    const records = Array.from({ length: 2_000 }, (_, at) => ({
+      ...RECORD,
+      id: `${batch}-${at}`,
+      room: batch.repeat(200),
+      participant: `${at}`.padStart(200, batch),
+    }));
+    await chargeTenant(app.service.deps, tenants[0]!, [
+      { tenant: tenants[0]!, records: UsageRecords.from(records) },
+    ]);
+  }
+  const before = await Promise.all(asked.map(read));
+  await archiveRecords({ ...app.service.deps, config: { archiveAfterSeconds: 0 } });
+  const { rows } = await db().query(
+    'select tenant_id as tenant, count(*)::integer as chunks from record_chunks group by tenant_id order by tenant_id',
+  );
+  expect(rows).toEqual([
+    { tenant: tenants[0], chunks: 2 },
+    { tenant: tenants[1], chunks: 1 },
+  ]);
+  expect(await Promise.all(asked.map(read))).toEqual(before);
+});
+
+testStepForms('a chunk is read from the server of its tenant alone', async () => {
+  const texts: string[] = [];
+  await inSnapshot(db(), async (tx) => {
+    const query = vi.spyOn(tx, 'query');
+    for await (const _ of readRecords(tx));
+    texts.push(...query.mock.calls.map(([asked]) => (asked as { readonly text?: string }).text ?? ''));
+    query.mockRestore();
+  });
+  const ofChunks = texts.filter((text) => /numbers/.test(text));
+  expect(ofChunks.length).toBeGreaterThanOrEqual(tenants.length);
+  expect(ofChunks.filter((text) => !/tenant_id = \$/.test(text))).toEqual([]);
 });
