@@ -27,6 +27,7 @@ const WITH_STEP_FORMS = [
   ...['access/sessions', 'base/tenants', 'control', 'events', 'money/grants', ...CHARGING].map(
     (each) => `test/${each}/**/*.test.ts`,
   ),
+  'test/base/db/snapshot.test.ts',
   'test/money/statements/tell-statements.test.ts',
   'test/run/sweep.test.ts',
 ];

@@ -1,5 +1,7 @@
 /** One state of the whole database, for work that reads all of it. */
 import pg from 'pg';
+import { Failure } from '../failure.ts';
+import { isDistributed } from './distribution.ts';
 import { directConfig, type Pool } from './pool.ts';
 
 export interface Snapshot {
@@ -45,18 +47,34 @@ export async function openSnapshot(pool: Pool, { stopping }: SnapshotOptions = {
   }
 }
 
-/** A snapshot for the duration of `work`. */
+/**
+ * A snapshot for the duration of `work`. Where tables are distributed, each server has one of its own, which lacks all rows of a shard
+ * that moves there later: then it fails with `overloaded` in place of a result.
+ */
 export async function withSnapshot<T>(
   pool: Pool,
   work: (snapshot: pg.Client) => Promise<T>,
   options: SnapshotOptions = {},
 ): Promise<T> {
+  const places = await findPlaces(pool);
   const snapshot = await openSnapshot(pool, options);
   try {
     const result = await work(snapshot.db);
     await snapshot.db.query('commit');
+    if ((await findPlaces(pool)) !== places) throw new Failure('overloaded', { message: MOVED });
     return result;
   } finally {
     await snapshot.close();
   }
+}
+
+const MOVED = 'tenants were moved to other database servers while their rows were read: try again afterwards';
+
+/** Another text after a shard has moved. */
+async function findPlaces(pool: Pool): Promise<string | undefined> {
+  if (!isDistributed()) return undefined;
+  const { rows } = await pool.query<{ places: string }>(
+    `select md5(string_agg(shardid || ' ' || groupid, ',' order by shardid, groupid)) as places from pg_dist_placement`,
+  );
+  return rows[0]!.places;
 }

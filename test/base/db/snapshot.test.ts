@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { withSnapshot } from '../../../src/base/db/snapshot.ts';
 import { useDatabase } from '../../support/database.ts';
 
@@ -38,3 +38,18 @@ test('work ends when it is told to stop, in the middle of a statement', async ()
     withSnapshot(database.pool, async () => undefined, { stopping: stop.signal }),
   ).rejects.toThrow();
 });
+
+// A cluster would lose what the test says that it moved.
+if (inject('stepForms')) {
+  test('work fails if rows were moved to another server meanwhile', async () => {
+    const work = withSnapshot(database.pool, async () => {
+      await database.pool.query('update pg_dist_placement set groupid = groupid + 1');
+      return 'done';
+    });
+    await expect(work).rejects.toMatchObject({
+      kind: 'overloaded',
+      message: expect.stringContaining('moved'),
+    });
+    expect(await withSnapshot(database.pool, async () => 'done')).toBe('done');
+  });
+}
