@@ -25,12 +25,13 @@ export interface DueDay {
 /** A charge at the end of a day is in the sums some seconds later. Adding it to the day then would cost more. */
 const GRACE_MINUTES = 10;
 
-/** Days without usage are passed over. */
-const due = ({
-  until,
-}: RolledUpSums) => `from accounts a left join usage_rollups r on r.tenant_id = a.tenant_id, lateral (
+/** Days without usage are passed over. `tenant`: that of the account, for Citus by parameter where it is one. */
+const due = (
+  { until }: RolledUpSums,
+  tenant: 'a.tenant_id' | '$1',
+) => `from accounts a left join usage_rollups r on r.tenant_id = a.tenant_id, lateral (
     select min(hour) as hour from usage_hours h
-     where h.tenant_id = a.tenant_id and h.hour >= coalesce(r.${until}, 'epoch')
+     where h.tenant_id = ${tenant} and h.hour >= coalesce(r.${until}, 'epoch')
        and h.hour < date_trunc('day', statement_timestamp() - interval '${GRACE_MINUTES} minutes', 'UTC')) as due
   where due.hour is not null`;
 
@@ -42,7 +43,9 @@ export async function findDueTenants(
   leftOut: readonly TenantId[],
 ): Promise<readonly TenantId[]> {
   const rows = await onServers<{ tenant: TenantId }>(db, {
-    text: (tenants) => `select a.tenant_id as tenant ${due(sums)} and a.tenant_id <> all($2::bigint[])
+    text: (
+      tenants,
+    ) => `select a.tenant_id as tenant ${due(sums, 'a.tenant_id')} and a.tenant_id <> all($2::bigint[])
         ${tenants.and('a.tenant_id', 3)} limit $1`,
     values: [limit, leftOut],
   });
@@ -52,7 +55,7 @@ export async function findDueTenants(
 export async function findDueDay(db: Db, sums: RolledUpSums, tenant: TenantId): Promise<DueDay | undefined> {
   const { rows } = await db.query<DueDay>({
     name: `find-due-day-${sums.until}`,
-    text: `select coalesce(r.${sums.until}, 'epoch') as until, date_trunc('day', due.hour, 'UTC') as day ${due(sums)}
+    text: `select coalesce(r.${sums.until}, 'epoch') as until, date_trunc('day', due.hour, 'UTC') as day ${due(sums, '$1')}
               and a.tenant_id = $1`,
     values: [tenant],
   });

@@ -1,8 +1,10 @@
 /** Days and weeks are added up when they are over, whatever is folded meanwhile or later. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { TenantTurns } from '../../../src/base/tenants/tenant-turns.ts';
 import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
+import { findDueDay } from '../../../src/money/usage/roll-up-usage.sql.ts';
 import { rollUpUsage } from '../../../src/money/usage/roll-up-usage.ts';
+import { ALL_SUMS } from '../../../src/money/usage/rolled-up-sums.ts';
 import { summarizeUsage } from '../../../src/money/usage/summarize-usage.ts';
 import { manyRecords, report } from '../../doors/rest/ledger-routes.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
@@ -119,4 +121,22 @@ test('a tenant whose day cannot be added up does not keep others from it', async
   await app.database.pool.query('alter table usage_room_days drop constraint too_many');
   await rollUpUsage(app.service.deps);
   expect(await rolledUp(broken)).toEqual(ALL);
+});
+
+test('the day of a tenant is looked for in tables that name the tenant by parameter', async () => {
+  const tenant = await makeUsage();
+  await foldUsage({ db: db() });
+  const query = vi.spyOn(db(), 'query');
+  for (const sums of ALL_SUMS) {
+    expect(await findDueDay(db(), sums, idOf(tenant))).toMatchObject({
+      day: new Date('2026-10-04T00:00:00Z'),
+    });
+  }
+  const texts = query.mock.calls.map(([asked]) => (asked as unknown as { readonly text: string }).text);
+  query.mockRestore();
+  // Citus looks in all shards for a tenant that is a column of another table.
+  expect(texts.map((text) => /from usage_hours h\s+where h\.tenant_id = (\S+)/.exec(text)?.[1])).toEqual([
+    '$1',
+    '$1',
+  ]);
 });
