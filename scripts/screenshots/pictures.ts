@@ -416,6 +416,7 @@ export const NO_PAGES: readonly string[] = [
   '/console/spend.csv',
   '/console/statements/:month/csv',
   '/console/rooms/events',
+  '/console/overview/events',
   '/console/people/export',
 ];
 

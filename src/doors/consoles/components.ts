@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import type { Session } from '../../access/sessions/session.ts';
+import { timeText } from '../../base/lib/short-time.ts';
 import { displayCents, displayMicros, MICROS_PER_CENT, MICROS_PER_DOLLAR } from '../../money/amount.ts';
 import type { Month } from '../../money/month.ts';
 import { faultLine } from './fault-notice.ts';
@@ -29,7 +30,7 @@ export function grouped(text: string): string {
 
 /** In UTC; the script shows it in the reader's zone. The text keeps its width then, so that nothing moves. */
 export function timeOf(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}" title="${utcText(at)} UTC">${utcText(at)}</time>`;
+  return html`<time datetime="${at.toISOString()}" title="${timeText(at)} UTC">${timeText(at)}</time>`;
 }
 
 /** How long it is until a time in the future; the script counts down. */
@@ -37,20 +38,7 @@ export function countDownTo(at: Date): Html {
   const left = Math.max(0, Math.floor((at.getTime() - Date.now()) / 1000));
   const two = (number: number) => String(number).padStart(2, '0');
   const text = `in ${Math.floor(left / 3600)}:${two(Math.floor(left / 60) % 60)}:${two(left % 60)}`;
-  return html`<time datetime="${at.toISOString()}" title="${utcText(at)} UTC" data-until>${left === 0 ? 'now' : text}</time>`;
-}
-
-/** As the script writes them, which has the same names. */
-const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
-
-function utcText(at: Date): string {
-  const iso = at.toISOString();
-  return `${dayText(iso)} ${iso.slice(0, 4)}, ${iso.slice(11, 16)}`;
-}
-
-/** `14 Nov` of `2026-11-14`. */
-export function dayText(day: string): string {
-  return `${Number(day.slice(8, 10))} ${MONTHS[Number(day.slice(5, 7)) - 1]}`;
+  return html`<time datetime="${at.toISOString()}" title="${timeText(at)} UTC" data-until>${left === 0 ? 'now' : text}</time>`;
 }
 
 /** `November` of this year, `November 2025` of another one. */

@@ -25,10 +25,15 @@ const { element: STYLE, policy } = inlineSheet(STATEMENT_STYLE);
 /** `Content-Security-Policy` of the page. */
 export const STATEMENT_PAGE_POLICY = policy;
 
-export function renderStatementPage(statement: Statement): string {
+/** `menu`: links above it, which are not printed. */
+export function renderStatementPage(statement: Statement, menu?: Html): string {
   const { month, issuer, tenant, soFar } = statement;
   const title = `Statement for ${nameOf(month)}${soFar ? ', so far' : ''}`;
-  const body = html`<main>
+  const body = html`${
+    menu &&
+    html`<nav aria-label="Statements">${menu}</nav>
+`
+  }<main>
 <header>
 <h1><span>${new URL(issuer).host}</span>${title}</h1>
 ${renderFacts(statement)}

@@ -5,6 +5,8 @@ export const STATEMENT_STYLE = `${TOKENS}
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 var(--sans); }
 main { max-width: 60rem; margin: 2rem auto; padding: 2.5rem; background: var(--paper);
        border: 1px solid var(--line); border-radius: .75rem; }
+nav { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; max-width: 60rem; margin: 1rem auto -1rem; padding: 0 1.25rem; font-size: .9375rem; }
+nav a { color: inherit; }
 header { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 1rem 3rem; }
 h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; }
 h1 span { display: block; color: var(--quiet); font-size: 1rem; font-weight: 500; line-height: 1.5; }
@@ -50,6 +52,7 @@ code { font: .875em var(--mono); overflow-wrap: anywhere; }
   @bottom-right { content: counter(page) " / " counter(pages); color: #565d6b; font: 8pt system-ui, sans-serif; }
 }
 @media print {
+  nav { display: none; }
   body { font-size: 10pt; }
   main { max-width: none; margin: 0; padding: 0; border: 0; }
   h1 { font-size: 16pt; }

@@ -1,4 +1,5 @@
 /** Reads what the event of a mail says, as texts for people. What an event does not say is left out of the mail. */
+import { timeText } from '../../base/lib/short-time.ts';
 import { displayCents, displayMicros, MICROS_PER_CENT } from '../../money/amount.ts';
 import { cleanText } from './mail-text.ts';
 
@@ -35,7 +36,7 @@ export class EventFacts {
     return `${displayCents(micros)} (exactly ${displayMicros(micros)})`;
   }
 
-  /** `2026-11-22 18:00 UTC`. */
+  /** `22 Nov 2026, 18:00 UTC`. */
   time(name: string): string | undefined {
     const value = this.#subject[name];
     const time = typeof value === 'string' ? new Date(value) : undefined;
@@ -60,7 +61,7 @@ export class EventFacts {
   }
 }
 
-/** `2026-11-22 18:00 UTC`. */
+/** `22 Nov 2026, 18:00 UTC`. */
 export function renderTime(time: Date): string {
-  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${timeText(time)} UTC`;
 }

@@ -399,6 +399,8 @@ describe('payments', () => {
     const { json } = await app.request('GET', `/v1/payments/${payment}/receipt`, { key: of.key });
     const receipt = await getPage(app, `/console/payments/${payment}/receipt`, cookie);
     expect([receipt.status, receipt.headers.get('location')]).toEqual([303, json.url]);
+    // None is made without `CHECKOUT_INVOICES`.
+    expect((await getPage(app, '/console/payments', cookie)).text).not.toContain('/invoice"');
     const invoice = await getPage(app, `/console/payments/${payment}/invoice`, cookie);
     if (json.invoice_url) expect(invoice.headers.get('location')).toBe(json.invoice_url);
     else expect(invoice.text).toContain('There is no invoice');

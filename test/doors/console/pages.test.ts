@@ -358,6 +358,7 @@ describe('money', () => {
   test('a statement is that of the REST interface, as a page and as CSV', async () => {
     const month = new Date().toISOString().slice(0, 7);
     const page = await getPage(app, `/console/statements/${month}`, owner.cookie);
+    expect(page.text).toContain('<a href="/console/statements">All statements</a>');
     expect(page.text).toContain('so far');
     expect(page.headers.get('content-security-policy')).toContain("style-src 'sha256-");
     const csv = await getPage(app, `/console/statements/${month}/csv`, owner.cookie);

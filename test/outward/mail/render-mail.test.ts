@@ -24,7 +24,7 @@ describe.each(EVENT_MAIL_TYPES)('%s', (type) => {
     const link = new RegExp(`https://box\\.example/console(/[a-z-]+)?\\?tenant=${renderTenantId(TENANT)}`);
     expect(text).toMatch(link);
     expect(html).toMatch(link);
-    expect(text).toContain('Time: 2026-11-22 18:00 UTC');
+    expect(text).toContain('Time: 22 Nov 2026, 18:00 UTC');
   });
 
   test('shows foreign text as text, on one line', () => {
@@ -83,7 +83,7 @@ test.each<[MailType, object, string, string]>([
       emptyAt: '2026-11-22T20:02:30.000Z',
     },
     'Your credit lasts for less than 24 hours',
-    'Lasts for hours: 2\nEmpty at: 2026-11-22 20:02 UTC',
+    'Lasts for hours: 2\nEmpty at: 22 Nov 2026, 20:02 UTC',
   ],
   [
     'budget_alert',
@@ -95,7 +95,7 @@ test.each<[MailType, object, string, string]>([
       periodStartedAt: '2026-11-22T00:00:00.000Z',
     },
     '80 percent of the budget acme is spent',
-    'Spent: $8.00 (exactly $8.000001)\nBudget: $10.00\nSince: 2026-11-22 00:00 UTC',
+    'Spent: $8.00 (exactly $8.000001)\nBudget: $10.00\nSince: 22 Nov 2026, 00:00 UTC',
   ],
   [
     'top_up_failed',
@@ -119,19 +119,19 @@ test.each<[MailType, object, string, string]>([
       expiresAt: '2026-12-22T17:00:00.000Z',
     },
     'Granted credit expires soon',
-    'Left: $4.00 (exactly $4.000001)\nGranted: $10.00\nFor: a gift\nExpires: 2026-12-22 17:00 UTC',
+    'Left: $4.00 (exactly $4.000001)\nGranted: $10.00\nFor: a gift\nExpires: 22 Dec 2026, 17:00 UTC',
   ],
   [
     'conflicting_duplicates',
     { count: 1234, ids: ['a', 'b'], firstAt: '2026-11-22T17:00:00.000Z' },
     'Usage was reported twice with different values',
-    'Reports: 1,234\nSince: 2026-11-22 17:00 UTC\nIds: a, b',
+    'Reports: 1,234\nSince: 22 Nov 2026, 17:00 UTC\nIds: a, b',
   ],
   [
     'key_retiring',
     { keyId: 'k1', name: 'relay', kind: 'device', retiresAt: '2026-11-23T17:00:00.000Z' },
     'The old device credential stops working soon',
-    'Name: relay\nId: k1\nWorks until: 2026-11-23 17:00 UTC',
+    'Name: relay\nId: k1\nWorks until: 23 Nov 2026, 17:00 UTC',
   ],
   [
     'payment_disputed',

@@ -4,8 +4,9 @@
  * A series has a color and a pattern, so that colors alone tell nothing apart.
  */
 import { type Html, html } from '@boxoffice/pages/html';
+import { dayText } from '../../../base/lib/short-time.ts';
 import { MICROS_PER_DOLLAR } from '../../../money/amount.ts';
-import { dayText, exact, grouped, roughly } from '../../consoles/components.ts';
+import { exact, grouped, roughly } from '../../consoles/components.ts';
 
 export interface Series {
   readonly name: string;

@@ -57,10 +57,12 @@ export async function showPayments({ deps, session, query }: SessionCall): Promi
   const mayPay = mayDo(session.role, 'pay');
   const isCustomer = settings.firstPaidAt !== null && settings.customerId !== null;
   const hasPortal = mayPay && deps.provider !== undefined && isCustomer;
+  const hasInvoices = deps.config.checkoutOptions.invoices;
+  const documents = { hasProvider: deps.provider !== undefined, hasInvoices };
   const body = html`<h1>Payments</h1>
 ${await onTheirWay({ deps, session })}
 ${renderFilters(query, {})}
-${renderListed(query, listed, deps.provider !== undefined)}
+${renderListed(query, listed, documents)}
 ${grants && grants.items.length > 0 && renderGrants(grants)}
 ${hasPortal && portalCard(session.isFresh, freshNote(session, 'To open it', PATH))}
 ${mayPay && html`<section class="card"><h2>Pay in credit</h2>${payForm(deps, '20')}</section>`}`;
@@ -86,14 +88,14 @@ ${day('to', 'Before (UTC)')}
 <button>Filter</button></form>`;
 }
 
-function renderListed(query: Form, { items, end }: Page<ListedPayment>, hasProvider: boolean): Html {
+function renderListed(query: Form, { items, end }: Page<ListedPayment>, documents: Documents): Html {
   const chosen = queryOf(query, FILTERS);
   if (items.length === 0) {
     return chosen === ''
       ? emptyState('Nothing was paid yet.', 'Each payment appears here as soon as it is credited.')
       : emptyState('No payment fits.', html`<a href="${PATH}">Show all payments</a>`);
   }
-  return html`${renderPayments(items, hasProvider)}
+  return html`${renderPayments(items, documents)}
 <p><a href="${PATH}.csv${chosen}">${chosen === '' ? 'All payments' : 'All payments that fit'} as CSV</a></p>
 <p class="pages">${query.has('after') && html`<a href="${PATH}${chosen}">Newest</a>`}${
     end && html`<a href="${PATH}${queryOf(query, FILTERS, { after: end.id })}" rel="next">Older payments</a>`
@@ -116,16 +118,23 @@ ${
 }</section>`;
 }
 
-function renderPayments(payments: readonly ListedPayment[], hasProvider: boolean): Html {
+/** What the payment provider makes. */
+interface Documents {
+  readonly hasProvider: boolean;
+  readonly hasInvoices: boolean;
+}
+
+function renderPayments(payments: readonly ListedPayment[], { hasProvider, hasInvoices }: Documents): Html {
   return table(
     'Payments, the newest first',
     ['Credited', 'Kind', 'Id', 'Credit', 'Tax', 'Taken back', hasProvider && 'Documents'],
-    payments.map(cellsOf),
+    payments.map((each) => cellsOf(each, hasInvoices)),
     { numbers: ['Credit', 'Tax', 'Taken back'], names: 'Id' },
   );
 }
 
-function cellsOf({ id, kind, credited, tax, reversed, settledAt }: ListedPayment): HtmlValue[] {
+function cellsOf(payment: ListedPayment, hasInvoices: boolean): HtmlValue[] {
+  const { id, kind, credited, tax, reversed, settledAt } = payment;
   const at = `/console/payments/${encodeURIComponent(id)}`;
   const which = html`<span class="hidden"> of the payment ${id}</span>`;
   return [
@@ -138,7 +147,7 @@ function cellsOf({ id, kind, credited, tax, reversed, settledAt }: ListedPayment
       ? '–'
       : html`${exact(reversed)} ${badge(reversed === credited ? 'all' : 'in part', 'warn')}`,
     html`<span class="inline"><a href="${at}/receipt">Receipt${which}</a>${
-      kind === 'top_up' && html` <a href="${at}/invoice">Invoice${which}</a>`
+      hasInvoices && kind === 'top_up' && html` <a href="${at}/invoice">Invoice${which}</a>`
     }</span>`,
   ];
 }

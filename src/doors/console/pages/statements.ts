@@ -6,7 +6,7 @@ import { parseMonth } from '../../../money/month.ts';
 import { buildStatement } from '../../../money/statements/build-statement.ts';
 import { listStatements } from '../../../money/statements/list-statements.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
-import { emptyState, exact } from '../../consoles/components.ts';
+import { emptyState, exact, monthText } from '../../consoles/components.ts';
 import { table } from '../../consoles/table.ts';
 import { renderStatementCsv } from '../../http/statement-csv.ts';
 import { renderStatementPage, STATEMENT_PAGE_POLICY } from '../../http/statement-page.ts';
@@ -15,7 +15,8 @@ import type { SessionCall } from '../route.ts';
 export async function showStatements({ deps, session }: SessionCall): Promise<Answer> {
   const statements = await listStatements(deps.db, session.tenant);
   const calendar = await getCalendar(deps.db, session.tenant);
-  const soFar = `/console/statements/${calendar.monthOf(new Date())}`;
+  const now = new Date();
+  const soFar = `/console/statements/${calendar.monthOf(now)}`;
   const body = html`<h1>Statements</h1>
 <p><a href="${soFar}">This month so far</a> (<a href="${soFar}/csv">CSV<span class="hidden"> of this month so far</span></a>) · <a href="/console/billing-details">Billing details and time zone</a> · <a href="/console/spend?every=month">Spend by month</a></p>
 ${
@@ -28,10 +29,10 @@ ${
         'Statements',
         ['Month', 'At its start', 'At its end', 'Spreadsheet'],
         statements.map(({ month, opening, closing }) => [
-          html`<a href="/console/statements/${month}">${month}</a>`,
+          html`<a href="/console/statements/${month}">${monthText(month, now)}</a>`,
           exact(opening),
           exact(closing),
-          html`<a href="/console/statements/${month}/csv">CSV<span class="hidden"> of ${month}</span></a>`,
+          html`<a href="/console/statements/${month}/csv">CSV<span class="hidden"> of ${monthText(month, now)}</span></a>`,
         ]),
         { numbers: ['At its start', 'At its end'], names: 'Month' },
       )
@@ -41,7 +42,9 @@ ${
 
 export async function showStatement(call: SessionCall): Promise<Answer> {
   const statement = await find(call);
-  return { kind: 'document', html: renderStatementPage(statement), policy: STATEMENT_PAGE_POLICY };
+  const path = `/console/statements/${statement.month}`;
+  const menu = html`<a href="/console/statements">All statements</a> <a href="${path}/csv">As CSV</a> <span>To print it, use the menu of your browser.</span>`;
+  return { kind: 'document', html: renderStatementPage(statement, menu), policy: STATEMENT_PAGE_POLICY };
 }
 
 export async function sendStatement(call: SessionCall): Promise<Answer> {
