@@ -3,7 +3,12 @@ import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/
 import { type Static, Type } from '../../base/lib/schema.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-catalogue.ts';
 import type { NewWebhookSecret } from '../../outward/webhooks/create-webhook.ts';
-import { DELIVERY_KINDS, type Delivery, isDelivered } from '../../outward/webhooks/delivery.ts';
+import {
+  DELIVERY_KINDS,
+  type Delivery,
+  isDelivered,
+  renderDeliveryId,
+} from '../../outward/webhooks/delivery.ts';
 import { PAUSERS, WEBHOOK_DESCRIPTION_LENGTH_MAX, type Webhook } from '../../outward/webhooks/webhook.ts';
 import { strictObject, time, words } from './schemas.ts';
 
@@ -149,7 +154,7 @@ export const DeliverySchema = Type.Object(
 export function renderDelivery(delivery: Delivery): Static<typeof DeliverySchema> {
   const { seq, status, error, answer } = delivery;
   return {
-    id: `whd_${delivery.id}`,
+    id: renderDeliveryId(delivery.id),
     kind: delivery.kind,
     event_id: delivery.eventId,
     ...(seq !== null && { seq }),

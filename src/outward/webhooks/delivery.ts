@@ -51,3 +51,14 @@ export function outcomeFields(
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }
+
+/** As the interfaces show it. */
+export function renderDeliveryId(id: bigint): string {
+  return `whd_${id}`;
+}
+
+/** `undefined` for anything that is no id. */
+export function parseDeliveryId(text: string): bigint | undefined {
+  const [, number] = /^whd_([1-9]\d{0,17})$/.exec(text) ?? [];
+  return number === undefined ? undefined : BigInt(number);
+}

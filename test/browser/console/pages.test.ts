@@ -233,7 +233,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'top-up': () => '/console/top-up',
   webhooks: () => '/console/webhooks',
   webhook: () => `/console/webhooks/${webhook}`,
-  'webhook delivery': () => `/console/webhooks/${webhook}/deliveries/${delivery}`,
+  'webhook delivery': () => `/console/webhooks/${webhook}/deliveries/whd_${delivery}`,
   'webhook deletion': () => `/console/webhooks/${webhook}/delete`,
   audit: () => '/console/audit',
   'empty audit': () => '/console/audit?action=nothing',

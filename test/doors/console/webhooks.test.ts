@@ -29,7 +29,7 @@ const newest = async () =>
 const secretIn = (text: string) => /whsec_[\w+/]+=*/.exec(text)?.[0];
 
 const deliveriesIn = (text: string) =>
-  [...text.matchAll(/href="\/console\/webhooks(\/[^"]+\/deliveries\/\d+)"/g)].map(([, path]) => path!);
+  [...text.matchAll(/href="\/console\/webhooks(\/[^"]+\/deliveries\/whd_\d+)"/g)].map(([, path]) => path!);
 const unescaped = (text: string) =>
   text.replace(/&(quot|lt|gt|amp|#39);/g, (_all, name: string) => CHARACTERS[name]!);
 const CHARACTERS: Readonly<Record<string, string>> = { quot: '"', lt: '<', gt: '>', amp: '&', '#39': "'" };
@@ -232,7 +232,7 @@ describe('deliveries', () => {
     }
     const stranger = await makeMember(db(), idOf(await app.paidTenant()));
     expect((await look(pages[0]!, stranger)).status).toBe(404);
-    for (const wrong of ['0', 'x', '999999999', `1${'0'.repeat(18)}`])
+    for (const wrong of ['0', '1', 'whd_0', 'whd_999999999', `whd_1${'0'.repeat(18)}`])
       expect((await look(`/${id}/deliveries/${wrong}`)).status).toBe(404);
     // Those of another webhook of the tenant, too.
     const other = await makeHook();

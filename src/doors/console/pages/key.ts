@@ -3,8 +3,9 @@ import { html } from '@boxoffice/pages/html';
 import { getLastUses } from '../../../access/keys/get-last-uses.ts';
 import { KEY_USE_DAYS } from '../../../access/keys/key-use.ts';
 import { listKeyUses } from '../../../access/keys/list-key-uses.ts';
+import { timeText } from '../../../base/lib/short-time.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
-import { named, timeOf } from '../../consoles/components.ts';
+import { grouped, named, timeOf } from '../../consoles/components.ts';
 import { facts, table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 import { COUNTS, renderSmallChart } from './chart.ts';
@@ -25,7 +26,7 @@ export async function showKey(call: SessionCall): Promise<Answer> {
     (_, at) => (now - KEY_USE_DAYS * 24 + 1 + at) * HOUR_MS,
   );
   const rows = hours.toReversed().filter((hour) => used.has(hour));
-  const body = html`<p><a href="/console/keys">All keys</a></p><h1>Key ${named(key.name)}</h1>
+  const body = html`<p><a href="/console/keys">All keys</a></p><h1>Key “${named(key.name)}”</h1>
 <section class="card">${facts('Key', {
     Kind: key.kind,
     State: stateOf(key),
@@ -44,7 +45,7 @@ ${renderSmallChart({
 ${table(
   'Hours in which it was used',
   ['Hour (UTC)', 'Uses'],
-  rows.map((hour) => [hourText(hour), String(used.get(hour))]),
+  rows.map((hour) => [timeText(new Date(hour)), grouped(String(used.get(hour)))]),
   { numbers: ['Uses'] },
 )}
 <p class="hint">Each request that carries the key counts, whatever its answer. A use is here within a minute.</p>`;

@@ -1,6 +1,11 @@
 /** Attempts to send events to a webhook, as its page shows them. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
-import { DELIVERY_DAYS, type Delivery, isDelivered } from '../../../outward/webhooks/delivery.ts';
+import {
+  DELIVERY_DAYS,
+  type Delivery,
+  isDelivered,
+  renderDeliveryId,
+} from '../../../outward/webhooks/delivery.ts';
 import { listDeliveries } from '../../../outward/webhooks/list-deliveries.ts';
 import type { Webhook } from '../../../outward/webhooks/webhook.ts';
 import { badge, emptyState, formId, named, timeOf } from '../../consoles/components.ts';
@@ -61,7 +66,7 @@ function cellsOf(path: string, delivery: Delivery, mayChange: boolean): HtmlValu
   // What a receiver answers may hold its secrets, as its address may.
   const said = mayChange ? (error ?? answer ?? '') : '';
   return [
-    html`<a href="${path}/deliveries/${id}">${timeOf(at)}</a>`,
+    html`<a href="${path}/deliveries/${renderDeliveryId(id)}">${timeOf(at)}</a>`,
     html`<code>${type}</code>`,
     seq ?? '–',
     kind === 'event' ? attempt : kind,

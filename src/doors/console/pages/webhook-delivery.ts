@@ -2,7 +2,7 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { notFound } from '../../../base/failure.ts';
-import { type Delivery, isDelivered } from '../../../outward/webhooks/delivery.ts';
+import { type Delivery, isDelivered, parseDeliveryId } from '../../../outward/webhooks/delivery.ts';
 import { type DeliveryRequest, getDelivery } from '../../../outward/webhooks/get-delivery.ts';
 import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
@@ -14,10 +14,11 @@ import { renderSnippets } from './webhook-snippets.ts';
 import { addressFor } from './webhooks.ts';
 
 export async function showDelivery({ deps, session, params }: SessionCall): Promise<Answer> {
-  const { id = '', delivery: number = '' } = params;
-  if (!/^[1-9]\d{0,17}$/.test(number)) throw notFound('delivery');
+  const { id = '' } = params;
+  const number = parseDeliveryId(params.delivery ?? '');
+  if (number === undefined) throw notFound('delivery');
   const webhook = await getWebhook(deps.db, session.tenant, id);
-  const { delivery, request } = await getDelivery(deps, session.tenant, id, BigInt(number));
+  const { delivery, request } = await getDelivery(deps, session.tenant, id, number);
   const mayChange = mayDo(session.role, 'change_webhooks');
   const path = `/console/webhooks/${id}`;
   const body = html`<p><a href="${path}">Back to the webhook</a></p><h1>Delivery of <code>${delivery.type}</code></h1>
