@@ -40,9 +40,7 @@ export async function createCredential(
 ): Promise<CreatedCredential | undefined> {
   const { tenant, ceiling } = caller;
   refuseWiderGrant(ceiling, grant);
-  if (grant.defaultRoom !== null && !mayJoinRoom(grant.rooms, grant.defaultRoom)) {
-    throw invalidField('default_room', 'must be among rooms');
-  }
+  refuseDefaultRoom(grant);
   await lockForCaller(tx, caller);
   const fresh = newCredential();
   const credential = await insertCredential(tx, tenant, { ...grant, ...fresh });
@@ -55,4 +53,10 @@ export async function createCredential(
   await appendAudit(tx, tenant, caller.actor, createdEntry(credential));
   await appendEvents(tx, tenant, [deviceCredentialCreated(credential)]);
   return { credential, plaintext: fresh.plaintext };
+}
+
+/** Fails with `invalid_request` unless the rooms have the one of a join that names none. */
+export function refuseDefaultRoom({ rooms, defaultRoom }: Pick<DeviceGrant, 'rooms' | 'defaultRoom'>): void {
+  if (defaultRoom !== null && !mayJoinRoom(rooms, defaultRoom))
+    throw invalidField('default_room', 'must be among rooms');
 }

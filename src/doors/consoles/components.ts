@@ -99,12 +99,21 @@ export interface Choice {
   readonly text: string;
 }
 
-export function select(name: string, label: string, choices: readonly Choice[], chosen: string): Html {
+export function select(
+  name: string,
+  label: string,
+  choices: readonly Choice[],
+  chosen: string,
+  faults: Faults = {},
+): Html {
+  const fault = faults[name];
   return html`<div class="field"><label for="${name}">${label}</label>
-<select id="${name}" name="${name}">${choices.map(
+<select id="${name}" name="${name}"${
+    fault !== undefined && html` aria-describedby="${name}-fault" aria-invalid="true"`
+  }>${choices.map(
     ({ value, text }) =>
       html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
-  )}</select></div>`;
+  )}</select>${fault !== undefined && faultLine(name, fault)}</div>`;
 }
 
 export function alert(message: string | undefined): Html | undefined {
@@ -123,10 +132,16 @@ export function emptyState(title: string, text: HtmlValue): Html {
 }
 
 /** A choice that is sent as `on`, or not at all. */
-export function checkbox(name: string, label: HtmlValue, isChecked: boolean, hint?: HtmlValue): Html {
+export function checkbox(
+  name: string,
+  label: HtmlValue,
+  isChecked: boolean,
+  hint?: HtmlValue,
+  isWrong = false,
+): Html {
   return html`<div class="check"><input type="checkbox" id="${name}" name="${name}"${isChecked && html` checked`}${
     hint && html` aria-describedby="${name}-hint"`
-  }><label for="${name}">${label}</label>${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}</div>`;
+  }${isWrong && html` aria-invalid="true"`}><label for="${name}">${label}</label>${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}</div>`;
 }
 
 /** `what` needs a log-in of the last minutes, which this session does not have. */

@@ -2,6 +2,10 @@
 import { invalidField } from '../../base/failure.ts';
 import { microsOfDollars } from '../../money/amount.ts';
 import type { Form } from '../http/form.ts';
+import { orWrong } from './read-fields.ts';
+
+/** What is wrong with an address that `parseMemberEmail()` does not take. */
+export const WRONG_EMAIL = 'Give an e-mail address, such as you@example.com.';
 
 /** One of the choices that a form offers. Fails with `invalid_request`. */
 export function parseChoice<T extends string>(
@@ -12,6 +16,11 @@ export function parseChoice<T extends string>(
   const choice = choices.find((each) => each === text);
   if (choice === undefined) throw invalidField(name, `must be one of ${choices.join(', ')}`);
   return choice;
+}
+
+/** The word that must be typed to confirm. Fails with `invalid_request`. */
+export function parseConfirm(form: Form, word: string): void {
+  orWrong(form.get('confirm')?.trim() === word, `Type ${word}, and nothing else.`);
 }
 
 /** The id that `formId()` gave the form. Fails with `invalid_request`. */

@@ -1,6 +1,6 @@
 /** Pages that only say something: what went wrong, and what was not found. */
 import { html } from '@boxoffice/pages/html';
-import { FAILURES, Failure } from '../../base/failure.ts';
+import { FAILURES, type Failure } from '../../base/failure.ts';
 
 import { type Answer, type Page, page } from './answer.ts';
 
@@ -47,19 +47,6 @@ export function sentence({ message }: Failure): string {
   if (reworded !== undefined) return reworded;
   const text = message.replace(/^invalid request: /, '');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-/** What is wrong with one field, beside it: without its name. */
-export function faultOf({ message, field = '' }: Failure): string {
-  const text = message.replace(`invalid request: ${field} `, '');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-/** What is wrong with one of the fields `names`, which is told beside it; `undefined` for any other error. */
-export function faultsOf(error: unknown, names: readonly string[]): Record<string, string> | undefined {
-  if (!(error instanceof Failure) || error.field === undefined || !names.includes(error.field))
-    return undefined;
-  return { [error.field]: faultOf(error) };
 }
 
 function notice(title: string, text: string): Page {

@@ -2,8 +2,9 @@
 import { ACTION_LENGTH_MAX, isAction } from '../../base/audit/audit-entry.ts';
 import { invalidField } from '../../base/failure.ts';
 import type { Form } from '../http/form.ts';
-import { type OpenPeriod, parsePeriod } from '../http/period.ts';
+import { type OpenPeriod, parseTime, refuseReversed } from '../http/period.ts';
 import { parseChoice } from './fields.ts';
+import { readFields } from './read-fields.ts';
 
 /** Fails with `invalid_request` for a text that is too long. */
 export function textOf(query: Form, name: string, lengthMax: number): string | undefined {
@@ -31,8 +32,11 @@ const TIME_LENGTH_MAX = 40;
 
 /** The fields `from` and `to`. Fails with `invalid_request`. */
 export function periodOf(query: Form): OpenPeriod {
-  const [from, to] = [textOf(query, 'from', TIME_LENGTH_MAX), textOf(query, 'to', TIME_LENGTH_MAX)];
-  return parsePeriod({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
+  const time = (name: string) => () => parseTime(name, textOf(query, name, TIME_LENGTH_MAX));
+  return readFields(
+    { from: time('from'), to: time('to') },
+    { from: ({ from, to }) => refuseReversed(from, to) },
+  );
 }
 
 /** The fields of `names` that are there, and `more`, as the query of a link. */

@@ -93,6 +93,6 @@ function isWholeHour(time: Date): boolean {
   return time.getTime() % HOUR_MS === 0;
 }
 
-function refuseReversed(from: Date | undefined, to: Date | undefined): void {
+export function refuseReversed(from: Date | undefined, to: Date | undefined): void {
   if (from && to && from >= to) throw invalidField('from', 'must be before to');
 }

@@ -36,13 +36,18 @@ export interface MailRecipients extends MailSettings {
 
 /** Check what a request asks for, after its schema. Fails with `invalid_request`. */
 export function parseMailSettings(settings: MailSettings): MailSettings {
-  const seen = new Set<string>();
-  settings.addresses.forEach((address, at) => {
-    if (!isMailAddress(address)) throw invalidField(`addresses/${at}`, 'must be a mail address');
-    if (seen.has(normalAddress(address))) throw invalidField(`addresses/${at}`, 'must be listed once');
-    seen.add(normalAddress(address));
+  settings.addresses.forEach((_, at) => {
+    refuseAddress(settings.addresses, at);
   });
   return settings;
+}
+
+/** Fails with `invalid_request` if the address at this place is none, or stands before it too. */
+export function refuseAddress(addresses: readonly string[], at: number): void {
+  const [address = '', normals] = [addresses[at], addresses.map(normalAddress)];
+  if (!isMailAddress(address)) throw invalidField(`addresses/${at}`, 'must be a mail address');
+  if (normals.indexOf(normalAddress(address)) < at)
+    throw invalidField(`addresses/${at}`, 'must be listed once');
 }
 
 /**

@@ -153,6 +153,128 @@ const MISTAKES: readonly {
   { path: () => `/console/keys/${tenant.keyId}/revoke`, fields: { confirm: 'yes' }, wrong: 'confirm' },
 ];
 
+/** Mistakes in all fields that can have one, before the operation begins; in the order of the page. */
+const MISTAKES_AT_ONCE: readonly {
+  readonly path: () => string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly wrong: readonly string[];
+}[] = [
+  { path: () => '/console/signup', fields: { name: ' ', email: 'me' }, wrong: ['name', 'email'] },
+  { path: () => '/console/keys', fields: { name: ' ', kind: 'all' }, wrong: ['name', 'kind'] },
+  { path: () => '/console/members', fields: { email: 'nobody', role: 'boss' }, wrong: ['email', 'role'] },
+  { path: () => '/console/alerts', fields: { kind: 'days', below: 'soon' }, wrong: ['kind', 'below'] },
+  {
+    path: () => '/console/mail',
+    fields: { address1: 'a@example.com', address2: 'one', address3: 'A@example.com', address5: 'two' },
+    wrong: ['address2', 'address3', 'address5'],
+  },
+  {
+    path: () => '/console/devices',
+    fields: { name: ' ', rooms: 'a b!', default_room: '?', expires_at: 'never' },
+    wrong: ['name', 'rooms', 'default_room', 'expires_at'],
+  },
+  {
+    path: () => '/console/devices',
+    fields: { name: ' ', rooms: 'door-*', default_room: 'lobby' },
+    wrong: ['name', 'default_room'],
+  },
+  ...['', `/:webhook`].map((at) => ({
+    path: () => `/console/webhooks${at.replace(':webhook', webhook)}`,
+    fields: { url: 'nowhere', description: 'd'.repeat(201) },
+    wrong: ['url', 'description'],
+  })),
+  {
+    path: () => '/console/budgets',
+    fields: {
+      ...{ id: 'A B', customer: 'c'.repeat(129), room: 'a b', key: 'me', period: 'hour', limit: '-1' },
+      ...{ kind: 'firm', alerts: '200' },
+    },
+    wrong: ['id', 'customer', 'room', 'key', 'period', 'limit', 'kind', 'alerts'],
+  },
+  {
+    path: () => '/console/billing-details',
+    fields: { name: 'n'.repeat(201), line2: 'a\u0001b', line4: 'l'.repeat(101), tax_id: 't'.repeat(51) },
+    wrong: ['name', 'line2', 'line4', 'tax_id'],
+  },
+  {
+    path: () => '/console/rooms/bans',
+    fields: { kind: 'cidr', subject: 'all', room: 'a b', time: 'long', reason: 'r'.repeat(501) },
+    wrong: ['subject', 'room', 'time', 'reason'],
+  },
+  {
+    path: () => '/console/rooms/watchdogs',
+    fields: { room: '?', condition: 'empty_for', minutes: '5', action: 'kick', warning: '9' },
+    wrong: ['room', 'action', 'warning'],
+  },
+  {
+    path: () => '/console/rooms/watchdogs',
+    fields: { room: '?', condition: 'bored_for', minutes: 'ten', action: 'sing', warning: '-1' },
+    wrong: ['room', 'condition', 'minutes', 'action', 'warning'],
+  },
+  {
+    path: () => '/console/people/erase',
+    fields: { participant: '', confirm: 'yes' },
+    wrong: ['participant', 'confirm'],
+  },
+];
+
+const faultsIn = (text: string) => [...text.matchAll(/id="([\w-]+)-fault"/g)].map(([, name]) => name);
+const focusedIn = (text: string) => text.match(/<\w+ id="([\w-]+)"[^>]* autofocus/)?.[1];
+
+describe('several mistakes', () => {
+  test.each(MISTAKES_AT_ONCE.map((each) => [each.fields, each] as const))(
+    '%j are told at once: each beside its field and above the page, with the focus in the first',
+    async (fields, { path, wrong }) => {
+      const before = await state();
+      const { status, text } = await sendForm(app, path(), fields, owner);
+      expect([status, faultsIn(text)]).toEqual([400, wrong]);
+      const [notice = ''] = /<div class="alert" role="alert".*?<\/div>/s.exec(text) ?? [];
+      expect([...notice.matchAll(/href="#(\w+)"/g)].map(([, name]) => name)).toEqual(wrong);
+      expect(focusedIn(text)).toBe(wrong[0]);
+      expect(await state()).toEqual(before);
+    },
+  );
+
+  test('in a form about a participant, or about its room, are told at once', async () => {
+    const stage = await newStage(app, controlOf);
+    await mint(stage, 'ann');
+    const who = await makeMember(db(), idOf(stage.tenant), { role: 'moderator' });
+    const reason = 'r'.repeat(501);
+    const send = (action: string, fields: Record<string, string>) =>
+      sendForm(app, `/console/rooms/at/lobby/${action}`, { reason, ...fields }, who);
+    const muted = await send('mute', { username: 'ann' });
+    expect([muted.status, faultsIn(muted.text)]).toEqual([400, ['tracks', 'mute-reason']]);
+    expect(muted.text).toMatch(/name="audio"[^>]* autofocus/);
+    const banned = await send('ban', { username: 'ann', scope: 'everywhere', time: 'long' });
+    expect([banned.status, faultsIn(banned.text)]).toEqual([400, ['time', 'ban-reason']]);
+    expect(banned.text).toContain('value="everywhere" selected');
+    const ended = await send('end', { confirm: 'yes' });
+    expect([ended.status, faultsIn(ended.text)]).toEqual([400, ['reason', 'confirm']]);
+  });
+
+  test('in a form of automatic top-up are told at once', async () => {
+    await db().query(`update payment_settings set payment_method_id = 'pm_1' where tenant_id = $1`, [
+      idOf(tenant),
+    ]);
+    const fields = { enabled: 'on', below: 'low', amount: '1' };
+    const { status, text } = await sendForm(app, '/console/top-up', fields, owner);
+    expect([status, faultsIn(text)]).toEqual([400, ['below', 'amount']]);
+  });
+
+  test.each([
+    ['/console/ledger', 'kind=all&from=yesterday&to=never', ['kind', 'from', 'to']],
+    ['/console/ledger', `room=${'r'.repeat(300)}&from=2026-02-02&to=2026-01-01`, ['room', 'from']],
+    ['/console/audit', 'action=%3F&to=never', ['action', 'to']],
+    ['/console/payments', 'from=yesterday&to=never', ['from', 'to']],
+    ['/console/room-sessions', `room=${'r'.repeat(300)}&key=me&to=never`, ['room', 'key', 'to']],
+    ['/console/spend', 'from=yesterday&to=never&by=mood', ['from', 'to', 'by']],
+    ['/console/prices', 'people=0&minutes=x&role=host&tier=4k&gib=-1', ['people', 'minutes', 'tier', 'gib']],
+  ])('in the fields of %s, %s, are told at once', async (path, query, wrong) => {
+    const { status, text } = await getPage(app, `${path}?${query}`, owner.cookie);
+    expect([status, faultsIn(text)]).toEqual([400, wrong]);
+  });
+});
+
 describe('a mistake', () => {
   test.each(MISTAKES.map((each) => [each.fields, each] as const))(
     '%j is told beside its field, and nothing that was typed is lost',

@@ -71,7 +71,7 @@ describe('keys', () => {
 
   test.each([
     [{ form: 'not of a page' }, 'must be that of a page'],
-    [{ kind: 'owner' }, 'must be one of backend, relay'],
+    [{ kind: 'owner' }, 'Must be one of backend, relay'],
     [{ name: '' }, 'Give a name of 1 to 100 characters'],
     [{ name: 'x'.repeat(101) }, 'Give a name of 1 to 100 characters'],
   ])('%j creates none', async (fields, message) => {

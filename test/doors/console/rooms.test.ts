@@ -433,7 +433,7 @@ describe('watchdogs', () => {
     [{ minutes: '1.5' }, 'minutes'],
     [{ minutes: '999999' }, 'minutes'],
     [{ warning: '90' }, 'warning'],
-    [{ condition: 'empty_for', action: 'kick' }, 'minutes'],
+    [{ condition: 'empty_for', action: 'kick' }, 'action'],
   ])('%j is told beside its field', async (fields, wrong) => {
     const answer = await set(fields);
     expect([answer.status, answer.text.includes(`id="${wrong}-fault"`)]).toEqual([400, true]);

@@ -136,7 +136,7 @@ describe('alerts', () => {
     [{ kind: 'runway', below: '8761' }, 'whole number of hours'],
     [{ kind: 'runway', below: '1.5' }, 'whole number of hours'],
     [{ kind: 'runway', below: '<script>' }, '&lt;script&gt;'],
-    [{ kind: 'days', below: '1' }, 'must be one of balance, runway'],
+    [{ kind: 'days', below: '1' }, 'Must be one of balance, runway'],
   ])('%j is refused', async (fields, message) => {
     const answer = await add(fields);
     expect(answer.status).toBe(400);

@@ -18,7 +18,7 @@ import { getRunway } from '../../../money/runway/get-runway.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
 import { badge, dollars, emptyState, type Faults, field, select, timeOf } from '../../consoles/components.ts';
 import { parseChoice, parseDollars } from '../../consoles/fields.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 import { renderBurns, renderRooms } from './runway.ts';
@@ -58,12 +58,19 @@ export async function submitAlertRemoval({ deps, session, form, address }: Sessi
 }
 
 function parseThreshold(kindText: string | undefined, text: string | undefined): Threshold {
-  const kind = parseChoice('kind', kindText, THRESHOLD_KINDS);
-  if (kind === 'balance') return { kind, below: microsOfCents(parseDollars('below', text)) };
+  return readFields({
+    kind: () => parseChoice('kind', kindText, THRESHOLD_KINDS),
+    below: () => parseBelow(kindText, text),
+  });
+}
+
+/** Micros of dollars, or hours. */
+function parseBelow(kind: string | undefined, text: string | undefined): bigint {
+  if (kind !== 'runway') return microsOfCents(parseDollars('below', text));
   const hours = /^\d{1,5}$/.test(text?.trim() ?? '') ? Number(text) : 0;
   if (hours < 1 || hours > BELOW_HOURS_MAX)
     throw invalidField('below', `must be a whole number of hours from 1 to ${BELOW_HOURS_MAX}`);
-  return { kind, below: BigInt(hours) };
+  return BigInt(hours);
 }
 
 /** `$5.00 of credit`, `24 hours`. */
@@ -100,7 +107,7 @@ ${
   mayChange &&
   thresholds.length < THRESHOLDS_MAX &&
   html`<section class="card"><h2>Add a threshold</h2><form method="post" action="/console/alerts" novalidate>
-${select('kind', 'Measure', KIND_CHOICES, form.get('kind') ?? 'balance')}
+${select('kind', 'Measure', KIND_CHOICES, form.get('kind') ?? 'balance', faults)}
 ${field({
   name: 'below',
   label: 'Less than',

@@ -7,8 +7,8 @@ import { listAudit } from '../../../base/audit/list-audit.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import { renderChange } from '../../consoles/audit-change.ts';
 import { emptyState, type Faults, field, named, timeOf } from '../../consoles/components.ts';
-import { faultsOf } from '../../consoles/notices.ts';
 import { actionOf, periodOf, queryOf, textOf } from '../../consoles/query.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
@@ -25,7 +25,7 @@ export async function showAudit({ deps, session, query }: SessionCall): Promise<
   try {
     asked = parseAsked(query);
   } catch (error) {
-    const faults = faultsOf(error, FILTERS);
+    const faults = faultsOf(error);
     if (!faults) throw error;
     return page(
       { title: 'Audit trail', body: html`<h1>Audit trail</h1>${renderFilters(query, faults)}` },
@@ -53,11 +53,12 @@ ${
 }
 
 function parseAsked(query: Form) {
-  return {
-    action: actionOf(query),
-    subject: textOf(query, 'subject', SUBJECT_LENGTH_MAX),
-    ...periodOf(query),
-  };
+  const { period, ...read } = readFields({
+    action: () => actionOf(query),
+    subject: () => textOf(query, 'subject', SUBJECT_LENGTH_MAX),
+    period: () => periodOf(query),
+  });
+  return { ...read, ...period };
 }
 
 function renderFilters(query: Form, faults: Faults): Html {

@@ -18,7 +18,7 @@ import {
   select,
   timeOf,
 } from '../../consoles/components.ts';
-import { sentence } from '../../consoles/notices.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import {
   BAN_TIMES,
@@ -50,30 +50,21 @@ export async function showBans(call: SessionCall): Promise<Answer> {
 export async function submitBan(call: SessionCall): Promise<Answer> {
   const { form } = call;
   try {
-    const ban = {
-      room: parseOptionalRoom(form.get('room')),
-      subject: parseSubject(form.get('kind'), form.get('subject')),
-      ttlMs: parseBanTime(form.get('time')),
-      reason: parseReason(form),
-      actor: undefined,
-    };
+    const { room, subject, reason, time } = readFields({
+      room: () => parseOptionalRoom(form.get('room')),
+      subject: () => parseSubject(form.get('kind'), form.get('subject')),
+      time: () => parseBanTime(form.get('time')),
+      reason: () => parseReason(form),
+    });
+    const ban = { room, subject, ttlMs: time, reason, actor: undefined };
     await moderate(call, (tx, moderator) => banSubject(tx, moderator, ban));
-    return done(PATH, banSentence(ban.subject.value, ban.room, form.get('time')));
+    return done(PATH, banSentence(subject.value, room, form.get('time')));
   } catch (error) {
-    const fault = faultOf(error);
-    if (!fault) throw error;
-    return page(await bansPage(call, fault), 400);
+    const isNoRoom = error instanceof Failure && error.resource === 'room';
+    const faults = isNoRoom ? { room: 'No room ever had this name.' } : faultsOf(error);
+    if (!faults) throw error;
+    return page(await bansPage(call, faults), 400);
   }
-}
-
-/** A mistake in a field that was typed, to be told beside it. */
-function faultOf(error: unknown): Faults | undefined {
-  if (!(error instanceof Failure)) return undefined;
-  if (error.resource === 'room') return { room: 'No room ever had this name.' };
-  const at = error.field === 'username' ? 'subject' : error.field;
-  return at !== undefined && ['room', 'subject', 'reason'].includes(at)
-    ? { [at]: sentence(error) }
-    : undefined;
 }
 
 export async function submitUnban(call: SessionCall): Promise<Answer> {
@@ -153,7 +144,7 @@ ${field({
   faults,
   input: html`autocomplete="off" maxlength="128"`,
 })}
-${select('time', 'How long', BAN_TIMES, typed('time') ?? 'day')}
+${select('time', 'How long', BAN_TIMES, typed('time') ?? 'day', faults)}
 ${field({
   name: 'reason',
   label: 'Reason',

@@ -3,7 +3,6 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { actorOf, type Session } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
-import { Failure } from '../../../base/failure.ts';
 import { getTimeZone } from '../../../money/calendar/get-time-zone.ts';
 import { setTimeZone } from '../../../money/calendar/set-time-zone.ts';
 import { TIME_ZONE_LENGTH_MAX } from '../../../money/calendar/time-zone.ts';
@@ -18,7 +17,7 @@ import { getBillingDetails } from '../../../money/statements/get-billing-details
 import { setBillingDetails } from '../../../money/statements/set-billing-details.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
 import { type Faults, field, named, timeOf } from '../../consoles/components.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import type { Deps } from '../../deps.ts';
 import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
@@ -37,6 +36,11 @@ export async function submitBillingDetails(call: SessionCall): Promise<Answer> {
   const given = (name: string) => (form.get(name) ?? '').trim() || undefined;
   const lines = LINE_NAMES.filter(given);
   try {
+    readFields({
+      name: () => parseDetails({ name: given('name') }),
+      tax_id: () => parseDetails({ tax_id: given('tax_id') }),
+      ...Object.fromEntries(lines.map((name) => [name, () => parseDetails({ address: [given(name)!] })])),
+    });
     const wanted = parseDetails({
       name: given('name'),
       address: lines.map((name) => given(name)!),
@@ -45,11 +49,9 @@ export async function submitBillingDetails(call: SessionCall): Promise<Answer> {
     const actor = actorOf(session, address);
     await inTransaction(deps.db, (tx) => setBillingDetails(tx, actor, session.tenant, wanted));
   } catch (error) {
-    const wrong = error instanceof Failure ? error.field : undefined;
-    if (wrong === undefined) throw error;
-    const [, at] = /^address\/(\d+)$/.exec(wrong) ?? [];
-    const name = at === undefined ? wrong : lines[Number(at)]!;
-    return detailsPage(call, form, { [name]: 'Give one line of text, and not a longer one.' }, 400);
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return detailsPage(call, form, faults, 400);
   }
   return done(PATH, 'The billing details are saved.');
 }

@@ -23,13 +23,14 @@ import { type Answer, done, page } from '../../consoles/answer.ts';
 import { budgetsTable, PERIOD_TEXTS } from '../../consoles/budgets-table.ts';
 import { emptyState, type Faults, field, freshNote, named, select } from '../../consoles/components.ts';
 import { parseChoice, parseMicros } from '../../consoles/fields.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import type { SessionCall } from '../route.ts';
 
 export const BUDGET_FIELDS = ['id', 'key', 'room', 'customer', 'period', 'limit', 'kind', 'alerts'] as const;
 type BudgetField = (typeof BUDGET_FIELDS)[number];
 
 const KINDS = ['hard', 'soft'] as const;
+const WRONG_ID = 'must be 1 to 64 of a-z, 0-9, _ and -, such as acme-monthly';
 
 export async function showBudgets(call: SessionCall): Promise<Answer> {
   return budgetsPage(call, {});
@@ -66,21 +67,17 @@ export async function submitBudgetDeletion({ deps, session, params, address }: S
 }
 
 function parseBudget(textOf: (name: string) => string): WantedBudget {
-  return {
-    id: parseMatching(
-      'id',
-      textOf('id'),
-      BUDGET_ID_PATTERN,
-      'must be 1 to 64 of a-z, 0-9, _ and -, such as acme-monthly',
-    ),
-    keyId: parseOptional('key', textOf('key'), KEY_ID_PATTERN, 'must be the id of a key'),
-    room: parseOptional('room', textOf('room'), ROOM_PATTERN_PATTERN, 'must be a name or a pattern'),
-    customer: parseCustomer(textOf('customer')),
-    period: parseChoice('period', textOf('period'), PERIODS),
-    max: parseMicros('limit', textOf('limit')),
-    hard: parseChoice('kind', textOf('kind'), KINDS) === 'hard',
-    shares: parseShares(textOf('alerts')),
-  };
+  const { key, limit, kind, alerts, ...read } = readFields({
+    id: () => parseMatching('id', textOf('id'), BUDGET_ID_PATTERN, WRONG_ID),
+    key: () => parseOptional('key', textOf('key'), KEY_ID_PATTERN, 'must be the id of a key'),
+    room: () => parseOptional('room', textOf('room'), ROOM_PATTERN_PATTERN, 'must be a name or a pattern'),
+    customer: () => parseCustomer(textOf('customer')),
+    period: () => parseChoice('period', textOf('period'), PERIODS),
+    limit: () => parseMicros('limit', textOf('limit')),
+    kind: () => parseChoice('kind', textOf('kind'), KINDS),
+    alerts: () => parseShares(textOf('alerts')),
+  });
+  return { ...read, keyId: key, max: limit, hard: kind === 'hard', shares: alerts };
 }
 
 function parseMatching(name: string, text: string, pattern: string, otherwise: string): string {
@@ -151,6 +148,7 @@ ${select(
   'Period',
   PERIODS.map((value) => ({ value, text: PERIOD_TEXTS[value] })),
   filled('period') ?? 'month',
+  faults,
 )}
 ${text('limit', 'Limit in dollars')}
 ${select(
@@ -161,6 +159,7 @@ ${select(
     { value: 'soft', text: 'Soft: only tell' },
   ],
   filled('kind') ?? 'hard',
+  faults,
 )}
 ${text('alerts', 'Tell at these percentages', 'Such as 50, 80, 100.')}
 <p><button class="primary">Save</button></p></form></section>`;

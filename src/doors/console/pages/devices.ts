@@ -1,6 +1,6 @@
 /** `/console/devices`: credentials with which devices without a back end join rooms. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
-import { createCredential } from '../../../access/devices/create-credential.ts';
+import { createCredential, refuseDefaultRoom } from '../../../access/devices/create-credential.ts';
 import {
   type DeviceCredential,
   type DeviceGrant,
@@ -35,7 +35,7 @@ import {
   secretBox,
   timeOf,
 } from '../../consoles/components.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf, orWrong, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
@@ -48,6 +48,8 @@ const PAGE_SIZE = 50;
 const ROOM = new RegExp(ROOM_NAME_PATTERN);
 const PATTERN = new RegExp(ROOM_PATTERN_PATTERN);
 
+const WRONG_NAME = `Must have 1 to ${KEY_NAME_LENGTH_MAX} characters.`;
+
 const publishName = (right: string) => `publish_${right}`;
 
 export const DEVICE_FIELDS = [
@@ -58,9 +60,6 @@ export const DEVICE_FIELDS = [
   'expires_at',
   ...PUBLISH_RIGHTS.map(publishName),
 ];
-
-/** Those whose faults are told beside them. */
-const FAULTY: readonly string[] = ['name', 'rooms', 'default_room', 'expires_at'];
 
 export async function showDevices(call: SessionCall): Promise<Answer> {
   return devicesPage(call, {});
@@ -77,7 +76,7 @@ export async function submitDevice(call: SessionCall): Promise<Answer> {
     });
     return page(createdPage('The credential is created', shown));
   } catch (error) {
-    const faults = faultsOf(error, FAULTY);
+    const faults = faultsOf(error, ['expires_at']);
     if (!faults) throw error;
     return devicesPage(call, faults, 400);
   }
@@ -90,28 +89,46 @@ interface Shown {
 
 function parseGrant(form: Form): DeviceGrant {
   const textOf = (name: string) => (form.get(name) ?? '').trim();
-  const name = parseLine(textOf('name'), KEY_NAME_LENGTH_MAX);
-  if (name === undefined) throw invalidField('name', `must have 1 to ${KEY_NAME_LENGTH_MAX} characters`);
-  const rooms = textOf('rooms')
-    .split(/[\s,]+/)
-    .filter((each) => each !== '');
+  const read = readFields(
+    {
+      name: () => orWrong(parseLine(textOf('name'), KEY_NAME_LENGTH_MAX), WRONG_NAME),
+      rooms: () => parseRooms(textOf('rooms')),
+      default_room: () => parseDefaultRoom(textOf('default_room')),
+      expires_at: () => parseEnd(textOf('expires_at')),
+    },
+    {
+      default_room: ({ rooms = null, default_room: defaultRoom = null }) =>
+        refuseDefaultRoom({ rooms, defaultRoom }),
+    },
+  );
+  return {
+    name: read.name,
+    publish: PUBLISH_RIGHTS.filter((right) => form.has(publishName(right))),
+    rooms: read.rooms,
+    defaultRoom: read.default_room,
+    expiresAt: read.expires_at,
+  };
+}
+
+function parseRooms(text: string): readonly string[] | null {
+  const rooms = text.split(/[\s,]+/).filter((each) => each !== '');
   if (rooms.length > ROOM_PATTERNS_MAX)
     throw invalidField('rooms', `must be at most ${ROOM_PATTERNS_MAX} names`);
   const wrong = rooms.find((each) => !PATTERN.test(each));
   if (wrong !== undefined)
     throw invalidField('rooms', `must be names of rooms, in which * stands for any characters: ${wrong}`);
-  const defaultRoom = textOf('default_room');
-  if (defaultRoom !== '' && !ROOM.test(defaultRoom))
-    throw invalidField('default_room', 'must be the name of a room');
-  const day = textOf('expires_at');
-  if (day !== '' && !/^\d{4}-\d{2}-\d{2}$/.test(day)) throw invalidField('expires_at', 'must be a day');
-  return {
-    name,
-    publish: PUBLISH_RIGHTS.filter((right) => form.has(publishName(right))),
-    rooms: rooms.length === 0 ? null : rooms,
-    defaultRoom: defaultRoom === '' ? null : defaultRoom,
-    expiresAt: (day === '' ? undefined : parseTime('expires_at', day)) ?? null,
-  };
+  return rooms.length === 0 ? null : rooms;
+}
+
+function parseDefaultRoom(text: string): string | null {
+  if (text !== '' && !ROOM.test(text)) throw invalidField('default_room', 'must be the name of a room');
+  return text === '' ? null : text;
+}
+
+function parseEnd(day: string): Date | null {
+  if (day === '') return null;
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw invalidField('expires_at', 'must be a day');
+  return parseTime('expires_at', day)!;
 }
 
 export async function submitDeviceRotation(call: SessionCall): Promise<Answer> {

@@ -29,6 +29,7 @@ import {
   timeOf,
 } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
+import { faultsOf, orWrong, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import { lateRotation, parseOverlap, rotationForm } from '../rotation.ts';
@@ -39,6 +40,8 @@ const KIND_CHOICES = [
   { value: 'relay', text: 'Relay: reports usage, and nothing else' },
   { value: 'backend', text: 'Back end: everything of this tenant' },
 ];
+
+const WRONG_NAME = `Give a name of 1 to ${KEY_NAME_LENGTH_MAX} characters.`;
 
 /** What must be typed to revoke a key. The second one stops a relay or a back end. */
 const REVOKE = 'revoke';
@@ -59,18 +62,22 @@ interface Shown {
 
 export async function submitKey(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
-  const name = parseLine(form.get('name') ?? '', KEY_NAME_LENGTH_MAX);
-  const kind = parseChoice('kind', form.get('kind'), KEY_KINDS);
-  if (name === undefined) {
-    const faults = { name: `Give a name of 1 to ${KEY_NAME_LENGTH_MAX} characters.` };
+  try {
+    const wanted = readFields({
+      name: () => orWrong(parseLine(form.get('name') ?? '', KEY_NAME_LENGTH_MAX), WRONG_NAME),
+      kind: () => parseChoice('kind', form.get('kind'), KEY_KINDS),
+    });
+    const shown = await onceForForm<Shown>(call, async (tx) => {
+      const caller = await keyCreatorOf(tx, session, address);
+      const { plaintext } = await createKey(tx, deps.config, caller, wanted);
+      return { name: wanted.name, plaintext };
+    });
+    return page(createdPage('The key is created', shown));
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
     return page(await keysPage(call, faults), 400);
   }
-  const shown = await onceForForm<Shown>(call, async (tx) => {
-    const caller = await keyCreatorOf(tx, session, address);
-    const { plaintext } = await createKey(tx, deps.config, caller, { name, kind });
-    return { name, plaintext };
-  });
-  return page(createdPage('The key is created', shown));
 }
 
 export async function submitRotation(call: SessionCall): Promise<Answer> {
@@ -221,7 +228,7 @@ ${field({
   faults,
   input: html`maxlength="${KEY_NAME_LENGTH_MAX}" autocomplete="off" required`,
 })}
-${select('kind', 'Kind', KIND_CHOICES, form.get('kind') ?? 'relay')}
+${select('kind', 'Kind', KIND_CHOICES, form.get('kind') ?? 'relay', faults)}
 <p><button class="primary">Create</button></p></form></section>`
 }`;
   return { title: 'Keys', body };

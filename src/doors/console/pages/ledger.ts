@@ -24,8 +24,8 @@ import {
   timeOf,
 } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
-import { faultsOf } from '../../consoles/notices.ts';
 import { periodOf, queryOf, textOf } from '../../consoles/query.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { streamItems } from '../../http/item-stream.ts';
@@ -57,7 +57,7 @@ export async function showLedger({ deps, session, query }: SessionCall): Promise
   try {
     asked = parseAsked(query);
   } catch (error) {
-    const faults = faultsOf(error, ['room', 'participant', 'from', 'to']);
+    const faults = faultsOf(error);
     if (!faults) throw error;
     return page({ title: 'Ledger', body: html`<h1>Ledger</h1>${renderFilters(query, faults)}` }, 400);
   }
@@ -92,14 +92,13 @@ export async function sendLedger({ deps, session, query }: SessionCall): Promise
 }
 
 function parseAsked(query: Form): EntryQuery {
-  const { from, to } = periodOf(query);
-  return {
-    kinds: parseKind(filterOf(query, 'kind')),
-    room: filterOf(query, 'room'),
-    participant: filterOf(query, 'participant'),
-    from,
-    to,
-  };
+  const { kind, period, ...read } = readFields({
+    kind: () => parseKind(filterOf(query, 'kind')),
+    room: () => filterOf(query, 'room'),
+    participant: () => filterOf(query, 'participant'),
+    period: () => periodOf(query),
+  });
+  return { kinds: kind, ...read, ...period };
 }
 
 function renderEmpty(isFiltered: boolean, hasMore: boolean): Html {
@@ -125,7 +124,7 @@ function renderFilters(query: Form, faults: Faults): Html {
   const kinds = ENTRY_KINDS.map((value) => ({ value, text: KIND_NAMES[value] }));
   const value = (name: string) => query.get(name);
   return html`<form class="filters" method="get" action="/console/ledger" novalidate>
-${select('kind', 'Kind', [{ value: '', text: 'All' }, ...kinds], value('kind') ?? '')}
+${select('kind', 'Kind', [{ value: '', text: 'All' }, ...kinds], value('kind') ?? '', faults)}
 ${field({ name: 'room', label: 'Room', value: value('room'), faults })}
 ${field({ name: 'participant', label: 'Participant', value: value('participant'), faults })}
 ${field({ name: 'from', label: 'From (UTC)', value: value('from'), input: html`type="date"`, faults })}

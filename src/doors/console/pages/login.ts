@@ -16,7 +16,7 @@ import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { EMAIL_LENGTH_MAX, parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
 import { type Faults, field, named } from '../../consoles/components.ts';
-import { parseNext } from '../../consoles/fields.ts';
+import { parseNext, WRONG_EMAIL } from '../../consoles/fields.ts';
 import { fromOf } from '../../consoles/route.ts';
 import { authorizationOf } from '../../http/http.ts';
 import { enter } from '../enter.ts';
@@ -37,10 +37,7 @@ export async function submitLogin(call: Call): Promise<Answer> {
   const next = parseNext(form.get('next'));
   const email = parseMemberEmail(given);
   if (email === undefined) {
-    return page(
-      loginPage(call, given, next, { email: 'Give an e-mail address, such as you@example.com.' }),
-      400,
-    );
+    return page(loginPage(call, given, next, { email: WRONG_EMAIL }), 400);
   }
   const waitSeconds = await requestLogin(deps, { email, next }, address);
   return page(sentPage(call, email, waitSeconds));

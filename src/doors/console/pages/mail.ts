@@ -3,13 +3,13 @@ import { html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { actorOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
-import { Failure } from '../../../base/failure.ts';
 import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { getMailSettings } from '../../../outward/mail/get-mail-settings.ts';
-import { ADDRESSES_MAX, type MailSettings, parseMailSettings } from '../../../outward/mail/mail-settings.ts';
+import { ADDRESSES_MAX, type MailSettings, refuseAddress } from '../../../outward/mail/mail-settings.ts';
 import { setMailSettings } from '../../../outward/mail/set-mail-settings.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
 import { badge, checkbox, type Faults, field, freshNote, named } from '../../consoles/components.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
 
@@ -26,12 +26,13 @@ export async function submitMail(call: SessionCall): Promise<Answer> {
   const given = ADDRESS_NAMES.filter((name) => (form.get(name) ?? '').trim() !== '');
   const settings = settingsOf(form);
   try {
-    parseMailSettings(settings);
+    readFields(
+      Object.fromEntries(given.map((name, at) => [name, () => refuseAddress(settings.addresses, at)])),
+    );
   } catch (error) {
-    const [, at] = (error instanceof Failure && /^addresses\/(\d+)$/.exec(error.field ?? '')) || [];
-    if (at === undefined) throw error;
-    const fault = 'Give an e-mail address, such as you@example.com, and each one once.';
-    return mailPage(call, settings, { [given[Number(at)]!]: fault }, 400);
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return mailPage(call, settings, faults, 400);
   }
   const actor = actorOf(session, address);
   await inTransaction(deps.db, (tx) => setMailSettings(tx, actor, session.tenant, settings));

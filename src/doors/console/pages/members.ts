@@ -17,8 +17,9 @@ import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
 import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
-import { parseChoice } from '../../consoles/fields.ts';
+import { parseChoice, WRONG_EMAIL } from '../../consoles/fields.ts';
 import { sentence } from '../../consoles/notices.ts';
+import { faultsOf, orWrong, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 
@@ -38,16 +39,18 @@ export async function showMembers(call: SessionCall): Promise<Answer> {
 
 export async function submitInvitation(call: SessionCall): Promise<Answer> {
   const { session, form, address } = call;
-  const email = parseMemberEmail(form.get('email') ?? '');
-  const role = parseChoice('role', form.get('role'), MEMBER_ROLES);
-  const refuse = async (fault: string) => page(await membersPage(call, { email: fault }), 400);
-  if (email === undefined) return refuse('Give an e-mail address, such as you@example.com.');
   try {
+    const wanted = readFields({
+      email: () => orWrong(parseMemberEmail(form.get('email') ?? ''), WRONG_EMAIL),
+      role: () => parseChoice('role', form.get('role'), MEMBER_ROLES),
+    });
     const by = changerOf(session, address);
-    return await invite(call, email, (tx) => inviteMember(tx, by, { email, role }));
+    return await invite(call, wanted.email, (tx) => inviteMember(tx, by, wanted));
   } catch (error) {
-    if (error instanceof Failure && error.field === 'email') return refuse(sentence(error));
-    throw error;
+    const isRefused = error instanceof Failure && error.field === 'email';
+    const faults = isRefused ? { email: sentence(error) } : faultsOf(error);
+    if (!faults) throw error;
+    return page(await membersPage(call, faults), 400);
   }
 }
 
@@ -129,7 +132,7 @@ ${field({
   faults,
   input: html`type="email" autocomplete="off" maxlength="${EMAIL_LENGTH_MAX}" required`,
 })}
-${select('role', 'Role', ROLE_CHOICES, form.get('role') ?? 'viewer')}
+${select('role', 'Role', ROLE_CHOICES, form.get('role') ?? 'viewer', faults)}
 <p><button class="primary">Invite</button></p></form></section>`
 }`;
   return { title: 'Members', body };

@@ -11,7 +11,7 @@ import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/top-ups/top-u
 import { type Answer, page } from '../../consoles/answer.ts';
 import { dollars, type Faults, field, timeOf } from '../../consoles/components.ts';
 import { parseDollars } from '../../consoles/fields.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf } from '../../consoles/read-fields.ts';
 import type { Deps } from '../../deps.ts';
 import type { SessionCall } from '../route.ts';
 
@@ -48,7 +48,7 @@ on it since ${timeOf(createdAt)}. The balance grows once it arrives: do not pay 
 export async function submitCheckout({ deps, session, form }: SessionCall): Promise<Answer> {
   let cents: number;
   try {
-    cents = parseAmount(form.get('dollars'));
+    cents = parseAmount('dollars', form.get('dollars'));
   } catch (error) {
     const faults = faultsOf(error, ['dollars']);
     if (!faults) throw error;
@@ -64,8 +64,10 @@ export async function submitCheckout({ deps, session, form }: SessionCall): Prom
   return page({ title, body, layout: 'narrow', goesTo: url });
 }
 
-function parseAmount(text: string | undefined): number {
-  const cents = parseDollars('dollars', text);
-  if (cents < TOP_UP_CENTS_MIN || cents > TOP_UP_CENTS_MAX) throw invalidField('dollars', `must be ${RANGE}`);
+/** What a payment may be, in cents. `isPaid`: it will be one. Fails with `invalid_request`. */
+export function parseAmount(name: string, text: string | undefined, isPaid = true): number {
+  const cents = parseDollars(name, text);
+  if (isPaid && (cents < TOP_UP_CENTS_MIN || cents > TOP_UP_CENTS_MAX))
+    throw invalidField(name, `must be ${RANGE}`);
   return cents;
 }

@@ -21,8 +21,8 @@ import {
   timeOf,
 } from '../../consoles/components.ts';
 import { grantsTable } from '../../consoles/grants-table.ts';
-import { faultsOf } from '../../consoles/notices.ts';
 import { periodOf, queryOf } from '../../consoles/query.ts';
+import { faultsOf } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { streamItems } from '../../http/item-stream.ts';
@@ -43,7 +43,7 @@ export async function showPayments({ deps, session, query }: SessionCall): Promi
   try {
     period = periodOf(query);
   } catch (error) {
-    const faults = faultsOf(error, FILTERS);
+    const faults = faultsOf(error);
     if (!faults) throw error;
     return page({ title: 'Payments', body: html`<h1>Payments</h1>${renderFilters(query, faults)}` }, 400);
   }

@@ -16,7 +16,9 @@ import { requestErasure } from '../../../control/people/request-erasure.ts';
 import { RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
 import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import { badge, type Faults, field, named, timeOf } from '../../consoles/components.ts';
+import { parseConfirm } from '../../consoles/fields.ts';
 import { sentence } from '../../consoles/notices.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 import { renderActs } from './room-feed.ts';
@@ -34,20 +36,22 @@ export async function showPeople(call: SessionCall): Promise<Answer> {
 export async function submitErasure(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
   const given = form.get('participant') ?? '';
-  if (form.get('confirm')?.trim() !== ERASE) {
-    return page(await peoplePage(call, given, { confirm: `Type ${ERASE}, and nothing else.` }), 400);
-  }
   try {
+    readFields({
+      participant: () => parsePersonName(given),
+      confirm: () => parseConfirm(form, ERASE),
+    });
     const erasure = await inTransaction(deps.db, (tx) =>
       requestErasure(tx, actorOf(session, address), session.tenant, given),
     );
     deps.events.wake(session.tenant);
     return done(`/console/people/erasures/${erasure.id}`, 'The erasure has begun.');
   } catch (error) {
-    const isTold =
-      error instanceof Failure && (error.field === 'participant' || error.kind === 'participant_present');
-    if (!isTold) throw error;
-    return page(await peoplePage(call, given, { participant: sentence(error) }), error.field ? 400 : 409);
+    if (error instanceof Failure && error.kind === 'participant_present')
+      return page(await peoplePage(call, given, { participant: sentence(error) }), 409);
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return page(await peoplePage(call, given, faults), 400);
   }
 }
 

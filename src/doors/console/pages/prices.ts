@@ -9,7 +9,7 @@ import { LINE_PARTICIPANTS_MAX } from '../../../money/simulation/simulate-room.t
 import { type Answer, page } from '../../consoles/answer.ts';
 import { exact, type Faults, field, select } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import type { Call } from '../route.ts';
@@ -18,7 +18,6 @@ const PATH = '/console/prices';
 const MINUTES_MAX = 1_440;
 const GIB = 2 ** 30;
 const GIB_MAX = 10_000;
-const FIELDS = ['people', 'minutes', 'gib', 'role', 'tier'];
 
 const ROLE_NAMES: Readonly<Record<Role, string>> = {
   host: 'Host',
@@ -41,7 +40,7 @@ export async function showPrices({ deps, query }: Call): Promise<Answer> {
   try {
     if (query.has('people')) estimate = renderEstimate(parseAsked(query), terms);
   } catch (error) {
-    const found = faultsOf(error, FIELDS);
+    const found = faultsOf(error);
     if (!found) throw error;
     faults = found;
   }
@@ -73,22 +72,25 @@ interface Asked {
 }
 
 function parseAsked(query: Form): Asked {
-  const whole = (name: string, max: number) => {
+  const whole = (name: string, max: number) => () => {
     const text = query.get(name)?.trim() ?? '';
     if (!/^[1-9]\d{0,6}$/.test(text) || Number(text) > max)
       throw invalidField(name, `must be a whole number from 1 to ${max.toLocaleString('en-US')}`);
     return Number(text);
   };
-  const gib = query.get('gib')?.trim() ?? '';
-  if (!/^(\d{1,5}(\.\d{1,3})?)?$/.test(gib) || Number(gib) > GIB_MAX)
-    throw invalidField('gib', `must be a number from 0 to ${GIB_MAX.toLocaleString('en-US')}, or empty`);
-  return {
+  return readFields({
     people: whole('people', LINE_PARTICIPANTS_MAX),
     minutes: whole('minutes', MINUTES_MAX),
-    gib: gib === '' ? undefined : Number(gib),
-    role: parseChoice('role', query.get('role'), ROLES),
-    tier: parseChoice('tier', query.get('tier'), TIERS),
-  };
+    gib: () => parseGib(query.get('gib')?.trim() ?? ''),
+    role: () => parseChoice('role', query.get('role'), ROLES),
+    tier: () => parseChoice('tier', query.get('tier'), TIERS),
+  });
+}
+
+function parseGib(text: string): number | undefined {
+  if (!/^(\d{1,5}(\.\d{1,3})?)?$/.test(text) || Number(text) > GIB_MAX)
+    throw invalidField('gib', `must be a number from 0 to ${GIB_MAX.toLocaleString('en-US')}, or empty`);
+  return text === '' ? undefined : Number(text);
 }
 
 function priceOf({ people, minutes, role, tier }: Asked, egressBytes: bigint, terms: Terms): bigint {
@@ -116,8 +118,8 @@ function renderForm(query: Form, faults: Faults): Html {
   return html`<form class="filters" method="get" action="${PATH}" novalidate>
 ${field({ name: 'people', label: 'People', value: given('people', '10'), faults, input: number })}
 ${field({ name: 'minutes', label: 'Minutes of each', value: given('minutes', '60'), faults, input: number })}
-${select('role', 'Role', choices(ROLES, ROLE_NAMES), given('role', 'audience'))}
-${select('tier', 'Tier', choices(TIERS, TIER_NAMES), given('tier', 'hd'))}
+${select('role', 'Role', choices(ROLES, ROLE_NAMES), given('role', 'audience'), faults)}
+${select('tier', 'Tier', choices(TIERS, TIER_NAMES), given('tier', 'hd'), faults)}
 ${field({ name: 'gib', label: 'GiB to each', value: query.get('gib'), faults, input: number })}
 <button>Estimate</button></form>`;
 }

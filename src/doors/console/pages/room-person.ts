@@ -15,8 +15,8 @@ import type { Participant } from '../../../control/rooms/participant.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
 import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
 import { faultLine } from '../../consoles/fault-notice.ts';
-import { faultsOf } from '../../consoles/notices.ts';
 import { queryOf } from '../../consoles/query.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
 import {
   BAN_TIMES,
@@ -104,6 +104,8 @@ function renderForms({ room, username }: Participant, typed: Form, wrong: Wrong 
       input: html`maxlength="${REASON_LENGTH_MAX}" autocomplete="off"`,
       ...(wrong?.form === form && { value: typed.get('reason'), faults: wrong.faults }),
     });
+  const inBan = (name: string, otherwise: string) =>
+    (wrong?.form === 'ban' ? typed.get(name) : undefined) ?? otherwise;
   const tracksFault = wrong?.faults.tracks;
   const isChecked = (track: PublishRight) => (wrong?.form === 'mute' ? typed.has(track) : track === 'audio');
   const who = html`<input type="hidden" name="username" value="${username}">`;
@@ -128,34 +130,36 @@ ${select(
     { value: 'room', text: 'in this room' },
     { value: 'everywhere', text: 'in all rooms' },
   ],
-  'room',
+  inBan('scope', 'room'),
 )}
-${select('time', 'How long', BAN_TIMES, 'day')}
+${select('time', 'How long', BAN_TIMES, inBan('time', 'day'), wrong?.faults)}
 ${reasonField('ban')}
 <p><button class="danger">Ban</button></p></form></section></div>`;
 }
 
-/** Do what a form asks for, or show what is wrong with it beside its field. */
-async function act(
+/** Do what a form asks for with what is `read` of it, or show what is wrong with it beside its fields. */
+async function act<T>(
   call: SessionCall,
   form: FormName,
-  sentence: (target: Target) => string,
-  work: (tx: Tx, moderator: Moderator, target: Target) => Promise<unknown>,
+  read: () => T,
+  sentence: (target: Target & T) => string,
+  work: (tx: Tx, moderator: Moderator, target: Target & T) => Promise<unknown>,
 ): Promise<Answer> {
   try {
-    const target = parseTarget(call);
+    const target = { ...parseTarget(call), ...read() };
     await moderate(call, (tx, moderator) => work(tx, moderator, target));
     const desk = `${pathOf(target.room)}${queryOf(call.form, DESK_FIELDS)}`;
     return done(call.form.has(AT_DESK) ? desk : personPath(target), sentence(target));
   } catch (error) {
-    const faults = faultsOf(error, ['reason', 'tracks']);
+    const faults = faultsOf(error);
     if (!faults) throw error;
     return personPage(call, call.form.get('username'), { form, faults });
   }
 }
 
 export function submitKick(call: SessionCall): Promise<Answer> {
-  return act(call, 'kick', ({ username }) => `${username} is out of the room.`, kickParticipant);
+  const read = () => readFields({ reason: () => parseReason(call.form) });
+  return act(call, 'kick', read, ({ username }) => `${username} is out of the room.`, kickParticipant);
 }
 
 export function submitMute(call: SessionCall): Promise<Answer> {
@@ -167,22 +171,29 @@ export function submitUnmute(call: SessionCall): Promise<Answer> {
 }
 
 function restrict(call: SessionCall, action: RestrictingAction): Promise<Answer> {
+  const { form } = call;
   const now = action === 'force_mute' ? 'is muted' : 'is not muted any more';
-  const sentence = ({ username }: Target) => `${parseTracks(call.form).join(', ')} of ${username} ${now}.`;
-  return act(call, 'mute', sentence, async (tx, moderator, target) =>
-    restrictTracks(tx, moderator, action, { ...target, tracks: parseTracks(call.form) }),
+  const read = () => readFields({ tracks: () => parseTracks(form), reason: () => parseReason(form) });
+  return act(
+    call,
+    'mute',
+    read,
+    ({ username, tracks }) => `${tracks.join(', ')} of ${username} ${now}.`,
+    (tx, moderator, target) => restrictTracks(tx, moderator, action, target),
   );
 }
 
 export function submitPersonBan(call: SessionCall): Promise<Answer> {
   const { form } = call;
+  const read = () =>
+    readFields({ time: () => parseBanTime(form.get('time')), reason: () => parseReason(form) });
   const sentence = (target: Target) =>
     banSentence(target.username, banRoomOf(form, target), form.get('time'));
-  return act(call, 'ban', sentence, (tx, moderator, target) =>
+  return act(call, 'ban', read, sentence, (tx, moderator, target) =>
     banSubject(tx, moderator, {
       room: banRoomOf(form, target),
       subject: { kind: 'user', value: target.username },
-      ttlMs: parseBanTime(form.get('time')),
+      ttlMs: target.time,
       reason: target.reason,
       actor: target.actor,
     }),
@@ -198,7 +209,6 @@ function parseTarget({ params, form }: SessionCall) {
   return {
     room: parseRoomName(params.room),
     username: parseUsername(form.get('username')),
-    reason: parseReason(form),
     actor: undefined,
   };
 }

@@ -15,8 +15,8 @@ import { RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
 import { TIERS } from '../../../money/pricing/role.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import { badge, emptyState, exact, type Faults, field, named, timeOf } from '../../consoles/components.ts';
-import { faultsOf } from '../../consoles/notices.ts';
 import { periodOf, queryOf, textOf } from '../../consoles/query.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { facts, table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { streamItems } from '../../http/item-stream.ts';
@@ -49,7 +49,7 @@ export async function showRoomSessions({ deps, session, query }: SessionCall): P
   try {
     filter = parseFilter(query);
   } catch (error) {
-    const faults = faultsOf(error, FILTERS);
+    const faults = faultsOf(error);
     if (!faults) throw error;
     return page({ title, body: html`<h1>${title}</h1>${renderFilters(query, faults)}` }, 400);
   }
@@ -79,13 +79,14 @@ export async function sendRoomSessions({ deps, session, query }: SessionCall): P
 
 function parseFilter(query: Form): SessionFilter {
   const text = (name: string) => textOf(query, name, RECORD_TEXT_MAX);
-  return {
-    room: text('room'),
-    participant: text('participant'),
-    key: parseKeyFilter(text('key')),
-    customer: text('customer'),
-    ...periodOf(query),
-  };
+  const { period, ...read } = readFields({
+    room: () => text('room'),
+    participant: () => text('participant'),
+    key: () => parseKeyFilter(text('key')),
+    customer: () => text('customer'),
+    period: () => periodOf(query),
+  });
+  return { ...read, ...period };
 }
 
 function renderEmpty(isFiltered: boolean): Html {

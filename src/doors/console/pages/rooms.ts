@@ -13,7 +13,9 @@ import type { RoleCount, Room, RoomState } from '../../../control/rooms/room.ts'
 import { getRoomCosts } from '../../../control/sessions/get-room-cost.ts';
 import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
 import { badge, emptyState, exact, type Faults, field, named, timeOf } from '../../consoles/components.ts';
+import { parseConfirm } from '../../consoles/fields.ts';
 import { queryOf } from '../../consoles/query.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import { moderate, parseReason, parseRoomName, parseUsername, REASON_LENGTH_MAX } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
@@ -102,12 +104,18 @@ export async function showRoom(call: SessionCall): Promise<Answer> {
 export async function submitEnd(call: SessionCall): Promise<Answer> {
   const { form, params } = call;
   const room = parseRoomName(params.room);
-  const reason = parseReason(form);
-  if (form.get('confirm')?.trim() !== END) {
-    return page(await roomPage(call, { confirm: `Type ${END}, and nothing else.` }), 400);
+  try {
+    const { reason } = readFields({
+      reason: () => parseReason(form),
+      confirm: () => parseConfirm(form, END),
+    });
+    await moderate(call, (tx, moderator) => closeRoom(tx, moderator, { room, reason, actor: undefined }));
+    return done(pathOf(room), 'The room is ended.');
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return page(await roomPage(call, faults), 400);
   }
-  await moderate(call, (tx, moderator) => closeRoom(tx, moderator, { room, reason, actor: undefined }));
-  return done(pathOf(room), 'The room is ended.');
 }
 
 async function roomPage(call: SessionCall, faults: Faults): Promise<Page> {

@@ -6,8 +6,12 @@ import { parseLine } from '../../../base/lib/one-line.ts';
 import { EMAIL_LENGTH_MAX, TENANT_NAME_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
 import { type Faults, field } from '../../consoles/components.ts';
+import { WRONG_EMAIL } from '../../consoles/fields.ts';
+import { faultsOf, orWrong, readFields } from '../../consoles/read-fields.ts';
 import { fromOf } from '../../consoles/route.ts';
 import type { Call } from '../route.ts';
+
+const WRONG_NAME = `Give a name of 1 to ${TENANT_NAME_LENGTH_MAX} characters.`;
 
 export async function showSignup(): Promise<Answer> {
   return page(signupPage('', '', {}));
@@ -15,17 +19,18 @@ export async function showSignup(): Promise<Answer> {
 
 export async function submitSignup(call: Call): Promise<Answer> {
   const { deps, form } = call;
-  const name = form.get('name') ?? '';
-  const given = form.get('email') ?? '';
-  const email = parseMemberEmail(given);
-  const chosen = parseLine(name, TENANT_NAME_LENGTH_MAX);
-  const faults = {
-    ...(chosen === undefined && { name: `Give a name of 1 to ${TENANT_NAME_LENGTH_MAX} characters.` }),
-    ...(email === undefined && { email: 'Give an e-mail address, such as you@example.com.' }),
-  };
-  if (email === undefined || chosen === undefined) return page(signupPage(name, given, faults), 400);
-  const secret = await openAccount(deps, { email, name: chosen }, fromOf(call));
-  return redirect('/console/start', { secret });
+  const [name = '', email = ''] = [form.get('name'), form.get('email')];
+  try {
+    const account = readFields({
+      name: () => orWrong(parseLine(name, TENANT_NAME_LENGTH_MAX), WRONG_NAME),
+      email: () => orWrong(parseMemberEmail(email), WRONG_EMAIL),
+    });
+    return redirect('/console/start', { secret: await openAccount(deps, account, fromOf(call)) });
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return page(signupPage(name, email, faults), 400);
+  }
 }
 
 function signupPage(name: string, email: string, faults: Faults): Page {

@@ -11,6 +11,7 @@ import { rankRooms } from '../../../money/usage/rank-rooms.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import { SUMMARY_DAYS_MAX, SUMMARY_ROWS_MAX } from '../../../money/usage/usage-summary.ts';
 import { choiceOf } from '../../consoles/query.ts';
+import { readFields } from '../../consoles/read-fields.ts';
 import type { Deps } from '../../deps.ts';
 import type { Form } from '../../http/form.ts';
 import { SERIES_MAX, type Series } from './chart.ts';
@@ -75,13 +76,21 @@ export interface Spend {
 
 /** Sums of sessions have days and months of UTC. Months are shown whole. Fails with `invalid_request`. */
 export function parseAsked(query: Form, ofTenant: Calendar): Asked {
-  const by = choiceOf(query, 'by', DIMENSIONS) ?? DIMENSIONS[0];
-  const chosen = choiceOf(query, 'every', STEPS) ?? STEPS[0];
+  const {
+    by = DIMENSIONS[0],
+    every: chosen = STEPS[0],
+    ...given
+  } = readFields({
+    by: () => choiceOf(query, 'by', DIMENSIONS),
+    every: () => choiceOf(query, 'every', STEPS),
+    from: () => parseDay('from', query.get('from')),
+    to: () => parseDay('to', query.get('to')),
+  });
   const every = isOfSessions(by) && chosen === 'hour' ? 'day' : chosen;
   const calendar = isOfSessions(by) ? IN_UTC : ofTenant;
-  const lastAsked = parseDay('to', query.get('to')) ?? calendar.dayOf(new Date());
+  const lastAsked = given.to ?? calendar.dayOf(new Date());
   const last = every === 'month' ? lastDayOf(lastAsked.slice(0, 7) as Month) : lastAsked;
-  const firstAsked = parseDay('from', query.get('from')) ?? daysLater(last, 1 - DAYS_USUAL[every]);
+  const firstAsked = given.from ?? daysLater(last, 1 - DAYS_USUAL[every]);
   if (firstAsked > last) throw invalidField('from', 'must not be after the last day');
   const asked = every === 'month' ? (`${firstAsked.slice(0, 7)}-01` as Day) : firstAsked;
   const earliest = daysLater(last, 1 - DAYS_MAX[every]);

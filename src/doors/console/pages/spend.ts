@@ -13,7 +13,7 @@ import {
   scrolling,
   select,
 } from '../../consoles/components.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf } from '../../consoles/read-fields.ts';
 import { renderCsv } from '../../http/csv.ts';
 import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
@@ -87,6 +87,7 @@ ${select(
     { value: 'customer', text: 'Customer' },
   ],
   asked?.by ?? query.get('by') ?? DIMENSIONS[0],
+  faults,
 )}
 ${select(
   'every',
@@ -97,6 +98,7 @@ ${select(
     { value: 'month', text: 'Month' },
   ],
   asked?.every ?? query.get('every') ?? 'day',
+  faults,
 )}
 <button>Show</button></form>`;
 }

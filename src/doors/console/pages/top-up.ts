@@ -3,13 +3,12 @@ import { html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { actorOf, untrustedKeyOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
-import { invalidField } from '../../../base/failure.ts';
 import { microsOfCents } from '../../../money/amount.ts';
 import { getBilling } from '../../../money/payments/get-billing.ts';
 import { describeTopUpError, type PaymentSettings } from '../../../money/payments/payment-settings.ts';
 import { requestTopUpNow } from '../../../money/top-ups/request-top-up.ts';
 import { setAutoTopUp } from '../../../money/top-ups/set-auto-top-up.ts';
-import { type AutoTopUp, TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/top-ups/top-up-amount.ts';
+import type { AutoTopUp } from '../../../money/top-ups/top-up-amount.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
 import {
   alert,
@@ -22,10 +21,10 @@ import {
   freshNote,
 } from '../../consoles/components.ts';
 import { parseDollars } from '../../consoles/fields.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
-import { payForm, RANGE } from './pay.ts';
+import { parseAmount, payForm, RANGE } from './pay.ts';
 
 const PATH = '/console/top-up';
 
@@ -65,15 +64,12 @@ function parseTopUp(form: Form): AutoTopUp {
   const enabled = form.has('enabled');
   // When it is turned off, an empty field keeps its amount.
   const given = (name: string) => enabled || (form.get(name) ?? '').trim() !== '';
-  const below = given('below') ? parseDollars('below', form.get('below')) : undefined;
-  const amount = given('amount') ? parseDollars('amount', form.get('amount')) : undefined;
-  if (enabled && (amount! < TOP_UP_CENTS_MIN || amount! > TOP_UP_CENTS_MAX))
-    throw invalidField('amount', `must be ${RANGE}`);
-  return {
-    enabled,
-    below: below === undefined ? null : microsOfCents(below),
-    amount: amount === undefined ? null : microsOfCents(amount),
-  };
+  const { below, amount } = readFields({
+    below: () => (given('below') ? microsOfCents(parseDollars('below', form.get('below'))) : null),
+    amount: () =>
+      given('amount') ? microsOfCents(parseAmount('amount', form.get('amount'), enabled)) : null,
+  });
+  return { enabled, below, amount };
 }
 
 /** `the Visa card that ends in 4242`. */

@@ -7,7 +7,7 @@ import { readPageToken, renderPageToken } from '../../../base/lib/page-token.ts'
 import { createWatchdog } from '../../../control/watchdogs/create-watchdog.ts';
 import { deleteWatchdog } from '../../../control/watchdogs/delete-watchdog.ts';
 import { listWatchdogs } from '../../../control/watchdogs/list-watchdogs.ts';
-import { refuseImpossible } from '../../../control/watchdogs/refuse-impossible.ts';
+import { goesWith, warnsInTime } from '../../../control/watchdogs/refuse-impossible.ts';
 import {
   DURATION_MS_MAX,
   WATCHDOG_ACTIONS,
@@ -31,7 +31,7 @@ import {
   timeOf,
 } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
-import { sentence } from '../../consoles/notices.ts';
+import { faultsOf, orWrong, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { moderate, parseRoomName } from '../moderation.ts';
@@ -40,6 +40,8 @@ import { pathOf } from './room-desk.ts';
 
 const WATCHDOGS = 50;
 const MINUTE_MS = 60_000;
+const WRONG_ACTION = 'This action does not go with this condition.';
+const WRONG_WARNING = 'Warn sooner than it fires.';
 
 const CONDITION_TEXTS: Readonly<Record<WatchdogCondition, string>> = {
   max_duration: 'the room is live for',
@@ -69,27 +71,23 @@ export async function showWatchdogs(call: SessionCall): Promise<Answer> {
 
 export async function submitWatchdog(call: SessionCall): Promise<Answer> {
   try {
-    const room = parseRoomName(call.form.get('room'));
-    const rule = parseRule(call.form);
+    const { room, rule } = readFields({
+      room: () => parseRoomName(call.form.get('room')),
+      rule: () => parseRule(call.form),
+    });
     await moderate(call, (tx, moderator) => createWatchdog(tx, moderator, { room, rule, actor: undefined }));
   } catch (error) {
-    const faults = faultOf(error);
+    const faults = faultOfRoom(error) ?? faultsOf(error);
     if (!faults) throw error;
     return page(await watchdogsPage(call, faults), 400);
   }
   return done('/console/rooms/watchdogs', 'The watchdog is set.');
 }
 
-function faultOf(error: unknown): Faults | undefined {
+function faultOfRoom(error: unknown): Faults | undefined {
   if (!(error instanceof Failure)) return undefined;
   if (error.resource === 'room') return { room: 'No room ever had this name.' };
-  if (error.kind === 'room_ended') return { room: 'This room has ended.' };
-  const at = error.field?.replace('watchdog.', '');
-  if (at === 'warn_before') return { warning: 'Warn sooner than it fires.' };
-  if (at === 'action') return { minutes: 'This action does not go with this condition.' };
-  return at !== undefined && ['room', 'minutes', 'warning'].includes(at)
-    ? { [at]: sentence(error) }
-    : undefined;
+  return error.kind === 'room_ended' ? { room: 'This room has ended.' } : undefined;
 }
 
 export async function submitWatchdogDeletion(call: SessionCall): Promise<Answer> {
@@ -99,16 +97,21 @@ export async function submitWatchdogDeletion(call: SessionCall): Promise<Answer>
 }
 
 function parseRule(form: Form): WatchdogRule {
-  const condition = parseChoice('condition', form.get('condition'), WATCHDOG_CONDITIONS);
-  const action = parseChoice('action', form.get('action'), WATCHDOG_ACTIONS);
-  const rule = {
-    condition,
-    action,
-    durationMs: parseMinutes('minutes', form.get('minutes'), 1),
-    warnBeforeMs: parseMinutes('warning', form.get('warning') || '0', 0),
-  };
-  refuseImpossible(rule);
-  return rule;
+  const { minutes, warning, ...read } = readFields(
+    {
+      condition: () => parseChoice('condition', form.get('condition'), WATCHDOG_CONDITIONS),
+      minutes: () => parseMinutes('minutes', form.get('minutes'), 1),
+      action: () => parseChoice('action', form.get('action'), WATCHDOG_ACTIONS),
+      warning: () => parseMinutes('warning', form.get('warning') || '0', 0),
+    },
+    {
+      action: ({ condition, action }) =>
+        orWrong(!condition || !action || goesWith({ condition, action }), WRONG_ACTION),
+      warning: ({ minutes: durationMs, warning: warnBeforeMs = 0 }) =>
+        orWrong(!durationMs || warnsInTime({ durationMs, warnBeforeMs }), WRONG_WARNING),
+    },
+  );
+  return { ...read, durationMs: minutes, warnBeforeMs: warning };
 }
 
 /** In milliseconds. */
@@ -184,7 +187,7 @@ ${field({
   faults,
   input: html`autocomplete="off" autocapitalize="none" maxlength="128" required`,
 })}
-${select('condition', 'If', conditions, typed('condition') ?? 'empty_for')}
+${select('condition', 'If', conditions, typed('condition') ?? 'empty_for', faults)}
 ${field({
   name: 'minutes',
   label: 'Minutes',
@@ -192,7 +195,7 @@ ${field({
   faults,
   input: html`inputmode="numeric" autocomplete="off" required`,
 })}
-${select('action', 'Then', actions, typed('action') ?? 'end_room')}
+${select('action', 'Then', actions, typed('action') ?? 'end_room', faults)}
 ${field({
   name: 'warning',
   label: 'Warn so many minutes before',

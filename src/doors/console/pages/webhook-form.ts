@@ -1,24 +1,22 @@
 /** The fields of a webhook, as the forms that create and change one have them. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { invalidField } from '../../../base/failure.ts';
 import { parseLine } from '../../../base/lib/one-line.ts';
 import {
   PUBLIC_EVENT_TYPES,
   PUBLIC_EVENTS,
   type PublicEventType,
 } from '../../../outward/events/event-catalogue.ts';
+import type { AddressRanges } from '../../../outward/webhooks/address-guard.ts';
 import { WEBHOOK_DESCRIPTION_LENGTH_MAX, type WebhookSettings } from '../../../outward/webhooks/webhook.ts';
-import { WEBHOOK_URL_CHARACTERS_MAX } from '../../../outward/webhooks/webhook-url.ts';
+import { parseWebhookUrl, WEBHOOK_URL_CHARACTERS_MAX } from '../../../outward/webhooks/webhook-url.ts';
 import { checkbox, type Faults, field } from '../../consoles/components.ts';
+import { orWrong, readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
 
 /** A box for each type, because a form has each field once. */
 const boxOf = (type: PublicEventType) => `type_${type}`;
 
 export const WEBHOOK_FIELDS = ['form', 'url', 'description', ...PUBLIC_EVENT_TYPES.map(boxOf)];
-
-/** Those whose faults are told beside them. */
-export const FAULTY_WEBHOOK_FIELDS: readonly string[] = ['url', 'description'];
 
 /** What was typed, before it is checked. No type that is chosen means all. */
 export function typedWebhook(form: Form): WebhookSettings {
@@ -29,13 +27,18 @@ export function typedWebhook(form: Form): WebhookSettings {
   };
 }
 
-/** The address is checked by the operation. Fails with `invalid_request`. */
-export function parseWebhook(form: Form): WebhookSettings {
+const WRONG_DESCRIPTION = `Must have at most ${WEBHOOK_DESCRIPTION_LENGTH_MAX} characters.`;
+
+/** `before`: the address so far, which may stay whatever it is. Fails with `invalid_request`. */
+export function parseWebhook(form: Form, allowed: AddressRanges, before?: string): WebhookSettings {
   const typed = typedWebhook(form);
-  const isShort =
-    typed.description === '' || parseLine(typed.description, WEBHOOK_DESCRIPTION_LENGTH_MAX) !== undefined;
-  if (!isShort)
-    throw invalidField('description', `must have at most ${WEBHOOK_DESCRIPTION_LENGTH_MAX} characters`);
+  const { url, description } = typed;
+  readFields({
+    url: () => url === before || parseWebhookUrl(url, allowed),
+    description: () =>
+      description === '' ||
+      orWrong(parseLine(description, WEBHOOK_DESCRIPTION_LENGTH_MAX), WRONG_DESCRIPTION),
+  });
   return typed;
 }
 

@@ -13,13 +13,13 @@ import { resendEvent, testWebhook } from '../../../outward/webhooks/send-now.ts'
 import type { Webhook, WebhookSettings } from '../../../outward/webhooks/webhook.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
 import { type Faults, field, formId, freshNote, named, timeOf } from '../../consoles/components.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf } from '../../consoles/read-fields.ts';
 import { parseTime } from '../../http/period.ts';
 import { mutationOf, onceForForm } from '../once-for-form.ts';
 import { parseOverlap, rotationForm } from '../rotation.ts';
 import type { SessionCall } from '../route.ts';
 import { keepOutcome, type Outcome, renderDeliveries, renderOutcome } from './webhook-deliveries.ts';
-import { FAULTY_WEBHOOK_FIELDS, parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
+import { parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
 import { addressFor, type ShownSecret, secretPage, stateOf } from './webhooks.ts';
 
 const idOf = ({ params }: SessionCall) => params.id ?? '';
@@ -36,10 +36,11 @@ export async function showWebhook(call: SessionCall): Promise<Answer> {
 export async function submitWebhookChange(call: SessionCall): Promise<Answer> {
   const { deps, form } = call;
   try {
-    const wanted = parseWebhook(form);
+    const { url } = await getWebhook(deps.db, call.session.tenant, idOf(call));
+    const wanted = parseWebhook(form, deps.config.webhookNetworks, url);
     await inTransaction(deps.db, (tx) => changeWebhook(tx, deps, changerOf(call), idOf(call), wanted));
   } catch (error) {
-    const faults = faultsOf(error, FAULTY_WEBHOOK_FIELDS);
+    const faults = faultsOf(error, ['url']);
     if (!faults) throw error;
     return webhookPage(call, { typed: typedWebhook(form), faults }, 400);
   }

@@ -21,30 +21,28 @@ import {
   named,
   secretBox,
 } from '../../consoles/components.ts';
-import { faultsOf } from '../../consoles/notices.ts';
+import { faultsOf } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
-import { FAULTY_WEBHOOK_FIELDS, parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
-
-const NOTHING: WebhookSettings = { url: '', types: [], description: '' };
+import { parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
 
 export async function showWebhooks(call: SessionCall): Promise<Answer> {
-  return webhooksPage(call, NOTHING, {});
+  return webhooksPage(call, typedWebhook(call.form), {});
 }
 
 export async function submitWebhook(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
   const by = changerOf(session, address);
   try {
-    const wanted = parseWebhook(form);
+    const wanted = parseWebhook(form, deps.config.webhookNetworks);
     const shown = await onceForForm<ShownSecret>(call, async (tx) => {
       const { webhook, secret, publicKey } = await createWebhook(tx, deps, by, wanted);
       return { id: webhook.id, secret, publicKey };
     });
     return page(secretPage('The webhook is created', shown));
   } catch (error) {
-    const faults = faultsOf(error, FAULTY_WEBHOOK_FIELDS);
+    const faults = faultsOf(error);
     if (!faults) throw error;
     return webhooksPage(call, typedWebhook(form), faults, 400);
   }

@@ -120,6 +120,9 @@ describe('tenants', () => {
     expect(await newestAudit()).toMatchObject({ action: 'tenant_status_changed', ...byGrace });
     expect((await get(pathOf(of))).text).not.toContain('<script>alert');
 
+    const all = await send(path, { status: 'deleted', reason: '', told: 't'.repeat(501), confirm: 't_1' });
+    expect([all.status, faultsOf(all)]).toEqual([400, ['reason', 'told', 'confirm']]);
+    expect(all.text).toMatch(/id="reason"[^>]* autofocus/);
     const typo = await send(path, { status: 'deleted', reason: 'asked for', confirm: 't_1' });
     expect([typo.status, faultsOf(typo)]).toEqual([400, ['confirm']]);
     expect((await send(path, { status: 'pending', reason: 'back', confirm: '' })).status).toBe(409);
@@ -171,6 +174,8 @@ describe('tenants', () => {
     expect([wrong.status, faultsOf(wrong)]).toEqual([400, ['dollars', 'reason', 'expires']]);
     const past = await grant({ dollars: '1', expires: '2020-01-01' });
     expect([past.status, faultsOf(past)]).toEqual([400, ['expires']]);
+    const both = await grant({ dollars: '2000', reason: '', expires: 'soon' });
+    expect(faultsOf(both)).toEqual(['reason', 'expires', 'confirm']);
     expect(past.text).toContain('Must be 60 seconds ahead or more.');
     const large = await grant({ dollars: '2000' });
     expect([large.status, faultsOf(large)]).toEqual([400, ['confirm']]);
@@ -549,6 +554,15 @@ describe('the audit trail', () => {
     expect((await get('/console/audit?action=not-one')).status).toBe(400);
     expect((await get('/console/audit?from=2026-02-30')).status).toBe(400);
   });
+});
+
+test.each([
+  ['/console/audit', 'tenant=me&action=not-one&from=2026-02-30&to=never', ['tenant', 'action', 'from', 'to']],
+  ['/console/tenants', `search=${'s'.repeat(301)}&status=odd`, ['search', 'status']],
+  ['/console/revenue', 'month=never', ['month']],
+])('mistakes in the filters of %s, %s, are told at once, beside them', async (path, query, wrong) => {
+  const answer = await get(`${path}?${query}`);
+  expect([answer.status, faultsOf(answer)]).toEqual([400, wrong]);
 });
 
 describe('revenue', () => {

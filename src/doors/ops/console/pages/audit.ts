@@ -1,12 +1,13 @@
 /** `/console/audit`: who changed what, of all tenants and of the whole service. */
-import { html } from '@boxoffice/pages/html';
+import { type Html, html } from '@boxoffice/pages/html';
 import { listAuditOfAll } from '../../../../base/audit/list-audit.ts';
-import { renderTenantId } from '../../../../base/tenants/tenant.ts';
 import { type Answer, page } from '../../../consoles/answer.ts';
 import { renderChange } from '../../../consoles/audit-change.ts';
-import { emptyState, field, named, timeOf } from '../../../consoles/components.ts';
+import { emptyState, type Faults, field, named, timeOf } from '../../../consoles/components.ts';
 import { actionOf, periodOf, textOf } from '../../../consoles/query.ts';
+import { faultsOf, readFields } from '../../../consoles/read-fields.ts';
 import { table } from '../../../consoles/table.ts';
+import type { Form } from '../../../http/form.ts';
 import { parseTenantFilter, SEARCH_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';
@@ -14,19 +15,17 @@ import { tenantLink } from '../tenant-link.ts';
 const LINES = 100;
 
 export async function showAudit({ deps, query }: LoggedInCall): Promise<Answer> {
-  const tenant = parseTenantFilter(query);
-  const action = actionOf(query);
-  const subject = textOf(query, 'subject', SEARCH_MAX);
-  const { from, to } = periodOf(query);
-  const found = await listAuditOfAll(deps.db, { tenant, action, subject, from, to, limit: LINES });
+  let asked: ReturnType<typeof parseAsked>;
+  try {
+    asked = parseAsked(query);
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return page({ title: 'Audit', body: html`<h1>Audit</h1>${renderFilters(query, faults)}` }, 400);
+  }
+  const found = await listAuditOfAll(deps.db, { ...asked, limit: LINES });
   const body = html`<h1>Audit</h1>
-<form class="filters" method="get" action="/console/audit">
-${field({ name: 'tenant', label: 'Tenant', value: tenant === undefined ? '' : renderTenantId(tenant) })}
-${field({ name: 'action', label: 'Action', value: action })}
-${field({ name: 'subject', label: 'Id', value: subject })}
-${field({ name: 'from', label: 'From (UTC)', value: query.get('from'), input: html`type="date"` })}
-${field({ name: 'to', label: 'Before (UTC)', value: query.get('to'), input: html`type="date"` })}
-<button>Filter</button></form>
+${renderFilters(query, {})}
 ${
   found.length === 0
     ? emptyState('No entry fits.', html`<a href="/console/audit">Show the newest ones</a>`)
@@ -45,4 +44,25 @@ ${
 }
 ${found.length === LINES && html`<p class="hint">These are the newest ${LINES}. Choose an earlier period for others.</p>`}`;
   return page({ title: 'Audit', body });
+}
+
+function parseAsked(query: Form) {
+  const { period, ...read } = readFields({
+    tenant: () => parseTenantFilter(query),
+    action: () => actionOf(query),
+    subject: () => textOf(query, 'subject', SEARCH_MAX),
+    period: () => periodOf(query),
+  });
+  return { ...read, ...period };
+}
+
+function renderFilters(query: Form, faults: Faults): Html {
+  const value = (name: string) => query.get(name);
+  return html`<form class="filters" method="get" action="/console/audit" novalidate>
+${field({ name: 'tenant', label: 'Tenant', value: value('tenant'), faults })}
+${field({ name: 'action', label: 'Action', value: value('action'), faults })}
+${field({ name: 'subject', label: 'Id', value: value('subject'), faults })}
+${field({ name: 'from', label: 'From (UTC)', value: value('from'), input: html`type="date"`, faults })}
+${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`type="date"`, faults })}
+<button>Filter</button></form>`;
 }

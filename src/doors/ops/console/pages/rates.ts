@@ -2,7 +2,6 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { Failure } from '../../../../base/failure.ts';
-import { assert } from '../../../../base/lib/assert.ts';
 import {
   isPrice,
   MARKUP_MAX,
@@ -15,9 +14,10 @@ import { addUp, type ComparedTenant, type Comparison } from '../../../../money/s
 import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts';
 import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
 import { alert, badge, emptyState, exact, type Faults, field, timeOf } from '../../../consoles/components.ts';
+import { faultsOf, orWrong, readFields } from '../../../consoles/read-fields.ts';
 import { table } from '../../../consoles/table.ts';
 import type { Form } from '../../../http/form.ts';
-import { parsePeriod, parseTime } from '../../../http/period.ts';
+import { parseTime } from '../../../http/period.ts';
 import { parseTenantFilter } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';
@@ -39,6 +39,7 @@ const MARKUP_HINT = `A whole number from 0 to ${MARKUP_MAX.toLocaleString('en-US
 const WRONG_PRICE = 'Give dollars with up to six digits before the point and after it, such as 0.60.';
 const WRONG_MARKUP = `Give a whole number from 0 to ${MARKUP_MAX.toLocaleString('en-US')}, such as 1500 for 15%.`;
 const WRONG_DAY = 'Choose a day, such as 2026-11-01.';
+const WRONG_ORDER = 'Choose an earlier day: it must be before the other one.';
 const UNKNOWN_TENANT = 'No tenant has this id.';
 const WRONG_TENANT = 'Give the id of a tenant, t_ and 16 hex digits, or leave it empty for all.';
 const ceilingName = (role: string, tier: string) => `${role}_${tier}`;
@@ -72,21 +73,21 @@ function fieldsOf(card: RateCardFile): Form {
   ]);
 }
 
-/** What is wrong with the prices of a form, in words. */
-function cardFaults(form: Form): Faults {
-  return Object.fromEntries(
-    CARD_FIELDS.flatMap((name) => {
-      const text = textOf(form, name);
-      if (name === MARKUP) return isMarkup(text) ? [] : [[name, WRONG_MARKUP]];
-      return isPrice(text) ? [] : [[name, WRONG_PRICE]];
-    }),
-  );
+/** The card in a form. Fails with `WrongFields`. */
+function readCard(form: Form): RateCardFile {
+  const readPrice = (name: string) => () => {
+    const text = textOf(form, name);
+    if (name === MARKUP) return orWrong(isMarkup(text), WRONG_MARKUP);
+    return orWrong(isPrice(text), WRONG_PRICE);
+  };
+  readFields(Object.fromEntries(CARD_FIELDS.map((name) => [name, readPrice(name)])));
+  return cardOf(form);
 }
 
 const textOf = (form: Form, name: string) => (form.get(name) ?? '').trim();
 const isMarkup = (text: string) => /^\d{1,7}$/.test(text) && Number(text) <= MARKUP_MAX;
 
-/** The card of a form without faults. */
+/** The card in a form whose prices were read. */
 function cardOf(form: Form): RateCardFile {
   return {
     currency: 'usd',
@@ -105,12 +106,12 @@ function cardOf(form: Form): RateCardFile {
 /** What the usage of a period would have cost. Nothing is changed. */
 export async function submitSimulation(call: LoggedInCall): Promise<Answer> {
   const { deps, form } = call;
-  const faults = { ...cardFaults(form), ...simulationFaults(form) };
-  if (Object.keys(faults).length > 0) return wrongDraft(deps, form, faults);
   try {
     return page(simulationPage(form, await simulate(call), await cardNow(deps.db)));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    const faults = faultsOf(error);
+    if (faults) return wrongDraft(deps, form, faults);
     if (error.kind === 'not_found') return wrongDraft(deps, form, { tenant: UNKNOWN_TENANT });
     if (error.kind !== 'invalid_request') throw error;
     return wrongDraft(deps, form, {}, error.message);
@@ -126,18 +127,28 @@ async function wrongDraft(
   return page(ratesPage(await listRateCards(db), form, periodOf(form), faults, message), 400);
 }
 
-/** What is wrong with the period and the tenant, in words. */
-function simulationFaults(form: Form): Faults {
-  const [from, to] = ['from', 'to'].map((name) =>
-    unlessInvalid(() => parseTime(name, textOf(form, name) || undefined)),
+/** The card, the period and the tenant in a form. Fails with `WrongFields`. */
+function readSimulation(form: Form) {
+  const readDay = (name: string) => () =>
+    orWrong(
+      unlessInvalid(() => parseTime(name, textOf(form, name) || undefined)),
+      WRONG_DAY,
+    );
+  return readFields(
+    {
+      card: () => readCard(form),
+      from: readDay('from'),
+      to: readDay('to'),
+      tenant: () =>
+        textOf(form, 'tenant') === ''
+          ? undefined
+          : orWrong(
+              unlessInvalid(() => parseTenantFilter(form)),
+              WRONG_TENANT,
+            ),
+    },
+    { from: ({ from, to }) => orWrong(!from || !to || from < to, WRONG_ORDER) },
   );
-  return {
-    ...(!from && { from: WRONG_DAY }),
-    ...(!to && { to: WRONG_DAY }),
-    ...(from && to && from >= to && { from: 'Choose an earlier day: it must be before the other one.' }),
-    ...(textOf(form, 'tenant') !== '' &&
-      unlessInvalid(() => parseTenantFilter(form)) === undefined && { tenant: WRONG_TENANT }),
-  };
 }
 
 /** `undefined` if it fails with `invalid_request`. */
@@ -151,13 +162,10 @@ function unlessInvalid<T>(parse: () => T): T | undefined {
 }
 
 async function simulate({ deps, form }: LoggedInCall): Promise<readonly ComparedTenant[]> {
-  const card = parseRateCard(cardOf(form));
-  const tenant = parseTenantFilter(form);
-  const { from, to } = parsePeriod(periodOf(form));
-  assert(from && to, 'the period has no faults');
+  const { card, ...period } = readSimulation(form);
   return simulatePeriod(deps.db, {
-    card,
-    period: { from, to, tenant },
+    card: parseRateCard(card),
+    period,
     rounding: deps.config.billingRounding,
     recordsMax: RECORDS_MAX,
     instead: 'choose a shorter one or one tenant, or run npm run admin -- rates simulate',
@@ -177,9 +185,14 @@ function periodOf(form: Form): Given {
 
 /** Make the draft the card that prices from now on. */
 export async function submitCard({ deps, form, session }: LoggedInCall): Promise<Answer> {
-  const faults = cardFaults(form);
-  if (Object.keys(faults).length > 0) return wrongDraft(deps, form, faults);
-  const card = cardOf(form);
+  let card: RateCardFile;
+  try {
+    card = readCard(form);
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return wrongDraft(deps, form, faults);
+  }
   if ((form.get('confirm') ?? '').trim() !== LOAD) {
     const faults = { confirm: `Type the word ${LOAD}.` };
     const body = html`<h1>Nothing was loaded</h1>${loadForm(form, await cardNow(deps.db), faults)}`;

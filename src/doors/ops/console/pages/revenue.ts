@@ -1,20 +1,27 @@
 /** `/console/revenue`: credit at the start and at the end of a month, and what changed it. */
-import { html } from '@boxoffice/pages/html';
+import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../../base/failure.ts';
 import { type Month, monthOf, parseMonth } from '../../../../money/month.ts';
 import { type Credit, type RevenueReport, reportRevenue } from '../../../../money/reports/report-revenue.ts';
 import { type Answer, page } from '../../../consoles/answer.ts';
-import { exact, field, timeOf } from '../../../consoles/components.ts';
+import { exact, type Faults, field, timeOf } from '../../../consoles/components.ts';
+import { faultsOf, readFields } from '../../../consoles/read-fields.ts';
 import { table } from '../../../consoles/table.ts';
 import type { LoggedInCall } from '../route.ts';
 
 export async function showRevenue({ deps, door, query }: LoggedInCall): Promise<Answer> {
-  const month = monthIn(query.get('month'));
+  let month: Month;
+  try {
+    month = readFields({ month: () => monthIn(query.get('month')) }).month;
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    const filter = renderFilter(query.get('month'), faults);
+    return page({ title: 'Revenue', body: html`<h1>Revenue</h1>${filter}` }, 400);
+  }
   const report = await reportRevenue(deps.db, month, undefined, door.stopping);
   const body = html`<h1>Revenue</h1>
-<form class="filters" method="get" action="/console/revenue">
-${field({ name: 'month', label: 'Month (UTC)', value: month, input: html`type="month"` })}
-<button>Show</button></form>
+${renderFilter(month, {})}
 <p>${report.soFar ? html`So far, at ${timeOf(report.asOf)}. ` : ''}From the ledger alone, in one state of it.</p>
 ${table(
   `Credit of all tenants in ${month}`,
@@ -25,6 +32,12 @@ ${table(
 <p class="hint">Credit that was paid and not used is a liability. It becomes revenue when usage is charged. The payouts of the provider
 are compared by <code>npm run admin -- report payouts</code>.</p>`;
   return page({ title: 'Revenue', body });
+}
+
+function renderFilter(month: string | undefined, faults: Faults): Html {
+  return html`<form class="filters" method="get" action="/console/revenue" novalidate>
+${field({ name: 'month', label: 'Month (UTC)', value: month, input: html`type="month"`, faults })}
+<button>Show</button></form>`;
 }
 
 /** Without one, that of today. Fails with `invalid_request`. */

@@ -11,6 +11,7 @@ import { type Answer, type Page, page } from '../../../consoles/answer.ts';
 import { checkbox, dollars, exact, type Faults, field, formId, named } from '../../../consoles/components.ts';
 import { faultLine } from '../../../consoles/fault-notice.ts';
 import { parseFormId } from '../../../consoles/fields.ts';
+import { faultsOf, orWrong, readFields } from '../../../consoles/read-fields.ts';
 import { facts } from '../../../consoles/table.ts';
 import { parseGivenDollars, REASON_FAULT } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
@@ -30,18 +31,20 @@ export async function submitCredit(call: LoggedInCall): Promise<Answer> {
   const { form } = call;
   const tenant = await tenantOf(call);
   const id = parseFormId(form);
-  const amount = parseGivenDollars(form.get('dollars'));
-  const reason = parseReason(form.get('reason') ?? '');
   const balance = await getBalance(call.deps.db, tenant.id);
-  if (amount === undefined || reason === undefined) {
-    const faults: Faults = {
-      ...(amount === undefined && { dollars: WRONG_DOLLARS }),
-      ...(reason === undefined && { reason: REASON_FAULT }),
-    };
+  let draft: Draft;
+  try {
+    const { dollars: amount, reason } = readFields({
+      dollars: () => orWrong(parseGivenDollars(form.get('dollars')), WRONG_DOLLARS),
+      reason: () => orWrong(parseReason(form.get('reason') ?? ''), REASON_FAULT),
+    });
+    draft = { id, amount, reason, balance };
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
     const given = { dollars: form.get('dollars'), reason: form.get('reason') };
     return page(creditPage(tenant, balance, given, faults), 400);
   }
-  const draft = { id, amount, reason, balance };
   if (form.get('reviewed') !== 'yes') return page(reviewPage(tenant, draft, {}));
   return postCredit(call, tenant, draft);
 }
@@ -74,13 +77,13 @@ async function postCredit(call: LoggedInCall, tenant: Tenant, draft: Draft): Pro
     if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
     // Charges may have changed what must be confirmed.
     const now = { ...draft, balance: await getBalance(deps.db, tenant.id) };
-    const faults = faultsOf(now, confirmed);
+    const faults = confirmationFaults(now, confirmed);
     if (Object.keys(faults).length === 0) throw error;
     return page(reviewPage(tenant, now, faults), 400);
   }
 }
 
-function faultsOf({ amount, balance }: Draft, confirmed: Confirmed): Faults {
+function confirmationFaults({ amount, balance }: Draft, confirmed: Confirmed): Faults {
   const must = mustConfirm(amount, balance);
   return {
     ...(must.amount && confirmed.amount !== amount && { confirm: `Type ${plain(amount)}.` }),
@@ -140,7 +143,7 @@ ${
 ${
   must.negative &&
   html`${faults.negative !== undefined && faultLine('negative', faults.negative)}
-${checkbox('negative', 'Let the balance become negative', false, 'The tenant owes this amount, and pays it with its next payment.')}`
+${checkbox('negative', 'Let the balance become negative', false, 'The tenant owes this amount, and pays it with its next payment.', faults.negative !== undefined)}`
 }
 <p><button class="${amount < 0n ? 'danger' : 'primary'}">Post ${exact(amount)}</button></p></form>
 <p><a href="${path}/credit">Change the amount</a> · <a href="${path}">Back to the tenant</a></p>`;

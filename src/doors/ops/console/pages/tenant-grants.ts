@@ -22,7 +22,7 @@ import {
 } from '../../../consoles/components.ts';
 import { parseFormId } from '../../../consoles/fields.ts';
 import { grantsTable } from '../../../consoles/grants-table.ts';
-import { faultsOf } from '../../../consoles/notices.ts';
+import { faultsOf, orWrong, readFields } from '../../../consoles/read-fields.ts';
 import type { Form } from '../../../http/form.ts';
 import { noSuchPage } from '../../../http/no-such-page.ts';
 import { parseGivenDollars, REASON_FAULT } from '../fields.ts';
@@ -31,6 +31,7 @@ import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
 
 const PAGE_SIZE = 50;
+const WRONG_DOLLARS = 'Give dollars, such as 12.50.';
 
 export const GRANT_FIELDS = ['form', 'dollars', 'reason', 'expires', 'confirm'] as const;
 
@@ -51,18 +52,8 @@ export async function submitGrant(call: LoggedInCall): Promise<Answer> {
   const { form, session, deps } = call;
   const tenant = await tenantOf(call);
   const key = `console-${parseFormId(form)}`;
-  const [amount, reason] = [parseGivenDollars(form.get('dollars')), parseReason(form.get('reason') ?? '')];
-  const expiresAt = dayIn(form);
-  const faults: Faults = {
-    ...((amount === undefined || amount < 0n) && { dollars: 'Give dollars, such as 12.50.' }),
-    ...(reason === undefined && { reason: REASON_FAULT }),
-    ...(expiresAt === 'wrong' && { expires: 'Give a day, such as 2027-01-31.' }),
-  };
-  if (Object.keys(faults).length > 0) return render(call, { form, faults });
-  const isTyped = !mustConfirm(amount!, 0n).amount || parseGivenDollars(form.get('confirm')) === amount;
-  if (!isTyped) return render(call, { form, faults: { confirm: 'Type the amount again.' } });
-  const given = { amount: amount!, reason: reason!, expiresAt: expiresAt as Date | undefined, key };
   return orRefused(call, form, async () => {
+    const given = { ...parseGrant(form), key };
     const { balance, posted } = await grantCredit(deps.db, operatorOf(session), tenant.id, given);
     return posted
       ? html`Granted ${exact(given.amount)}. The balance is ${exact(balance)}.`
@@ -73,34 +64,50 @@ export async function submitGrant(call: LoggedInCall): Promise<Answer> {
 export async function submitVoiding(call: LoggedInCall): Promise<Answer> {
   const { form, session, deps } = call;
   const tenant = await tenantOf(call);
-  const [id, reason] = [form.get('grant') ?? '', parseReason(form.get('why') ?? '')];
-  if (reason === undefined) {
-    return render(call, { faults: { why: REASON_FAULT } });
-  }
-  return orRefused(call, undefined, async () => {
+  const id = form.get('grant') ?? '';
+  return orRefused(call, form, async () => {
+    const { why: reason } = readFields({
+      why: () => orWrong(parseReason(form.get('why') ?? ''), REASON_FAULT),
+    });
     const { grant, balance } = await voidGrant(deps.db, operatorOf(session), tenant.id, { id, reason });
     return html`Took back ${exact(grant.forfeited)}. The balance is ${exact(balance)}.`;
   });
 }
 
-async function orRefused(
-  call: LoggedInCall,
-  form: Form | undefined,
-  act: () => Promise<Html>,
-): Promise<Answer> {
+async function orRefused(call: LoggedInCall, form: Form, act: () => Promise<Html>): Promise<Answer> {
   try {
     return await render(call, { done: await act() });
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'invalid_request') throw error;
     const faults = faultsOf(error, GRANT_FIELDS);
-    return render(call, { ...(form && { form }), ...(faults ? { faults } : { wrong: error.message }) });
+    return render(call, { form, ...(faults ? { faults } : { wrong: error.message }) });
   }
 }
 
-function dayIn(form: Form): Date | undefined | 'wrong' {
-  const text = (form.get('expires') ?? '').trim();
+function parseGrant(form: Form) {
+  const dollarsIn = (name: string) => parseGivenDollars(form.get(name));
+  const { dollars, reason, expires } = readFields(
+    {
+      dollars: () => parseAmount(dollarsIn('dollars')),
+      reason: () => orWrong(parseReason(form.get('reason') ?? ''), REASON_FAULT),
+      expires: () => parseDay((form.get('expires') ?? '').trim()),
+      confirm: () => dollarsIn('confirm'),
+    },
+    {
+      confirm: ({ dollars = 0n, confirm }) =>
+        orWrong(!mustConfirm(dollars, 0n).amount || confirm === dollars, 'Type the amount again.'),
+    },
+  );
+  return { amount: dollars, reason, expiresAt: expires };
+}
+
+function parseAmount(amount: bigint | undefined): bigint {
+  return orWrong(amount !== undefined && amount > 0n && amount, WRONG_DOLLARS);
+}
+
+function parseDay(text: string): Date | undefined {
   if (text === '') return undefined;
-  return readTime(text, /^\d{4}-\d\d-\d\d$/) ?? 'wrong';
+  return orWrong(readTime(text, /^\d{4}-\d\d-\d\d$/), 'Give a day, such as 2027-01-31.');
 }
 
 async function render(call: LoggedInCall, { form, faults = {}, wrong, done }: Outcome): Promise<Answer> {
@@ -118,7 +125,7 @@ ${grantsTable(listed.items)}
     listed.end && html`<a href="${path}?after=${listed.end.id}" rel="next">Older grants</a>`
   }</p>
 ${grantForm(path, form, faults)}
-${voidForm(path, listed.items, faults)}
+${voidForm(path, listed.items, form, faults)}
 <p><a href="${tenantPath(tenant)}">Back to the tenant</a></p>`;
   const isWrong = wrong !== undefined || Object.keys(faults).length > 0;
   return page({ title: `Grants of ${tenant.name}`, body }, isWrong ? 400 : 200);
@@ -135,7 +142,12 @@ ${field({ name: 'confirm', label: 'The dollars again', value: undefined, hint: `
 <p><button class="primary">Grant</button></p></form></section>`;
 }
 
-function voidForm(path: string, grants: readonly GrantNow[], faults: Faults): Html | undefined {
+function voidForm(
+  path: string,
+  grants: readonly GrantNow[],
+  form: Form | undefined,
+  faults: Faults,
+): Html | undefined {
   const active = grants.filter(({ state }) => state === 'active');
   if (active.length === 0) return undefined;
   const choices = active.map(({ id, reason, left }) => ({
@@ -145,7 +157,7 @@ function voidForm(path: string, grants: readonly GrantNow[], faults: Faults): Ht
   return html`<section class="card"><h2>Void a grant</h2>
 <p>What is left of it leaves the balance. What was spent stays spent.</p>
 <form method="post" action="${path}/void" novalidate>
-${select('grant', 'Grant', choices, choices[0]!.value)}
-${field({ name: 'why', label: 'Reason', hint: 'The tenant sees it.', faults, input: html`maxlength="${REASON_MAX}" required` })}
+${select('grant', 'Grant', choices, form?.get('grant') ?? choices[0]!.value)}
+${field({ name: 'why', label: 'Reason', value: form?.get('why'), hint: 'The tenant sees it.', faults, input: html`maxlength="${REASON_MAX}" required` })}
 <p><button class="danger">Void</button></p></form></section>`;
 }

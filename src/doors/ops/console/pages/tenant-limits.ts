@@ -15,6 +15,7 @@ import {
 import type { Tenant } from '../../../../base/tenants/tenant.ts';
 import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
 import { type Faults, field, named } from '../../../consoles/components.ts';
+import { faultsOf, orWrong, readFields } from '../../../consoles/read-fields.ts';
 import type { Form } from '../../../http/form.ts';
 import { LIMIT_NAMES, type LimitName, TENANT_LIMITS } from '../../../tenant-limits.ts';
 import { REASON_FAULT } from '../fields.ts';
@@ -27,27 +28,27 @@ export async function showLimits(call: LoggedInCall): Promise<Answer> {
   return page(limitsPage(tenant, await getLimits(call.deps.db, tenant), undefined, {}));
 }
 
+const WRONG_LIMIT = `Give a whole number from ${LIMIT_MIN} to ${LIMIT_MAX}, or nothing.`;
+
 /** An empty field: what every tenant has. */
 export async function submitLimits(call: LoggedInCall): Promise<Answer> {
   const { deps, form, session } = call;
   const tenant = await tenantOf(call);
-  const set: Partial<Record<LimitName, number>> = {};
-  const reset: LimitName[] = [];
-  const faults: Record<string, string> = {};
-  for (const name of LIMIT_NAMES) {
-    const text = (form.get(name) ?? '').trim();
-    const limit = parseLimit(text);
-    if (text === '') reset.push(name);
-    else if (limit !== undefined) set[name] = limit;
-    else faults[name] = `Give a whole number from ${LIMIT_MIN} to ${LIMIT_MAX}, or nothing.`;
-  }
-  const reason = parseReason(form.get('reason') ?? '');
-  if (reason === undefined) faults.reason = REASON_FAULT;
-  if (Object.keys(faults).length > 0) {
+  const [set, reset]: [LimitName[], LimitName[]] = [[], []];
+  for (const name of LIMIT_NAMES) ((form.get(name) ?? '').trim() === '' ? reset : set).push(name);
+  try {
+    const readLimit = (name: LimitName) => orWrong(parseLimit(form.get(name)!.trim()), WRONG_LIMIT);
+    const { reason, limits } = readFields({
+      reason: () => orWrong(parseReason(form.get('reason') ?? ''), REASON_FAULT),
+      limits: () => readFields(Object.fromEntries(set.map((name) => [name, () => readLimit(name)]))),
+    });
+    await changeLimits(deps.db, operatorOf(session), tenant.id, { set: limits, reset, reason });
+    return done(tenantPath(tenant), 'The limits are changed.');
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
     return page(limitsPage(tenant, await getLimits(call.deps.db, tenant), form, faults), 400);
   }
-  await changeLimits(deps.db, operatorOf(session), tenant.id, { set, reset, reason });
-  return done(tenantPath(tenant), 'The limits are changed.');
 }
 
 function limitsPage(tenant: Tenant, limited: LimitedTenant, given: Form | undefined, faults: Faults): Page {

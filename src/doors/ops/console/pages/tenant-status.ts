@@ -13,6 +13,8 @@ import { changeStatus } from '../../../../money/tenant-status/change-status.ts';
 import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
 import { type Faults, field, named, select } from '../../../consoles/components.ts';
 import { parseChoice } from '../../../consoles/fields.ts';
+import { faultsOf, orWrong, readFields } from '../../../consoles/read-fields.ts';
+import type { Form } from '../../../http/form.ts';
 import { REASON_FAULT } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
@@ -26,43 +28,39 @@ const MEANINGS: Readonly<Record<TenantStatus, string>> = {
   deleted: 'deleted, for good; its ledger is kept',
 };
 
+const WRONG_TOLD = `Give a text of at most ${REASON_MAX} characters, or none.`;
+const WRONG_CONFIRM = 'A deleted tenant never comes back. Type its id to delete it.';
+
 export async function showStatus(call: LoggedInCall): Promise<Answer> {
-  return page(statusPage(await tenantOf(call), {}, {}));
+  return page(statusPage(await tenantOf(call), call.form, {}));
 }
 
 export async function submitStatus(call: LoggedInCall): Promise<Answer> {
   const { deps, form, session } = call;
   const tenant = await tenantOf(call);
-  const status = parseChoice('status', form.get('status'), TENANT_STATUSES);
-  const reason = parseReason(form.get('reason') ?? '');
-  const told = parseReason(form.get('told') ?? '');
-  const typed = (form.get('confirm') ?? '').trim();
-  const faults: Faults = {
-    ...(reason === undefined && { reason: REASON_FAULT }),
-    ...(told === undefined &&
-      form.get('told')?.trim() && { told: `Give a text of at most ${REASON_MAX} characters, or none.` }),
-    ...(status === 'deleted' &&
-      typed !== renderTenantId(tenant.id) && {
-        confirm: 'A deleted tenant never comes back. Type its id to delete it.',
-      }),
-  };
-  if (reason === undefined || Object.keys(faults).length > 0) {
-    const given = { status, reason: form.get('reason'), told: form.get('told') };
-    return page(statusPage(tenant, given, faults), 400);
+  try {
+    const { status, reason, told } = readFields({
+      status: () => parseChoice('status', form.get('status'), TENANT_STATUSES),
+      reason: () => orWrong(parseReason(form.get('reason') ?? ''), REASON_FAULT),
+      told: () => parseTold(form.get('told') ?? ''),
+      confirm: () => orWrong(form.get('status') !== 'deleted' || isTyped(form, tenant), WRONG_CONFIRM),
+    });
+    await changeStatus(deps.db, operatorOf(session), tenant.id, status, reason, told);
+    return done(tenantPath(tenant), `The tenant is ${status} now.`);
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return page(statusPage(tenant, form, faults), 400);
   }
-  await changeStatus(deps.db, operatorOf(session), tenant.id, status, reason, told);
-  return done(tenantPath(tenant), `The tenant is ${status} now.`);
 }
 
-function statusPage(
-  tenant: Tenant,
-  given: {
-    readonly status?: TenantStatus;
-    readonly reason?: string | undefined;
-    readonly told?: string | undefined;
-  },
-  faults: Faults,
-): Page {
+function parseTold(text: string): string | undefined {
+  return text.trim() === '' ? undefined : orWrong(parseReason(text), WRONG_TOLD);
+}
+
+const isTyped = (form: Form, { id }: Tenant) => form.get('confirm')?.trim() === renderTenantId(id);
+
+function statusPage(tenant: Tenant, given: Form, faults: Faults): Page {
   const path = tenantPath(tenant);
   const moves = TENANT_STATUSES.filter((each) => operatorMayMove(tenant.status, each));
   const choices = moves.map((value) => ({ value, text: MEANINGS[value] }));
@@ -72,9 +70,9 @@ ${
   moves.length === 0
     ? html`<p class="note">No other status follows this one.</p>`
     : html`<form method="post" action="${path}/status" novalidate>
-${select('status', 'New status', choices, given.status ?? moves[0]!)}
-${field({ name: 'reason', label: 'Reason', value: given.reason, hint: 'For operators who read it later.', faults, input: html`maxlength="${REASON_MAX}" required` })}
-${field({ name: 'told', label: 'What its people are told', value: given.told, hint: 'Its page and the mail to its owners say it. It may be empty.', faults, input: html`maxlength="${REASON_MAX}"` })}
+${select('status', 'New status', choices, given.get('status') ?? moves[0]!, faults)}
+${field({ name: 'reason', label: 'Reason', value: given.get('reason'), hint: 'For operators who read it later.', faults, input: html`maxlength="${REASON_MAX}" required` })}
+${field({ name: 'told', label: 'What its people are told', value: given.get('told'), hint: 'Its page and the mail to its owners say it. It may be empty.', faults, input: html`maxlength="${REASON_MAX}"` })}
 ${field({ name: 'confirm', label: 'To delete it: its id', hint: html`<code>${renderTenantId(tenant.id)}</code>`, faults, input: html`autocomplete="off"` })}
 <p><button class="danger">Change the status</button></p></form>`
 }

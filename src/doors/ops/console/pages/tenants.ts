@@ -1,11 +1,22 @@
 /** `/console/tenants`: find tenants. */
-import { html } from '@boxoffice/pages/html';
+import { type Html, html } from '@boxoffice/pages/html';
 import { TENANT_STATUSES, type TenantStatus } from '../../../../base/tenants/tenant.ts';
 import { listTenants } from '../../../../money/overview/overview.ts';
 import { type Answer, page } from '../../../consoles/answer.ts';
-import { badge, emptyState, exact, field, named, select, timeOf } from '../../../consoles/components.ts';
+import {
+  badge,
+  emptyState,
+  exact,
+  type Faults,
+  field,
+  named,
+  select,
+  timeOf,
+} from '../../../consoles/components.ts';
 import { choiceOf, textOf } from '../../../consoles/query.ts';
+import { faultsOf, readFields } from '../../../consoles/read-fields.ts';
 import { table } from '../../../consoles/table.ts';
+import type { Form } from '../../../http/form.ts';
 import { SEARCH_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantLink } from '../tenant-link.ts';
@@ -13,16 +24,17 @@ import { tenantLink } from '../tenant-link.ts';
 const TENANTS_MAX = 100;
 
 export async function showTenants({ deps, query }: LoggedInCall): Promise<Answer> {
-  const search = textOf(query, 'search', SEARCH_MAX);
-  const status = choiceOf(query, 'status', TENANT_STATUSES);
-  const found = await listTenants(deps.db, { status, search, limit: TENANTS_MAX });
-  const choices = TENANT_STATUSES.map((value) => ({ value, text: value }));
+  let asked: ReturnType<typeof parseAsked>;
+  try {
+    asked = parseAsked(query);
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return page({ title: 'Tenants', body: html`<h1>Tenants</h1>${renderFilters(query, faults)}` }, 400);
+  }
+  const found = await listTenants(deps.db, { ...asked, limit: TENANTS_MAX });
   const body = html`<h1>Tenants</h1>
-<p>Search by name or address, or by the id of a tenant, an API key or a payment.</p>
-<form class="filters" method="get" action="/console/tenants">
-${field({ name: 'search', label: 'Name, address or id', value: search })}
-${select('status', 'Status', [{ value: '', text: 'All' }, ...choices], status ?? '')}
-<button>Search</button></form>
+${renderFilters(query, {})}
 ${
   found.length === 0
     ? emptyState('No tenant fits.', html`<a href="/console/tenants">Show the newest ones</a>`)
@@ -42,6 +54,22 @@ ${
 }
 ${found.length === TENANTS_MAX && html`<p class="hint">These are the newest ${TENANTS_MAX}. Search for others.</p>`}`;
   return page({ title: 'Tenants', body });
+}
+
+function parseAsked(query: Form) {
+  return readFields({
+    search: () => textOf(query, 'search', SEARCH_MAX),
+    status: () => choiceOf(query, 'status', TENANT_STATUSES),
+  });
+}
+
+function renderFilters(query: Form, faults: Faults): Html {
+  const choices = TENANT_STATUSES.map((value) => ({ value, text: value }));
+  return html`<p>Search by name or address, or by the id of a tenant, an API key or a payment.</p>
+<form class="filters" method="get" action="/console/tenants" novalidate>
+${field({ name: 'search', label: 'Name, address or id', value: query.get('search'), faults })}
+${select('status', 'Status', [{ value: '', text: 'All' }, ...choices], query.get('status') ?? '', faults)}
+<button>Search</button></form>`;
 }
 
 export function statusBadge(status: TenantStatus) {
