@@ -1,4 +1,4 @@
-/** The notice above a page whose form came back: what is wrong at its fields, for readers who do not see them at once. */
+/** A page whose form came back: above it a notice with what is wrong, for readers who do not see it at once, and the focus at the first wrong field. */
 import { Html, html } from '@boxoffice/pages/html';
 
 /** What is wrong with the field `id`, beside it. The notice above the page finds it there, so no page passes it on. */
@@ -8,16 +8,21 @@ export function faultLine(id: string, fault: string): Html {
 
 const FAULT_LINE = /<p class="wrong" id="([\w-]+)-fault">(.*?)<\/p>/gs;
 
+const WRONG = ' aria-invalid="true"';
+
 /**
- * Each fault in `body`, as a link to its field; `undefined`: there is none. The notice has the focus, because many screen
- * readers do not read an alert that is there when the page opens.
+ * `body` with the focus in its first wrong field, and above it each fault, as a link to its field. Where no field can have the focus,
+ * the notice has it, because many screen readers do not read an alert that is there when the page opens.
  */
-export function faultNotice({ text }: Html): Html | undefined {
+export function tellFaults(body: Html): Html {
+  const { text } = body;
   const faults = [...text.matchAll(FAULT_LINE)].map(([, id, fault]) => {
     const [, label] = new RegExp(`<label for="${id}">(.*?)</label>`, 's').exec(text) ?? [];
     return html`<li><a href="#${id}">${label !== undefined && html`${new Html(label)}: `}${new Html(fault!)}</a></li>`;
   });
-  if (faults.length === 0) return undefined;
-  return html`<div class="alert" role="alert" tabindex="-1" autofocus><p>Nothing was done. Please correct:</p>
-<ul>${faults}</ul></div>\n`;
+  if (faults.length === 0) return body;
+  const isAtField = text.includes(WRONG);
+  return html`<div class="alert" role="alert" tabindex="-1"${!isAtField && html` autofocus`}><p>Nothing was done. Please correct:</p>
+<ul>${faults}</ul></div>
+${new Html(text.replace(WRONG, `${WRONG} autofocus`))}`;
 }

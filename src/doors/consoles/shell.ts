@@ -4,7 +4,7 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { contentSecurityPolicy } from '@boxoffice/pages/policy';
 import type { Page } from './answer.ts';
 import { ICON_ASSET, SCRIPT_ASSET, STYLE_ASSET } from './assets/assets.ts';
-import { faultNotice } from './fault-notice.ts';
+import { tellFaults } from './fault-notice.ts';
 
 export const PAGE_POLICY = contentSecurityPolicy({ style: "'self'", script: true, forms: ["'self'"] });
 
@@ -36,7 +36,7 @@ ${brand}
 ${navigation}
 </div></header>
 <main id="main"${layout === 'hero' && html` class="hero"`}>
-${faultNotice(body)}${body}
+${tellFaults(body)}
 </main>
 ${footer}`,
   });

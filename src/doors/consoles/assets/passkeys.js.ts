@@ -36,6 +36,7 @@ if (knowsPasskeys()) {
     const alert = form.querySelector('[role=alert]');
     const say = (text) => { alert.textContent = text; alert.hidden = text === ''; };
     form.hidden = false;
+    form.querySelector('[autofocus]')?.focus();
     let isAsking = false;
     form.addEventListener('submit', async (event) => {
       event.preventDefault();
