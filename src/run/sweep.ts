@@ -8,6 +8,7 @@ import {
   deleteOldOperatorSessions,
 } from '../access/operators/operator-sessions.sql.ts';
 import { deleteOldChallenges } from '../access/passkeys/challenges.sql.ts';
+import { deleteOldKeptForms } from '../access/sessions/kept-forms.sql.ts';
 import { deleteOldSessions } from '../access/sessions/sessions.sql.ts';
 import { eraseOldAddresses } from '../base/audit/audit-entries.sql.ts';
 import { ADDRESS_DAYS } from '../base/audit/audit-entry.ts';
@@ -45,6 +46,7 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
   'uses of keys': deleteOldKeyUses,
   'webhook deliveries': (db, limit) => deleteOldDeliveries(db, { days: DELIVERY_DAYS, limit }),
   'sessions of the console': deleteOldSessions,
+  'kept forms': deleteOldKeptForms,
   'links to log in': deleteOldLinks,
   'challenges of passkeys': deleteOldChallenges,
   'unfinished log-ins': deleteOldAttempts,

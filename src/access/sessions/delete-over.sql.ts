@@ -3,6 +3,7 @@ import type { Db } from '../../base/db/pool.ts';
 
 type SecretTable =
   | 'console_sessions'
+  | 'kept_forms'
   | 'login_attempts'
   | 'login_links'
   | 'operator_links'

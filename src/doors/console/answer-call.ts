@@ -14,6 +14,7 @@ import { closedPage, notePassedOver } from './pages/closed.ts';
 import { LOGIN_COOKIE } from './pages/member-oidc.ts';
 import type { Call, ConsoleRoute, GuardedRoute } from './route.ts';
 import { ROUTES } from './routes.ts';
+import { answerWithTyped, keepTyped } from './typed-form.ts';
 
 export function openPages(deps: Deps, closing: AbortSignal): Pages {
   const site = siteOf(deps, closing);
@@ -60,12 +61,13 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
   if (route.needs !== 'session' && session.mustReview) return redirect('/console/review');
   if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
   if (route.isDangerous && !session.isFresh) {
-    const next = route.method === 'GET' ? here : sectionOf(call.path);
+    const inSession = { ...call, session };
+    const next = route.method === 'GET' ? here : await keepTyped(route, inSession, pageOf(route, call.path));
     return redirect(`/console/confirm?next=${encodeURIComponent(next)}`);
   }
   return queueOfRoute(deps, route.queue).run(session, async () => {
     const inSession = { ...call, session };
-    return notePassedOver(inSession, await route.handle(inSession));
+    return notePassedOver(inSession, await answerWithTyped(route, inSession));
   });
 }
 
@@ -77,7 +79,8 @@ async function answerClosed(route: GuardedRoute, call: Call, session: Session): 
   return queueOfRoute(call.deps, route.queue).run(session, () => route.handle({ ...call, session }));
 }
 
-/** `/console/keys` of `/console/keys/.../rotate`. */
-function sectionOf(path: string): string {
-  return path.split('/').slice(0, 3).join('/');
+/** The page of a form: at its path, or else that of the section, such as `/console/keys` of `/console/keys/.../rotate`. */
+function pageOf(route: ConsoleRoute, path: string): string {
+  const isPage = ROUTES.some((each) => each.method === 'GET' && each.path === route.path);
+  return isPage ? path : path.split('/').slice(0, 3).join('/');
 }

@@ -27,6 +27,7 @@ export const PASSKEY_ROUTES: readonly ConsoleRoute[] = [
     path: '/console/passkeys',
     needs: 'session',
     isDangerous,
+    isTyped: true,
     fields: ['name', 'answer'],
     handle: submitPasskey,
   },

@@ -37,6 +37,8 @@ export interface GuardedRoute extends Route {
   readonly needs: Ability | 'session';
   /** The log-in must be recent. */
   readonly isDangerous?: boolean;
+  /** The form has fields to type in, on the page of its path or of the section. */
+  readonly isTyped?: boolean;
   /** Further statuses of the tenant in which it works. In all of them, every other route shows why it does not. */
   readonly worksIn?: readonly ClosedStatus[];
   handle(call: SessionCall): Promise<Answer>;

@@ -44,6 +44,9 @@ import type { ConsoleRoute, GuardedRoute } from './route.ts';
 /** A log-in of the last minutes is needed for what reveals a secret, moves money, or sends events and mail elsewhere. */
 const isDangerous = true;
 
+/** The same of a form in which something is typed. */
+const typed = { isDangerous, isTyped: true };
+
 function get(path: string, needs: GuardedRoute['needs'], handle: GuardedRoute['handle']): ConsoleRoute {
   return { method: 'GET', path, needs, handle };
 }
@@ -53,14 +56,14 @@ function post(
   needs: GuardedRoute['needs'],
   fields: readonly string[],
   handle: GuardedRoute['handle'],
-  more: Pick<GuardedRoute, 'isDangerous' | 'queue'> = {},
+  more: Pick<GuardedRoute, 'isDangerous' | 'isTyped' | 'queue'> = {},
 ): ConsoleRoute {
   return { method: 'POST', path, needs, fields, handle, ...more };
 }
 
 const DEVICES: readonly ConsoleRoute[] = [
   get('/console/devices', 'see_keys', showDevices),
-  post('/console/devices', 'change_keys', DEVICE_FIELDS, submitDevice, { isDangerous }),
+  post('/console/devices', 'change_keys', DEVICE_FIELDS, submitDevice, typed),
   post('/console/devices/:id/rotate', 'change_keys', ['form', 'overlap'], submitDeviceRotation, {
     isDangerous,
   }),
@@ -76,10 +79,10 @@ const DEVICES: readonly ConsoleRoute[] = [
 
 const WEBHOOKS: readonly ConsoleRoute[] = [
   get('/console/webhooks', 'see_webhooks', showWebhooks),
-  post('/console/webhooks', 'change_webhooks', WEBHOOK_FIELDS, submitWebhook, { isDangerous }),
+  post('/console/webhooks', 'change_webhooks', WEBHOOK_FIELDS, submitWebhook, typed),
   get('/console/webhooks/:id', 'see_webhooks', showWebhook),
   get('/console/webhooks/:id/deliveries/:delivery', 'see_webhooks', showDelivery),
-  post('/console/webhooks/:id', 'change_webhooks', WEBHOOK_FIELDS, submitWebhookChange, { isDangerous }),
+  post('/console/webhooks/:id', 'change_webhooks', WEBHOOK_FIELDS, submitWebhookChange, typed),
   post('/console/webhooks/:id/pause', 'change_webhooks', [], submitPause),
   post('/console/webhooks/:id/resume', 'change_webhooks', [], submitResumption),
   post('/console/webhooks/:id/rotate', 'change_webhooks', ['form', 'overlap'], submitSecretRotation, {
@@ -107,12 +110,12 @@ export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
   post('/console/alerts', 'change_alerts', ['kind', 'below'], submitAlert),
   post('/console/alerts/remove', 'change_alerts', ['kind', 'below'], submitAlertRemoval),
   get('/console/mail', 'see_alerts', showMail),
-  post('/console/mail', 'change_alerts', MAIL_FIELDS, submitMail, { isDangerous }),
+  post('/console/mail', 'change_alerts', MAIL_FIELDS, submitMail, typed),
   get('/console/billing-details', 'see_money', showBillingDetails),
   post('/console/billing-details', 'pay', DETAILS_FIELDS, submitBillingDetails),
   post('/console/time-zone', 'pay', ['time_zone'], submitTimeZone),
   get('/console/budgets', 'see_money', showBudgets),
-  post('/console/budgets', 'change_budgets', BUDGET_FIELDS, submitBudget, { isDangerous }),
+  post('/console/budgets', 'change_budgets', BUDGET_FIELDS, submitBudget, typed),
   {
     method: 'GET',
     path: '/console/budgets/:id/delete',
@@ -122,7 +125,7 @@ export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
   },
   post('/console/budgets/:id/delete', 'change_budgets', [], submitBudgetDeletion, { isDangerous }),
   get('/console/top-up', 'see_money', showTopUp),
-  post('/console/top-up', 'pay', ['enabled', 'below', 'amount'], submitTopUp, { isDangerous }),
+  post('/console/top-up', 'pay', ['enabled', 'below', 'amount'], submitTopUp, typed),
   post('/console/top-up/now', 'pay', [], submitTopUpNow, { isDangerous }),
   get('/console/audit', 'see_audit', showAudit),
 ];

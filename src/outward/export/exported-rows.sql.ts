@@ -203,6 +203,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   event_listeners: 'of the deployment',
   event_streams: 'the numbers of the newest events',
   event_turns: 'what waits for listeners',
+  kept_forms: 'what was typed before a log-in, sealed, for minutes',
   known_id_pages: 'hashes of ids',
   known_id_runs: 'hashes of ids',
   login_attempts: 'log-ins that were begun, for ten minutes',

@@ -79,6 +79,7 @@ const COORDINATOR = [
   'erasures',
   'fraud_warnings',
   'kept_access',
+  'kept_forms',
   'key_use_hours',
   'last_uses',
   'login_attempts',

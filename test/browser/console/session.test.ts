@@ -54,6 +54,24 @@ describe('a browser', () => {
     expect(page.url()).toBe(`${PUBLIC_URL}/console/keys`);
   });
 
+  test('finds what was typed in the form again after another log-in, without JavaScript', async () => {
+    const { page, email } = await logIn({ javaScriptEnabled: false });
+    await page.goto(`${PUBLIC_URL}/console/keys`);
+    await page.fill('#name', 'edge');
+    await page.selectOption('#kind', 'backend');
+    const { db } = app.service.deps;
+    await db.query(`update console_sessions set created_at = created_at - interval '11 minutes'`);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('What you typed is kept').waitFor();
+    await page.getByRole('button', { name: `Send a link to ${email}` }).click();
+    await page.goto(`${PUBLIC_URL}${await mails.linkTo(email)}`);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('Here is what you typed. It is not saved yet.').waitFor();
+    expect([await page.inputValue('#name'), await page.inputValue('#kind')]).toEqual(['edge', 'backend']);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'The key is created' }).waitFor();
+  });
+
   test('shows times in its own zone, with UTC on hover, and counts down to the end of a key', async () => {
     const { page, tenant } = await logIn({ timezoneId: 'Asia/Tokyo' });
     await app.request('POST', `/v1/keys/${tenant.relayKeyId}/rotate`, { key: tenant.key });

@@ -12,6 +12,7 @@ import { listPasskeys } from '../../../access/passkeys/list-passkeys.ts';
 import { passkeysAt } from '../../../access/passkeys/passkey.ts';
 import { endSession } from '../../../access/sessions/end-session.ts';
 import { FRESH_MINUTES } from '../../../access/sessions/fresh-login.ts';
+import { KEPT_MINUTES } from '../../../access/sessions/keep-form.ts';
 import { provedAddressOf } from '../../../access/sessions/session.ts';
 import { EMAIL_LENGTH_MAX, parseTenantId, renderTenantId } from '../../../base/tenants/tenant.ts';
 import { type Answer, type Page, page, redirect } from '../../consoles/answer.ts';
@@ -175,12 +176,17 @@ export async function showConfirm(call: SessionCall): Promise<Answer> {
   const body = html`<h1>${title}</h1>
 <p>Keys, members, budgets and other settings can be changed for ${FRESH_MINUTES} minutes after a log-in, so that a browser that was left
 open changes none.</p>
+${
+  new URLSearchParams(next.split('?')[1]).has('kept') &&
+  html`<p>What you typed is kept for ${KEPT_MINUTES} minutes. After the log-in it is in the form again, and not saved yet.</p>`
+}
 ${confirmWithIssuer(call, next)}
 ${
   session.member
     ? html`<form method="post" action="/console/confirm"><input type="hidden" name="next" value="${next}">
 <p><button class="primary"><span>Send a link to <bdi>${session.member.email}</bdi></span></button></p></form>`
-    : html`<p>Ask for another link where you got the last one: in your terminal.</p>`
+    : html`<p>Ask for another link where you got the last one: in your terminal. When you have opened it in this browser,
+<a href="/console/confirm?next=${encodeURIComponent(next)}">go on here</a>.</p>`
 }
 ${
   hasPasskeys &&

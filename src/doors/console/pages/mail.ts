@@ -18,7 +18,8 @@ const ADDRESS_NAMES = Array.from({ length: ADDRESSES_MAX }, (_, at) => `address$
 export const MAIL_FIELDS = ['alerts', 'receipts', 'signup', ...ADDRESS_NAMES];
 
 export async function showMail(call: SessionCall): Promise<Answer> {
-  return mailPage(call, undefined, {});
+  const { form } = call;
+  return mailPage(call, form.size > 0 ? settingsOf(form) : undefined, {});
 }
 
 export async function submitMail(call: SessionCall): Promise<Answer> {

@@ -39,7 +39,7 @@ import type { Call, SessionCall } from '../route.ts';
 const PATH = '/console/passkeys';
 
 export async function showPasskeys(call: SessionCall): Promise<Answer> {
-  return page(await passkeysPage(call));
+  return page(await passkeysPage(call, { given: call.form.get('name') ?? '' }));
 }
 
 export async function offerAdding({ deps, session }: SessionCall): Promise<Answer> {

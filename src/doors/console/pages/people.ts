@@ -30,7 +30,7 @@ const ACTS_SHOWN = 20;
 const ERASE = 'erase';
 
 export async function showPeople(call: SessionCall): Promise<Answer> {
-  return page(await peoplePage(call, call.query.get('name'), {}));
+  return page(await peoplePage(call, call.form.get('participant') ?? call.query.get('name'), {}));
 }
 
 export async function submitErasure(call: SessionCall): Promise<Answer> {

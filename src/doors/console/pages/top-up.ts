@@ -29,7 +29,7 @@ import { parseAmount, payForm, RANGE } from './pay.ts';
 const PATH = '/console/top-up';
 
 export async function showTopUp(call: SessionCall): Promise<Answer> {
-  return topUpPage(call, undefined, {});
+  return topUpPage(call, call.form.size > 0 ? call.form : undefined, {});
 }
 
 export async function submitTopUp(call: SessionCall): Promise<Answer> {

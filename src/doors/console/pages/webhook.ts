@@ -30,7 +30,8 @@ function changerOf({ session, address }: SessionCall) {
 }
 
 export async function showWebhook(call: SessionCall): Promise<Answer> {
-  return webhookPage(call, {});
+  const { form } = call;
+  return webhookPage(call, form.has('url') ? { typed: typedWebhook(form) } : {});
 }
 
 export async function submitWebhookChange(call: SessionCall): Promise<Answer> {
