@@ -9,7 +9,8 @@ import { answerPage, answerPageError, type Site } from '../consoles/answer-page.
 import type { Pages } from '../consoles/door.ts';
 import type { Deps } from '../deps.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
-import { type Context, renderPage } from './layout.ts';
+import { findHelp } from './find-help.ts';
+import { type Context, renderPage, sectionOf } from './layout.ts';
 import { closedPage, notePassedOver } from './pages/closed.ts';
 import { LOGIN_COOKIE } from './pages/member-oidc.ts';
 import type { Call, ConsoleRoute, GuardedRoute } from './route.ts';
@@ -21,8 +22,7 @@ export function openPages(deps: Deps, closing: AbortSignal): Pages {
   return {
     answer: (request, reply) => answerPage(site, request, reply),
     answerError: (error, request, reply) =>
-      answerPageError(error, request, reply, {
-        render: (shown) => renderPage(shown, undefined),
+      answerPageError(site, error, request, reply, {
         isOfProgram: /^\/console\/session(\?|$)/.test(request.url),
       }),
   };
@@ -41,6 +41,8 @@ function siteOf(deps: Deps, closing: AbortSignal): Site<Omit<Context, 'path'>, C
       return { session, closed };
     },
     handle: (route, call) => answerRoute(route, { ...call, deps, closing, address: call.request.ip }),
+    sectionOf,
+    findHelp: (request, failure, who) => findHelp(deps, request.id, failure, who?.session),
   };
 }
 

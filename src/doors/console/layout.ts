@@ -4,7 +4,7 @@ import { type Ability, mayDo } from '../../access/rights/abilities.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import type { Page } from '../consoles/answer.ts';
 import { named } from '../consoles/components.ts';
-import { renderNavigation, renderShell, renderWho, type Section } from '../consoles/shell.ts';
+import { renderNavigation, renderShell, renderWho, type Section, sectionAt } from '../consoles/shell.ts';
 
 /** What the layout knows of the request. */
 export interface Context {
@@ -32,7 +32,13 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
     needs: 'see_money',
     group: 'Money',
   },
-  { path: '/console/payments', name: 'Payments', needs: 'see_money', group: 'Money' },
+  {
+    path: '/console/payments',
+    also: ['/console/checkout'],
+    name: 'Payments',
+    needs: 'see_money',
+    group: 'Money',
+  },
   { path: '/console/budgets', name: 'Budgets', needs: 'see_money', group: 'Money' },
   { path: '/console/top-up', name: 'Automatic top-up', needs: 'see_money', group: 'Money' },
   { path: '/console/conflicts', name: 'Conflicts', needs: 'see_money', group: 'Money' },
@@ -53,6 +59,15 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
   { path: '/console/export', name: 'Export', needs: 'export_data', group: 'Members' },
 ];
 
+/** The section of a path, unless the reader may not see it. */
+export function sectionOf(path: string, who: Pick<Context, 'session'> | undefined): Section | undefined {
+  return sectionAt(who ? sectionsFor(who.session) : SECTIONS, path);
+}
+
+function sectionsFor(session: Session | undefined): readonly Section[] {
+  return session ? SECTIONS.filter(({ needs }) => mayDo(session.role, needs)) : [];
+}
+
 export function renderPage(shown: Page, context: Context | undefined): string {
   const session = context?.session;
   const isUnproved = session?.proof === 'signup' && !isProving(context!.path);
@@ -62,7 +77,7 @@ export function renderPage(shown: Page, context: Context | undefined): string {
     {
       site: 'Boxoffice',
       brand: html`<a class="brand" href="/">Boxoffice</a>`,
-      navigation: context ? renderOwnNavigation(context) : LOGGED_OUT,
+      navigation: context && renderOwnNavigation(context),
       footer: html`<footer><a href="/docs">API reference</a></footer>`,
     },
   );
@@ -85,7 +100,6 @@ function renderOwnNavigation({ session, closed, path }: Context): Html {
   if (closed) return renderWho(html`<bdi>${closed.tenantName}</bdi><span>${closed.role}</span>`);
   if (!session) return LOGGED_OUT;
   const { role, tenantName } = session;
-  const sections = SECTIONS.filter(({ needs }) => mayDo(role, needs));
   const who = html`<a href="/console/tenants"><bdi>${tenantName}</bdi></a><span>${role}</span>`;
-  return renderNavigation('Console', sections, path, who);
+  return renderNavigation('Console', sectionsFor(session), path, who);
 }

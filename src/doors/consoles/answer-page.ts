@@ -1,15 +1,18 @@
 /** How both consoles answer a request for a page: find its route and session, refuse foreign forms, render. */
+import type { Html } from '@boxoffice/pages/html';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Failure, notFound } from '../../base/failure.ts';
 import { type Form, parseForm } from '../http/form.ts';
 import { asFailure, asLate } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
 import type { Answer, Page } from './answer.ts';
 import { readCookie, renderCookie, renderLoginCookie } from './cookie.ts';
 import { readDoneCookie, renderDoneCookie } from './done-cookie.ts';
-import { failurePage, notFoundPage, refusedFormPage } from './notices.ts';
+import { failurePage, refusedFormPage, type WayOn } from './notices.ts';
 import { isOwnForm, ownAddressOf } from './origin.ts';
 import { findRoute, type PageCall, type Route, refuseUnknownFields, withoutSlash } from './route.ts';
 import { sendAnswer, sendHtml } from './send-answer.ts';
+import type { Section } from './shell.ts';
 
 /** One of the consoles. `Who`: what it knows of the browser. */
 export interface Site<Who, R extends Route> {
@@ -21,18 +24,40 @@ export interface Site<Who, R extends Route> {
   /** The name of the cookie of a log-in that goes on at the issuer. */
   readonly loginCookie: string;
   readonly routes: readonly R[];
-  render(shown: Page, context: Who & { readonly path: string }): string;
+  /** `context`: none if it is not known who asks. */
+  render(shown: Page, context: (Who & { readonly path: string }) | undefined): string;
   /** `secret`: that of the session, if the browser has one. `isUse`: the person asks, and not the page by itself. */
   identify(secret: string | undefined, isUse: boolean): Promise<Who>;
   handle(route: R, call: PageCall & Who): Promise<Answer>;
+  /** The section that the path belongs to, if the reader may see it. */
+  sectionOf(path: string, who: Who | undefined): Section | undefined;
+  /** Who can help the reader with an error. `failure`: none is one of ours. */
+  findHelp?(
+    request: FastifyRequest,
+    failure: Failure | undefined,
+    who: Who | undefined,
+  ): Promise<Html | undefined>;
 }
 
 const NO_FIELDS: Form = new Map();
 
-type Render = (shown: Page) => string;
+/** What the page of an error needs of a site. */
+type Asking<Who> = Pick<
+  Site<Who, Route>,
+  'url' | 'cookie' | 'identify' | 'render' | 'sectionOf' | 'findHelp'
+>;
 
-/** The layout for the reader of each request, for the page of an error. */
-const LAYOUTS = new WeakMap<FastifyRequest, Render>();
+/** Who asks, for the page of an error; `undefined`: that was asked for, and is not known. */
+const ASKED = new WeakMap<FastifyRequest, unknown>();
+
+async function identify<Who>(site: Asking<Who>, request: FastifyRequest): Promise<Who> {
+  // An error must not ask once more for what failed, or takes too long.
+  ASKED.set(request, undefined);
+  const secret = readCookie(site.url, request.headers.cookie, site.cookie?.name);
+  const who = await site.identify(secret, !isByItself(request));
+  ASKED.set(request, who);
+  return who;
+}
 
 export async function answerPage<Who, R extends Route>(
   site: Site<Who, R>,
@@ -46,14 +71,13 @@ export async function answerPage<Who, R extends Route>(
 
   const { name, seconds } = site.cookie ?? {};
   const secret = readCookie(site.url, request.headers.cookie, name);
-  const who = await site.identify(secret, !isByItself(request));
-  const render: Render = (shown) => site.render(shown, { path, ...who });
-  LAYOUTS.set(request, render);
+  const who = await identify(site, request);
   const form = request.body instanceof Map ? (request.body as Form) : NO_FIELDS;
   const found = findRoute(site.routes, method, path);
   const call = { request, path, form, query: parseForm(query), params: found?.params ?? {}, ...who };
-  return sendAnswer(reply, found ? await answerRoute(site, found.route, call) : notFoundPage(), {
-    render,
+  if (!found) throw notFound('page');
+  return sendAnswer(reply, await answerRoute(site, found.route, call), {
+    render: (shown) => site.render(shown, { path, ...who }),
     renderCookie: (secret) => renderCookie(site.url, secret, name, seconds),
     renderLoginCookie: (secret) => renderLoginCookie(site.url, secret, site.loginCookie),
     ...(secret !== undefined && {
@@ -83,19 +107,20 @@ async function answerRoute<Who, R extends Route>(
   if (route.method === 'POST') {
     const { url, setting } = site;
     if (!route.isForPrograms && !isOwnForm(call.request.headers, url))
-      return refusedFormPage(`${url}/console`, setting);
+      return refusedFormPage(`${url}${site.sectionOf(call.path, call)?.path ?? '/console'}`, setting);
     refuseUnknownFields(route, call.form);
   }
   return site.handle(route, call);
 }
 
-/** A failure as a page; of a program's request, as the REST interface says it. `render`: without a reader. */
-export function answerPageError(
+/** A failure as a page; of a program's request, as the REST interface says it. */
+export async function answerPageError<Who>(
+  site: Asking<Who>,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { render, isOfProgram = false }: { readonly render: Render; readonly isOfProgram?: boolean },
-): FastifyReply {
+  { isOfProgram = false }: { readonly isOfProgram?: boolean } = {},
+): Promise<FastifyReply> {
   const failure = asLate(error, request) ?? asFailure(error, request, '64 KiB');
   if (!failure) request.log.error({ err: error }, 'a page failed');
   const status = failure ? STATUS[failure.kind] : 500;
@@ -106,5 +131,14 @@ export function answerPageError(
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ error: failure?.message ?? 'internal error' }));
   }
-  return sendHtml(reply, (LAYOUTS.get(request) ?? render)(failurePage(status, failure)));
+  const who = await whoAsked(site, request);
+  const [path = ''] = request.url.split('?');
+  const help = await site.findHelp?.(request, failure, who).catch(() => undefined);
+  const wayOn: WayOn = { section: site.sectionOf(path, who), help };
+  return sendHtml(reply, site.render(failurePage(status, failure, wayOn), who && { path, ...who }));
+}
+
+async function whoAsked<Who>(site: Asking<Who>, request: FastifyRequest): Promise<Who | undefined> {
+  if (ASKED.has(request)) return ASKED.get(request) as Who | undefined;
+  return identify(site, request).catch(() => undefined);
 }

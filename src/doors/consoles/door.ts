@@ -8,7 +8,7 @@ const FORM_BYTES_MAX = 64 * 1024;
 
 export interface Pages {
   answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
-  answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply;
+  answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
 /** `app` is a context of its own: its errors are pages. `load` is called once. */

@@ -65,7 +65,7 @@ ${siblings.length > 1 && html`<nav class="within" aria-label="${current!.group}"
 }
 
 /** Where the reader is: the last section that `path` is, or is below of. Everything is below `/console`. */
-function sectionAt(sections: readonly Section[], path: string): Section | undefined {
+export function sectionAt(sections: readonly Section[], path: string): Section | undefined {
   const isAt = (place: string) => path === place || (place !== '/console' && path.startsWith(`${place}/`));
   return sections.findLast((each) => [each.path, ...(each.also ?? [])].some(isAt));
 }

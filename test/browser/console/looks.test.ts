@@ -43,6 +43,12 @@ describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
     },
   );
 
+  test('the page of an error is accessible, with the navigation', async () => {
+    const page = await open(look, '/console/keys/0123456789abcdef', owner);
+    await page.getByRole('link', { name: 'Go to Keys' }).waitFor();
+    await expectAccessible(page);
+  });
+
   test('the page of a link is accessible', async () => {
     await expectAccessible(await open(look, link));
   });

@@ -40,7 +40,8 @@ ${await otherTenants(deps, session)}
   return page({ title: `This tenant is ${status}`, body, layout: 'narrow' }, 403);
 }
 
-function whomToAsk(email: string | undefined, id: string): Html {
+/** `id`: what to write about. */
+export function whomToAsk(email: string | undefined, id: string): Html {
   if (email === undefined) return html`<p>Ask the operator of the service.</p>`;
   return html`<p>Questions? Write to <a href="mailto:${email}?subject=${id}">${email}</a>.</p>`;
 }

@@ -5,12 +5,12 @@ import type { Issuer } from '../../../access/oidc/issuer.ts';
 import { beginMemberLogin, finishMemberLogin } from '../../../access/oidc/log-in-member.ts';
 import { LoginFault } from '../../../access/oidc/login-fault.ts';
 import type { Session } from '../../../access/sessions/session.ts';
+import { notFound } from '../../../base/failure.ts';
 import { type Answer, redirect } from '../../consoles/answer.ts';
 import { named } from '../../consoles/components.ts';
 import { readCookie } from '../../consoles/cookie.ts';
 import { parseNext } from '../../consoles/fields.ts';
 import { faultPage, issuerForm, toIssuer } from '../../consoles/issuer-pages.ts';
-import { notFoundPage } from '../../consoles/notices.ts';
 import { fromOf } from '../../consoles/route.ts';
 import { enter } from '../enter.ts';
 import type { Call, SessionCall } from '../route.ts';
@@ -51,7 +51,7 @@ async function goToIssuer(
   begin: (issuer: Issuer) => Promise<BegunLogin>,
 ): Promise<Answer> {
   const { issuer } = deps;
-  if (!issuer) return notFoundPage();
+  if (!issuer) throw notFound('page');
   try {
     const { url, secret } = await begin(issuer);
     return toIssuer(issuer.name, url, secret);
@@ -64,7 +64,7 @@ async function goToIssuer(
 export async function finishIssuerLogin(call: Call): Promise<Answer> {
   const { deps, request, session } = call;
   const { issuer } = deps;
-  if (!issuer) return notFoundPage();
+  if (!issuer) throw notFound('page');
   const { publicUrl } = deps.config;
   const secret = readCookie(publicUrl, request.headers.cookie, LOGIN_COOKIE);
   const url = new URL(`${publicUrl}${request.url}`);

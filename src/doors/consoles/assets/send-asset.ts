@@ -1,10 +1,11 @@
+import { notFound } from '../../../base/failure.ts';
 import type { Answer } from '../answer.ts';
-import { notFoundPage } from '../notices.ts';
 import { ASSETS, type Asset } from './assets.ts';
 
 /** The asset at the path of a request. Those of charts are read when the first one is asked for. */
 export async function sendAsset({ path }: { readonly path: string }): Promise<Answer> {
   const isOf = (each: Asset) => each.path === path;
   const asset = ASSETS.find(isOf) ?? (await import('./chart-assets.ts')).CHART_ASSETS.find(isOf);
-  return asset ? { kind: 'asset', file: asset.file } : notFoundPage();
+  if (!asset) throw notFound('page');
+  return { kind: 'asset', file: asset.file };
 }

@@ -4,7 +4,7 @@ import { OPERATOR_HOURS } from '../../../access/operators/operator-session.ts';
 import { type Answer, redirect } from '../../consoles/answer.ts';
 import { answerPage, answerPageError, type Site } from '../../consoles/answer-page.ts';
 import type { Pages } from '../../consoles/door.ts';
-import { type Context, renderOpsPage } from './layout.ts';
+import { type Context, renderOpsPage, sectionOf } from './layout.ts';
 import type { OperatorDoor } from './operator-deps.ts';
 import { LOGIN_COOKIE } from './pages/operator-oidc.ts';
 import type { OperatorCall, OpsRoute } from './route.ts';
@@ -16,10 +16,20 @@ const COOKIE_NAME = 'boxoffice-operator';
 export function openPages(open: () => Promise<OperatorDoor>): Pages {
   return {
     answer: async (request, reply) => answerPage(siteOf(await open()), request, reply),
-    answerError: (error, request, reply) =>
-      answerPageError(error, request, reply, { render: (shown) => renderOpsPage(shown, undefined) }),
+    answerError: async (error, request, reply) => {
+      const site = await open().then(siteOf, () => UNOPENED);
+      return answerPageError(site, error, request, reply);
+    },
   };
 }
+
+/** Where the database cannot be opened, it is not known who asks. */
+const UNOPENED = {
+  url: '',
+  identify: () => Promise.reject(new Error('the database is not open')),
+  render: renderOpsPage,
+  sectionOf,
+};
 
 function siteOf(door: OperatorDoor): Site<Pick<Context, 'session'>, OpsRoute> {
   const { deps } = door;
@@ -34,6 +44,7 @@ function siteOf(door: OperatorDoor): Site<Pick<Context, 'session'>, OpsRoute> {
       session: secret === undefined ? undefined : await authenticateOperator(deps.db, secret),
     }),
     handle: (route, call) => answerRoute(route, { ...call, deps, door }),
+    sectionOf,
   };
 }
 

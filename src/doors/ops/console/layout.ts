@@ -2,7 +2,7 @@
 import { html } from '@boxoffice/pages/html';
 import type { OperatorSession } from '../../../access/operators/operator-session.ts';
 import type { Page } from '../../consoles/answer.ts';
-import { renderNavigation, renderShell, type Section } from '../../consoles/shell.ts';
+import { renderNavigation, renderShell, type Section, sectionAt } from '../../consoles/shell.ts';
 
 /** What the layout knows of the request. */
 export interface Context {
@@ -22,6 +22,11 @@ const SECTIONS: readonly Section[] = [
   { path: '/console/sessions', name: 'Sessions', group: 'Security' },
   { path: '/console/audit', name: 'Audit', group: 'Security' },
 ];
+
+/** The section of a path. */
+export function sectionOf(path: string): Section | undefined {
+  return sectionAt(SECTIONS, path);
+}
 
 export function renderOpsPage(shown: Page, context: Context | undefined): string {
   const session = context?.session;

@@ -577,3 +577,17 @@ describe('revenue', () => {
     expect((await get(`/console/revenue?month=${month}`)).status).toBe(400);
   });
 });
+
+test('an error keeps the navigation, and leads to the section', async () => {
+  for (const [path, status, section] of [
+    ['/console/tenants/t_0123456789abcdef', 404, '/console/tenants'],
+    ['/console/payments/evt_1', 404, '/console/payments'],
+    ['/console/signing-keys/k/remove', 405, '/console/signing-keys'],
+    ['/console/nowhere', 404, '/console'],
+  ] as const) {
+    const answer = await get(path);
+    expect([path, answer.status]).toEqual([path, status]);
+    expect(answer.text).toContain('<nav aria-label="Operators">');
+    expect(answer.text).toContain(`<a href="${section}">Go to `);
+  }
+});

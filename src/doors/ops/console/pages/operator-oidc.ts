@@ -8,11 +8,11 @@ import {
   finishOperatorLogin,
   issuerOfOperators,
 } from '../../../../access/operators/log-in-with-issuer.ts';
+import { notFound } from '../../../../base/failure.ts';
 import { type Answer, redirect } from '../../../consoles/answer.ts';
 import { named } from '../../../consoles/components.ts';
 import { readCookie } from '../../../consoles/cookie.ts';
 import { faultPage, issuerForm, toIssuer } from '../../../consoles/issuer-pages.ts';
-import { notFoundPage } from '../../../consoles/notices.ts';
 import { fromOf } from '../../../consoles/route.ts';
 import type { LoggedInCall, OperatorCall } from '../route.ts';
 
@@ -44,7 +44,7 @@ export async function submitIssuerConfirm(call: LoggedInCall): Promise<Answer> {
 
 async function goToIssuer({ deps }: OperatorCall, again: string | undefined): Promise<Answer> {
   const issuer = issuerOfOperators(deps);
-  if (!issuer) return notFoundPage();
+  if (!issuer) throw notFound('page');
   const { opsUrl } = deps.config;
   try {
     const begun = await beginOperatorLogin(deps, issuer, { opsUrl, ...(again !== undefined && { again }) });
@@ -58,7 +58,7 @@ async function goToIssuer({ deps }: OperatorCall, again: string | undefined): Pr
 export async function finishIssuerLogin(call: OperatorCall): Promise<Answer> {
   const { deps, request } = call;
   const issuer = issuerOfOperators(deps);
-  if (!issuer) return notFoundPage();
+  if (!issuer) throw notFound('page');
   const { opsUrl } = deps.config;
   const secret = readCookie(opsUrl, request.headers.cookie, LOGIN_COOKIE);
   const url = new URL(`${opsUrl}${request.url}`);
