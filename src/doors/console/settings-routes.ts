@@ -1,12 +1,8 @@
 /** Routes of what a tenant sets up: devices, billing details and time zone, budgets, top-up, alerts, mail and webhooks; and of the audit trail of that. */
+import { DETAILS_FIELDS } from '../consoles/billing-details-form.ts';
 import { showAlerts, submitAlert, submitAlertRemoval } from './pages/alerts.ts';
 import { showAudit } from './pages/audit.ts';
-import {
-  DETAILS_FIELDS,
-  showBillingDetails,
-  submitBillingDetails,
-  submitTimeZone,
-} from './pages/billing-details.ts';
+import { showBillingDetails, submitBillingDetails, submitTimeZone } from './pages/billing-details.ts';
 import {
   BUDGET_FIELDS,
   showBudgetDeletion,

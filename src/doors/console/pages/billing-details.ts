@@ -6,26 +6,17 @@ import { inTransaction } from '../../../base/db/transaction.ts';
 import { getTimeZone } from '../../../money/calendar/get-time-zone.ts';
 import { setTimeZone } from '../../../money/calendar/set-time-zone.ts';
 import { TIME_ZONE_LENGTH_MAX } from '../../../money/calendar/time-zone.ts';
-import {
-  ADDRESS_LINE_LENGTH_MAX,
-  ADDRESS_LINES_MAX,
-  LEGAL_NAME_LENGTH_MAX,
-  parseDetails,
-  TAX_ID_LENGTH_MAX,
-} from '../../../money/statements/billing-details.ts';
 import { getBillingDetails } from '../../../money/statements/get-billing-details.ts';
 import { setBillingDetails } from '../../../money/statements/set-billing-details.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
+import { detailsFields, parseDetailsForm } from '../../consoles/billing-details-form.ts';
 import { type Faults, field, named, timeOf } from '../../consoles/components.ts';
-import { faultsOf, readFields } from '../../consoles/read-fields.ts';
+import { faultsOf } from '../../consoles/read-fields.ts';
 import type { Deps } from '../../deps.ts';
 import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
 
 const PATH = '/console/billing-details';
-const LINE_NAMES = Array.from({ length: ADDRESS_LINES_MAX }, (_, at) => `line${at + 1}`);
-
-export const DETAILS_FIELDS = ['name', ...LINE_NAMES, 'tax_id'];
 
 export async function showBillingDetails(call: SessionCall): Promise<Answer> {
   return detailsPage(call, undefined, {});
@@ -33,19 +24,8 @@ export async function showBillingDetails(call: SessionCall): Promise<Answer> {
 
 export async function submitBillingDetails(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
-  const given = (name: string) => (form.get(name) ?? '').trim() || undefined;
-  const lines = LINE_NAMES.filter(given);
   try {
-    readFields({
-      name: () => parseDetails({ name: given('name') }),
-      tax_id: () => parseDetails({ tax_id: given('tax_id') }),
-      ...Object.fromEntries(lines.map((name) => [name, () => parseDetails({ address: [given(name)!] })])),
-    });
-    const wanted = parseDetails({
-      name: given('name'),
-      address: lines.map((name) => given(name)!),
-      tax_id: given('tax_id'),
-    });
+    const wanted = parseDetailsForm(form);
     const actor = actorOf(session, address);
     await inTransaction(deps.db, (tx) => setBillingDetails(tx, actor, session.tenant, wanted));
   } catch (error) {
@@ -75,24 +55,13 @@ async function detailsPage(
   faults: Faults,
   status = 200,
 ): Promise<Answer> {
-  const { name, address, taxId } = await getBillingDetails(deps.db, session.tenant);
-  const isFixed = !mayDo(session.role, 'pay') && html` readonly`;
-  const input = (at: string, label: string, stored: string | undefined, lengthMax: number) =>
-    field({
-      name: at,
-      label,
-      value: typed?.get(at) ?? stored,
-      faults,
-      input: html`maxlength="${lengthMax}" autocomplete="off"${isFixed}`,
-    });
+  const stored = await getBillingDetails(deps.db, session.tenant);
+  const isFixed = !mayDo(session.role, 'pay');
   const body = html`<h1>Billing details</h1>
 <p>Your <a href="/console/statements">statements</a> show them from now on. Those of months that are over keep what they had; if they had none,
 they show the first ones that you give.</p>
 <section class="card"><form method="post" action="${PATH}" novalidate>
-${input('name', 'Legal name', name, LEGAL_NAME_LENGTH_MAX)}
-<fieldset><legend>Address</legend>
-${LINE_NAMES.map((each, at) => input(each, `Line ${at + 1}`, address[at], ADDRESS_LINE_LENGTH_MAX))}</fieldset>
-${input('tax_id', 'Tax id', taxId, TAX_ID_LENGTH_MAX)}
+${detailsFields({ stored, typed, faults, isFixed })}
 ${!isFixed && html`<p><button class="primary">Save</button></p>`}</form></section>
 ${await renderTimeZone(deps, session, typed?.get('time_zone'), faults)}`;
   return page({ title: 'Billing details', body }, status);

@@ -16,11 +16,11 @@ import { Failure, notFound } from '../../../base/failure.ts';
 import { limitHolderOf } from '../../../base/tenants/limited-caller.ts';
 import { EMAIL_LENGTH_MAX } from '../../../base/tenants/tenant.ts';
 import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
-import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
+import { type Faults, field, named, select } from '../../consoles/components.ts';
 import { parseChoice, WRONG_EMAIL } from '../../consoles/fields.ts';
+import { type MemberForms, membersTable } from '../../consoles/members-table.ts';
 import { sentence } from '../../consoles/notices.ts';
 import { faultsOf, orWrong, readFields } from '../../consoles/read-fields.ts';
-import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 
 const PATH = '/console/members';
@@ -110,17 +110,7 @@ async function membersPage({ deps, session, form }: SessionCall, faults: Faults)
   const members = await listMembers(deps, session.tenant);
   const mayChange = mayDo(session.role, 'change_members');
   const body = html`<h1>Members</h1>
-${table(
-  'Members',
-  ['Address', 'Role', 'Since', mayChange && 'Change'],
-  members.map((member) => [
-    named(member.email),
-    mayChange ? roleForm(member) : member.role,
-    member.joinedAt ? timeOf(member.joinedAt) : renderInvited(member),
-    html`<span class="inline">${!member.joinedAt && !member.isFounder && invitationForm(member)}${removalLink(member)}</span>`,
-  ]),
-  { names: 'Address' },
-)}
+${membersTable(members, mayChange ? FORMS : undefined)}
 ${
   mayChange &&
   html`<section class="card"><h2>Invite a person</h2>
@@ -138,18 +128,17 @@ ${select('role', 'Role', ROLE_CHOICES, form.get('role') ?? 'viewer', faults)}
   return { title: 'Members', body };
 }
 
+const FORMS: MemberForms = {
+  role: roleForm,
+  actions: (member) =>
+    html`<span class="inline">${!member.joinedAt && !member.isFounder && invitationForm(member)}${removalLink(member)}</span>`,
+};
+
 function roleForm({ id, role, email }: Member): Html {
   return html`<form class="inline" method="post" action="/console/members/${id}/role">
 <select name="role" aria-label="Role of ${email}">${MEMBER_ROLES.map(
     (each) => html`<option${each === role && html` selected`}>${each}</option>`,
   )}</select> <button>Change<span class="hidden"> the role of ${email}</span></button></form>`;
-}
-
-/** Who signed up is no guest: only the address is not proved yet. */
-function renderInvited(member: Member): Html {
-  if (member.isFounder) return badge('address not proved', 'warn');
-  if (member.isExpired) return badge('invitation expired', 'bad');
-  return html`${badge('invited', 'warn')} ${timeOf(member.createdAt)}`;
 }
 
 function invitationForm({ id, email }: Member): Html {

@@ -9,11 +9,11 @@ import type { LedgerEntry } from '../../../money/ledger/posting.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import { emptyState, exact, named, timeOf } from '../../consoles/components.ts';
+import { KIND_NAMES, renderFor } from '../../consoles/ledger-list.ts';
 import { table } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 import { describeThreshold } from './alerts.ts';
 import { renderSmallChart } from './chart.ts';
-import { KIND_NAMES, renderFor } from './ledger.ts';
 import { renderNextSteps } from './next-steps.ts';
 import { renderCards } from './overview-cards.ts';
 import { payForm } from './pay.ts';
@@ -77,7 +77,7 @@ function renderRaised(thresholds: readonly SetThreshold[]): Html[] {
 }
 
 function renderWhat(kind: LedgerEntry['kind'], reference: string | null, detail: string | null): Html {
-  const what = renderFor(kind, reference);
+  const what = renderFor(kind, reference, '/console/payments');
   if (detail === null) return html`${what}`;
   return what ? html`${what} <span class="hint">${named(detail)}</span>` : named(detail);
 }

@@ -21,6 +21,7 @@ import {
   timeOf,
 } from '../../consoles/components.ts';
 import { grantsTable } from '../../consoles/grants-table.ts';
+import { KIND_NAMES } from '../../consoles/ledger-list.ts';
 import { periodOf, queryOf } from '../../consoles/query.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
@@ -30,7 +31,6 @@ import { noSuchPage } from '../../http/no-such-page.ts';
 import { PAYMENT_COLUMNS, paymentStream } from '../../http/payment-list.ts';
 import { mutationOf } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
-import { KIND_NAMES } from './ledger.ts';
 import { onTheirWay, payForm } from './pay.ts';
 
 const PAGE_SIZE = 50;

@@ -14,13 +14,14 @@ import type { Webhook, WebhookSettings } from '../../../outward/webhooks/webhook
 import { type Answer, done, page } from '../../consoles/answer.ts';
 import { type Faults, field, formId, freshNote, named, timeOf } from '../../consoles/components.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
+import { renderDeliveries, stateOf } from '../../consoles/webhooks-table.ts';
 import { parseTime } from '../../http/period.ts';
 import { mutationOf, onceForForm } from '../once-for-form.ts';
 import { parseOverlap, rotationForm } from '../rotation.ts';
 import type { SessionCall } from '../route.ts';
-import { keepOutcome, type Outcome, renderDeliveries, renderOutcome } from './webhook-deliveries.ts';
+import { keepOutcome, type Outcome, renderOutcome, resendForm } from './webhook-deliveries.ts';
 import { parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
-import { addressFor, type ShownSecret, secretPage, stateOf } from './webhooks.ts';
+import { addressFor, type ShownSecret, secretPage } from './webhooks.ts';
 
 const idOf = ({ params }: SessionCall) => params.id ?? '';
 const pathOf = (call: SessionCall) => `/console/webhooks/${idOf(call)}`;
@@ -128,6 +129,9 @@ async function webhookPage(
   const { deps, session } = call;
   const webhook = await getWebhook(deps.db, session.tenant, idOf(call));
   const mayChange = mayDo(session.role, 'change_webhooks');
+  const path = pathOf(call);
+  const again = (seq: bigint, type: string) => resendForm(path, seq, type);
+  const site = { path, hasDetails: true, showsAnswers: mayChange, ...(mayChange && { again }) };
   const body = html`<h1>Webhook</h1>
 ${outcome && renderOutcome(outcome)}
 <section class="card"><p class="label">Address</p><p>${named(addressFor(session, webhook))}</p>
@@ -135,7 +139,7 @@ ${outcome && renderOutcome(outcome)}
 <p class="hint">Everything up to the event ${webhook.seq} is delivered. Created ${timeOf(webhook.createdAt)}. <code>${webhook.id}</code></p>
 ${mayChange && renderActions(call, webhook)}</section>
 <h2>Deliveries</h2>
-${await renderDeliveries(call, webhook, mayChange)}
+${await renderDeliveries({ db: deps.db, tenant: session.tenant, query: call.query }, webhook, site)}
 ${mayChange && renderResendSince(call, faults)}
 ${mayChange && freshNote(session, 'To change the webhook', pathOf(call))}
 ${mayChange && session.isFresh && renderChanges(call, typed ?? webhook, faults)}`;

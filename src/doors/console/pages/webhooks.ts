@@ -1,28 +1,14 @@
 /** `/console/webhooks`: endpoints that get the events of the tenant. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { changerOf, type Session } from '../../../access/sessions/session.ts';
 import { createWebhook } from '../../../outward/webhooks/create-webhook.ts';
 import { listWebhooks } from '../../../outward/webhooks/get-webhook.ts';
-import {
-  type Pauser,
-  WEBHOOKS_MAX,
-  type Webhook,
-  type WebhookSettings,
-} from '../../../outward/webhooks/webhook.ts';
+import { WEBHOOKS_MAX, type Webhook, type WebhookSettings } from '../../../outward/webhooks/webhook.ts';
 import { type Answer, type Page, page } from '../../consoles/answer.ts';
-import {
-  badge,
-  countDownTo,
-  emptyState,
-  type Faults,
-  formId,
-  freshNote,
-  named,
-  secretBox,
-} from '../../consoles/components.ts';
+import { emptyState, type Faults, formId, freshNote, secretBox } from '../../consoles/components.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
-import { table } from '../../consoles/table.ts';
+import { hostOf, webhooksTable } from '../../consoles/webhooks-table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
 import { parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
@@ -80,7 +66,7 @@ ${
         'You have no webhooks yet.',
         'One gets each event as a signed request: a spent balance, a new participant, a failed payment.',
       )
-    : renderList(session, webhooks)
+    : webhooksTable('/console/webhooks', webhooks, (each) => addressFor(session, each))
 }
 ${
   mayChange &&
@@ -93,34 +79,7 @@ ${renderWebhookFields(typed, faults)}
   return page({ title: 'Webhooks', body }, status);
 }
 
-function renderList(session: Session, webhooks: readonly Webhook[]): Html {
-  return table(
-    'Webhooks',
-    ['Address', 'Description', 'Events', 'State'],
-    webhooks.map((each) => [
-      html`<a href="/console/webhooks/${each.id}">${named(addressFor(session, each))}</a>`,
-      named(each.description),
-      each.types.length === 0 ? 'all' : `${each.types.length} types`,
-      html`<span>${stateOf(each)}</span>`,
-    ]),
-    { names: 'Address' },
-  );
-}
-
-/** An address may hold a secret of its receiver: who may not change it sees its host. */
+/** People who may not change the address see its host alone. */
 export function addressFor({ role }: Pick<Session, 'role'>, { url }: Pick<Webhook, 'url'>): string {
-  return mayDo(role, 'change_webhooks') ? url : new URL(url).host;
-}
-
-const PAUSES: Readonly<Record<Pauser, string>> = {
-  tenant: 'paused',
-  failing: 'paused: deliveries failed',
-  gone: 'paused: it answered 410',
-};
-
-export function stateOf({ pausedBy, failures, retryAt }: Webhook): Html {
-  if (pausedBy !== null) return badge(PAUSES[pausedBy], pausedBy === 'tenant' ? 'warn' : 'bad');
-  if (failures === 0) return badge('delivers', 'good');
-  const attempts = failures === 1 ? '1 attempt failed' : `${failures} attempts failed`;
-  return html`${badge(attempts, 'warn')}${retryAt && html` next ${countDownTo(retryAt)}`}`;
+  return mayDo(role, 'change_webhooks') ? url : hostOf({ url });
 }

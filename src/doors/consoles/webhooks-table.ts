@@ -1,0 +1,111 @@
+/** Webhooks, their state and attempts to deliver, as both consoles show them. */
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import {
+  DELIVERY_DAYS,
+  type Delivery,
+  isDelivered,
+  renderDeliveryId,
+} from '../../outward/webhooks/delivery.ts';
+import { listDeliveries } from '../../outward/webhooks/list-deliveries.ts';
+import type { Pauser, Webhook } from '../../outward/webhooks/webhook.ts';
+import type { Form } from '../http/form.ts';
+import { noSuchPage } from '../http/no-such-page.ts';
+import { badge, countDownTo, emptyState, named, timeOf } from './components.ts';
+import { table } from './table.ts';
+
+const PAGE_SIZE = 25;
+const ANSWER_LENGTH_SHOWN = 200;
+
+/** `addressOf`: what the reader may see of an address. */
+export function webhooksTable(
+  path: string,
+  webhooks: readonly Webhook[],
+  addressOf: (webhook: Webhook) => string,
+): Html {
+  return table(
+    'Webhooks',
+    ['Address', 'Description', 'Events', 'State'],
+    webhooks.map((each) => [
+      html`<a href="${path}/${each.id}">${named(addressOf(each))}</a>`,
+      named(each.description),
+      each.types.length === 0 ? 'all' : `${each.types.length} types`,
+      html`<span>${stateOf(each)}</span>`,
+    ]),
+    { names: 'Address' },
+  );
+}
+
+/** An address may hold a secret of its receiver, but for its host. */
+export function hostOf({ url }: Pick<Webhook, 'url'>): string {
+  return new URL(url).host;
+}
+
+const PAUSES: Readonly<Record<Pauser, string>> = {
+  tenant: 'paused',
+  failing: 'paused: deliveries failed',
+  gone: 'paused: it answered 410',
+};
+
+export function stateOf({ pausedBy, failures, retryAt }: Webhook): Html {
+  if (pausedBy !== null) return badge(PAUSES[pausedBy], pausedBy === 'tenant' ? 'warn' : 'bad');
+  if (failures === 0) return badge('delivers', 'good');
+  const attempts = failures === 1 ? '1 attempt failed' : `${failures} attempts failed`;
+  return html`${badge(attempts, 'warn')}${retryAt && html` next ${countDownTo(retryAt)}`}`;
+}
+
+export interface DeliveriesSite {
+  /** The page of the webhook. */
+  readonly path: string;
+  /** Whether an attempt has a page of its own below it. */
+  readonly hasDetails: boolean;
+  /** Whether the reader may see what a receiver answered: it may hold secrets, as its address may. */
+  readonly showsAnswers: boolean;
+  /** The form that sends an event again; absent: the reader may not. */
+  readonly again?: (seq: bigint, type: string) => Html;
+}
+
+/** The newest attempts of the webhook; older ones by `before` in the query. */
+export async function renderDeliveries(
+  { db, tenant, query }: { readonly db: Db; readonly tenant: TenantId; readonly query: Form },
+  { id }: Webhook,
+  site: DeliveriesSite,
+): Promise<Html> {
+  const text = query.get('before');
+  if (text !== undefined && !/^[1-9]\d{0,17}$/.test(text)) throw noSuchPage();
+  const before = text === undefined ? undefined : BigInt(text);
+  const { deliveries, end } = await listDeliveries(db, tenant, id, { before, size: PAGE_SIZE });
+  if (deliveries.length === 0)
+    return emptyState('Nothing was sent yet.', `Each attempt is listed here for ${DELIVERY_DAYS} days.`);
+  const { path, again } = site;
+  return html`${table(
+    'Attempts, the newest first',
+    ['Time', 'Event', 'Number', 'Attempt', 'Outcome', 'Took', again !== undefined && 'Again'],
+    deliveries.map((each) => cellsOf(site, each)),
+    { numbers: ['Took'] },
+  )}<p class="pages">${before !== undefined && html`<a href="${path}">Newest</a>`}${
+    end !== undefined && html`<a href="${path}?before=${end}" rel="next">Older attempts</a>`
+  }</p>`;
+}
+
+function cellsOf({ path, hasDetails, showsAnswers, again }: DeliveriesSite, delivery: Delivery): HtmlValue[] {
+  const { id, at, type, seq, attempt, kind, latencyMs, status, error, answer } = delivery;
+  const look = isDelivered(delivery) ? 'good' : 'bad';
+  const said = showsAnswers ? (error ?? answer ?? '') : '';
+  return [
+    hasDetails ? html`<a href="${path}/deliveries/${renderDeliveryId(id)}">${timeOf(at)}</a>` : timeOf(at),
+    html`<code>${type}</code>`,
+    seq ?? '–',
+    kind === 'event' ? attempt : kind,
+    html`<span>${badge(status === null ? 'no answer' : String(status), look)}${
+      said !== '' && html` <span class="hint">${named(shorten(said))}</span>`
+    }</span>`,
+    `${latencyMs} ms`,
+    seq !== null && again?.(seq, type),
+  ];
+}
+
+function shorten(text: string): string {
+  return text.length > ANSWER_LENGTH_SHOWN ? `${text.slice(0, ANSWER_LENGTH_SHOWN).toWellFormed()}…` : text;
+}
