@@ -236,6 +236,7 @@ describe('docs/audit.md', () => {
       'doors/console/settings',
       'doors/ops/console/sessions',
       'doors/ops/console/oidc',
+      'doors/ops/console/reads',
     ];
     const tests = files.map((file) => read(`test/${file}.test.ts`)).join('');
     expect(documented.filter((name) => !tests.includes(name))).toEqual([]);

@@ -39,3 +39,21 @@ export async function appendAudit(
     ],
   });
 }
+
+/**
+ * Note that an operator looked at `subject` of the tenant, unless an entry of the same hour of the clock says so. A unique index decides
+ * it, so pages that are loaded at once leave one entry.
+ */
+export async function appendRead(
+  db: Db,
+  tenant: TenantId,
+  { id }: Actor & { readonly kind: 'operator' },
+  { action, subject }: Pick<NewAuditEntry, 'action' | 'subject'>,
+): Promise<void> {
+  await db.query({
+    name: 'append-read',
+    text: `insert into audit_entries (id, tenant_id, actor_kind, actor_id, action, subject)
+           values ($1, $2, 'operator', $3, $4, $5) on conflict do nothing`,
+    values: [newId('au'), tenant, id, action, subject],
+  });
+}

@@ -1,9 +1,11 @@
 /** Answers a request for a page of operators: finds its session, and refuses what is not allowed. */
 import { authenticateOperator } from '../../../access/operators/log-in-with-link.ts';
+import { noteRead } from '../../../access/operators/note-read.ts';
 import { OPERATOR_HOURS } from '../../../access/operators/operator-session.ts';
 import { type Answer, redirect } from '../../consoles/answer.ts';
 import { answerPage, answerPageError, type Site } from '../../consoles/answer-page.ts';
 import type { Pages } from '../../consoles/door.ts';
+import { parseTenantParam } from './fields.ts';
 import { type Context, renderOpsPage, sectionOf } from './layout.ts';
 import type { OperatorDoor } from './operator-deps.ts';
 import { LOGIN_COOKIE } from './pages/operator-oidc.ts';
@@ -53,5 +55,8 @@ async function answerRoute(route: OpsRoute, call: OperatorCall): Promise<Answer>
   if (route.needs === 'nothing') return route.handle(call);
   if (!session) return redirect('/console/login');
   if (route.isDangerous && !session.isFresh) return redirect('/console/confirm');
-  return route.handle({ ...call, session });
+  const answer = await route.handle({ ...call, session });
+  if (route.reads !== undefined && answer.kind === 'page' && answer.status === 200)
+    await noteRead(call.deps, session, parseTenantParam(call.params.tenant), route.reads);
+  return answer;
 }

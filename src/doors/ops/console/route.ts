@@ -1,4 +1,5 @@
 /** The routes of the operators' console, as a table. */
+import type { ReadKind } from '../../../access/operators/note-read.ts';
 import type { OperatorSession } from '../../../access/operators/operator-session.ts';
 import type { Answer } from '../../consoles/answer.ts';
 import type { PageCall, Route } from '../../consoles/route.ts';
@@ -27,6 +28,8 @@ export interface OperatorRoute extends Route {
   readonly needs: 'operator';
   /** The log-in must be recent. */
   readonly isDangerous?: boolean;
+  /** What the page shows of the tenant in the path. The tenant's audit trail says who read it. */
+  readonly reads?: ReadKind;
   handle(call: LoggedInCall): Promise<Answer>;
 }
 

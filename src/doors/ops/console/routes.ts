@@ -1,5 +1,7 @@
 /** Every route of the operators' console. A test goes through the table, as with that of tenants. */
+
 import { CALLBACK_PATH } from '../../../access/oidc/oidc-config.ts';
+import type { ReadKind } from '../../../access/operators/note-read.ts';
 import { redirect } from '../../consoles/answer.ts';
 import { sendAsset } from '../../consoles/assets/send-asset.ts';
 import { LIMIT_NAMES } from '../../tenant-limits.ts';
@@ -30,14 +32,23 @@ import {
 import { showTenant, submitConsoleLink, submitExemption, submitUnfreezing } from './pages/tenant.ts';
 import { CREDIT_FIELDS, showCredit, submitCredit } from './pages/tenant-credit.ts';
 import { GRANT_FIELDS, showGrants, submitGrant, submitVoiding } from './pages/tenant-grants.ts';
+import { showTenantLedger } from './pages/tenant-ledger.ts';
 import { showLimits, submitLimits } from './pages/tenant-limits.ts';
+import { showTenantMembers } from './pages/tenant-members.ts';
+import { showTenantRoomSessions } from './pages/tenant-room-sessions.ts';
 import { showStatus, submitStatus } from './pages/tenant-status.ts';
+import { showTenantWebhook, showTenantWebhooks } from './pages/tenant-webhooks.ts';
 import { showTenants } from './pages/tenants.ts';
 import { showVerify, submitVerification } from './pages/verify.ts';
 import type { OperatorRoute, OpsRoute } from './route.ts';
 
 function show(path: string, handle: OperatorRoute['handle']): OperatorRoute {
   return { method: 'GET', path, needs: 'operator', handle };
+}
+
+/** A page of what a tenant has. */
+function read(path: string, reads: ReadKind, handle: OperatorRoute['handle']): OperatorRoute {
+  return { ...show(path, handle), reads };
 }
 
 /** A form that changes something, or costs much. */
@@ -81,6 +92,11 @@ export const OPS_ROUTES: readonly OpsRoute[] = [
   submit(`${TENANT}/exempt`, submitExemption, { isDangerous: true, fields: ['exempt'] }),
   submit(`${TENANT}/unfreeze`, submitUnfreezing),
   submit(`${TENANT}/console-link`, submitConsoleLink, { isDangerous: true }),
+  read(`${TENANT}/ledger`, 'ledger', showTenantLedger),
+  read(`${TENANT}/members`, 'members', showTenantMembers),
+  read(`${TENANT}/room-sessions`, 'room_sessions', showTenantRoomSessions),
+  read(`${TENANT}/webhooks`, 'webhooks', showTenantWebhooks),
+  read(`${TENANT}/webhooks/:id`, 'webhooks', showTenantWebhook),
   show(`${TENANT}/sessions`, showTenantSessions),
   submit(`${TENANT}/sessions/end`, submitTenantEnding, { fields: ['session'] }),
   submit(`${TENANT}/sessions/end-all`, submitTenantEndings),

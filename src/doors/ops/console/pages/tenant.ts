@@ -36,6 +36,7 @@ export async function showTenant({ deps, params }: LoggedInCall): Promise<Answer
   const { tenant, account, settings, keys } = found;
   const { zone, next } = await getTimeZone(deps.db, tenant.id);
   const id = renderTenantId(tenant.id);
+  const path = tenantPath(tenant);
   const body = html`<h1>${named(tenant.name)}</h1>
 <p>${statusBadge(tenant.status)} <code>${id}</code></p>
 ${renderActions(tenant, settings)}
@@ -48,6 +49,8 @@ ${facts('The tenant', {
   'Time zone': next ? html`${zone}, and from ${timeOf(next.from)} on ${next.zone}` : zone,
   'Entries of the ledger': account.postings,
   Conflicts: html`<a href="/console/conflicts?tenant=${id}">${account.conflicts}</a>`,
+  'What it has': html`<a href="${path}/ledger">Ledger</a>, <a href="${path}/members">members</a>,
+<a href="${path}/room-sessions">room sessions</a>, <a href="${path}/webhooks">webhooks</a>`,
   'What it changed, and who': html`<a href="/console/audit?tenant=${id}">Audit trail</a>`,
 })}
 <h2>Payments</h2>
