@@ -472,6 +472,14 @@ const BY_OPERATOR: readonly OperatorCase[] = [
     after: { status: 'active' },
   },
   {
+    action: 'tenant_renamed',
+    args: () => ['tenants', 'rename', tenant.id, '--name', 'Ada & Co', '--reason', 'a merger'],
+    subject: whole,
+    before: { name: expect.any(String) },
+    after: { name: 'Ada & Co', reason: 'a merger' },
+    again: true,
+  },
+  {
     action: 'tenant_exemption_changed',
     args: () => ['tenants', 'exempt', tenant.id],
     subject: whole,

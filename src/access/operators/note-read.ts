@@ -5,7 +5,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { OperatorSession } from './operator-session.ts';
 
 /** Kinds of pages that show what the tenant has. */
-export type ReadKind = 'ledger' | 'members' | 'room_sessions' | 'webhooks';
+export type ReadKind = 'ledger' | 'members' | 'room_sessions' | 'webhooks' | 'billing_details';
 
 /** At most one entry an hour for each operator, tenant and kind of page. */
 export async function noteRead(

@@ -1,4 +1,4 @@
-/** SQL of `tenants`, `tenant_status_changes` and `tenant_limit_changes`. */
+/** SQL of `tenants`, `tenant_status_changes`, `tenant_limit_changes` and `tenant_name_changes`. */
 import type { Db, Tx } from '../db/pool.ts';
 import { lockReferenceTables } from '../db/reference-tables.sql.ts';
 import type { LimitChange, LimitOverrides } from './limits.ts';
@@ -110,6 +110,31 @@ interface NewLimits {
   readonly limits: LimitOverrides;
   readonly changes: readonly LimitChange[];
   readonly reason: string | undefined;
+}
+
+/** Store the name of a locked tenant, and its earlier one. */
+export async function updateName(
+  tx: Tx,
+  { id, name }: Pick<Tenant, 'id' | 'name'>,
+  newName: string,
+): Promise<void> {
+  await tx.query({
+    name: 'update-tenant-name',
+    text: `with changed as (update tenants set name = $3 where id = $1 returning id)
+           insert into tenant_name_changes (tenant_id, old_name, new_name) select id, $2, $3 from changed`,
+    values: [id, name, newName],
+  });
+}
+
+/** The name that the tenant had just before `end`; `undefined`: the one that it has now. */
+export async function findNameAt(db: Db, id: TenantId, end: Date): Promise<string | undefined> {
+  const { rows } = await db.query<{ name: string }>({
+    name: 'find-tenant-name-at',
+    text: `select old_name as name from tenant_name_changes
+            where tenant_id = $1 and at >= $2 order by at limit 1`,
+    values: [id, end],
+  });
+  return rows[0]?.name;
 }
 
 export async function updateExempt(tx: Tx, id: TenantId, exempt: boolean): Promise<void> {

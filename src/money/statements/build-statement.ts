@@ -4,7 +4,7 @@ import type { Pool, Tx } from '../../base/db/pool.ts';
 import { inSnapshot } from '../../base/db/transaction.ts';
 import { Failure, invalidField, notFound } from '../../base/failure.ts';
 import { renderTenantId, type Tenant, type TenantId } from '../../base/tenants/tenant.ts';
-import { findTenant } from '../../base/tenants/tenants.sql.ts';
+import { findNameAt, findTenant } from '../../base/tenants/tenants.sql.ts';
 import { findCalendar } from '../calendar/time-zones.sql.ts';
 import { readLots } from '../grants/read-lots.ts';
 import { findPostedBalances } from '../ledger/posted-balance.sql.ts';
@@ -85,7 +85,7 @@ async function readStatement(
   return {
     issuer: publicUrl,
     issuerDetails,
-    tenant: { id, name, details: await findDetailsAt(tx, id, to) },
+    tenant: { id, name: (await findNameAt(tx, id, to)) ?? name, details: await findDetailsAt(tx, id, to) },
     ...period,
     opening: opening.balance,
     ...(await findMovements(tx, id, opening, closing)),

@@ -33,6 +33,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   tenant_status_changes: { columns: 'at, old_status, new_status, reason, told', order: 'at' },
   tenant_limit_changes: { columns: 'limit_name, at, old_value, new_value, reason', order: 'limit_name, at' },
+  tenant_name_changes: { columns: 'at, old_name, new_name', order: 'at' },
   audit_entries: {
     columns: 'seq, id, at, actor_kind, actor_id, address, action, subject, before, after',
     order: 'seq',

@@ -31,6 +31,7 @@ import { withDatabase } from './database.ts';
 import { exportCommand } from './export-tenant.ts';
 import { operator } from './operator.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
+import { renameCommand } from './rename-tenant.ts';
 import { budgetJson, printBudgets } from './tenant-budgets.ts';
 import { limitsCommand, limitsJson, printLimits } from './tenant-limits.ts';
 
@@ -50,6 +51,7 @@ export function tenantsCommands(program: Command): void {
   move(tenants, 'archive', 'archived', 'put an active or suspended tenant away');
   move(tenants, 'delete', 'deleted', 'delete the tenant for good; its ledger is kept');
   exempt(tenants);
+  renameCommand(tenants);
   limitsCommand(tenants);
 }
 

@@ -103,6 +103,7 @@ const COORDINATOR = [
   'rate_limits',
   'refunds',
   'tenant_limit_changes',
+  'tenant_name_changes',
   'tenant_status_changes',
   'time_zones',
   'top_up_attempts',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { renameTenant } from '../../../src/access/operators/rename-tenant.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { renderStatementCsv } from '../../../src/doors/http/statement-csv.ts';
 import { renderStatementPage } from '../../../src/doors/http/statement-page.ts';
@@ -95,6 +96,29 @@ describe('over time', () => {
       before,
     );
     expect(await shownIn(monthsAgo(0))).toEqual({ name: 'Third', tax_id: 'DE3' });
+  });
+
+  test('a month that is over keeps the name that the tenant had at its end', async () => {
+    const { id } = await withPast();
+    const { db } = app.service.deps;
+    const rename = (name: string) =>
+      inTransaction(db, (tx) => renameTenant(tx, OPERATOR, id, { name, reason: 'a merger' }));
+    const build = (month: Month) => buildStatement(app.service.deps, id, month, { soFar: true });
+    const nameIn = async (month: Month) => (await build(month)).tenant.name;
+    const first = await nameIn(monthsAgo(3));
+    const before = [await build(monthsAgo(3)), await build(monthsAgo(1))].map(digestOf);
+    await rename('Second');
+    expect([await build(monthsAgo(3)), await build(monthsAgo(1))].map(digestOf)).toEqual(before);
+    expect(await nameIn(monthsAgo(0))).toBe('Second');
+    await rename('Third');
+    await db.query('alter table tenant_name_changes disable trigger append_only');
+    await db.query(`update tenant_name_changes set at = $2 where tenant_id = $1 and new_name = 'Second'`, [
+      id,
+      startOf(monthsAgo(2)),
+    ]);
+    await db.query('alter table tenant_name_changes enable trigger append_only');
+    const names = [await nameIn(monthsAgo(3)), await nameIn(monthsAgo(2)), await nameIn(monthsAgo(0))];
+    expect(names).toEqual([first, 'Second', 'Third']);
   });
 
   test('a month without any shows the first ones that were given later', async () => {

@@ -55,6 +55,33 @@ describe('tenants list', () => {
   });
 });
 
+describe('tenants rename', () => {
+  it('changes the name, with a reason', async () => {
+    const { id } = await app.signUp();
+    const args = ['tenants', 'rename', id, '--name', ' Ada & Co ', '--reason', 'a merger'];
+    expect(await admin(...args)).toMatchObject({ code: 0, out: `${id} is Ada & Co\n` });
+    expect((await admin(...args, '--json')).json).toEqual({ id, name: 'Ada & Co' });
+    expect((await admin('tenants', 'show', id, '--json')).json.name).toBe('Ada & Co');
+    const { rows } = await db().query('select new_name from tenant_name_changes where tenant_id = $1', [
+      parseTenantId(id),
+    ]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it.each([
+    ['--name', ' '],
+    ['--name', 'x'.repeat(201)],
+    ['--reason', ''],
+  ])('refuses %s %j, and an unknown tenant', async (option, text) => {
+    const { id } = await app.signUp();
+    const given = { '--name': 'Ada', '--reason': 'a', [option]: text };
+    const options = Object.entries(given).flat();
+    expect(await admin('tenants', 'rename', id, ...options)).toMatchObject({ code: 2 });
+    const unknown = await admin('tenants', 'rename', 't_0000000000000000', '--name', 'Ada', '--reason', 'a');
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('tenant not found') });
+  });
+});
+
 describe('tenants create', () => {
   const create = (name: string, email: string, ...more: string[]) =>
     admin('tenants', 'create', '--name', name, '--email', email, ...more);

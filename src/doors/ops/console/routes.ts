@@ -31,6 +31,7 @@ import {
 } from './pages/signing-keys.ts';
 import { showTenant, submitConsoleLink, submitExemption, submitUnfreezing } from './pages/tenant.ts';
 import { CREDIT_FIELDS, showCredit, submitCredit } from './pages/tenant-credit.ts';
+import { showDetails, submitDetails, TENANT_DETAILS_FIELDS } from './pages/tenant-details.ts';
 import { GRANT_FIELDS, showGrants, submitGrant, submitVoiding } from './pages/tenant-grants.ts';
 import { showTenantLedger } from './pages/tenant-ledger.ts';
 import { showLimits, submitLimits } from './pages/tenant-limits.ts';
@@ -92,6 +93,8 @@ export const OPS_ROUTES: readonly OpsRoute[] = [
   submit(`${TENANT}/exempt`, submitExemption, { isDangerous: true, fields: ['exempt'] }),
   submit(`${TENANT}/unfreeze`, submitUnfreezing),
   submit(`${TENANT}/console-link`, submitConsoleLink, { isDangerous: true }),
+  read(`${TENANT}/details`, 'billing_details', showDetails),
+  submit(`${TENANT}/details`, submitDetails, { fields: TENANT_DETAILS_FIELDS }),
   read(`${TENANT}/ledger`, 'ledger', showTenantLedger),
   read(`${TENANT}/members`, 'members', showTenantMembers),
   read(`${TENANT}/room-sessions`, 'room_sessions', showTenantRoomSessions),

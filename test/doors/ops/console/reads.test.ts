@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OPS_ROUTES } from '../../../../src/doors/ops/console/routes.ts';
 import { getPage, makeMember } from '../../../support/console.ts';
-import { getOpsPage, makeOperator, type TestOperator } from '../../../support/operators.ts';
+import { getOpsPage, makeOperator, sendOpsForm, type TestOperator } from '../../../support/operators.ts';
 import { type Answer, type TestTenant, usageRecord, useService } from '../../../support/service.ts';
 import { idOf } from '../../../support/tenants.ts';
 
@@ -112,6 +112,7 @@ describe('a look', () => {
     ['members', 'members'],
     ['room-sessions', 'room_sessions'],
     ['webhooks', 'webhooks'],
+    ['details', 'billing_details'],
   ] as const;
 
   test('is told to the tenant once an hour for each operator and kind of page', async () => {
@@ -168,5 +169,57 @@ describe('a look', () => {
   test('every page of what a tenant has says what it reads', () => {
     const told = OPS_ROUTES.filter((each) => 'reads' in each).map(({ path }) => path.split('/')[4]);
     expect([...new Set(told)].sort()).toEqual(PAGES.map(([page]) => page).toSorted());
+  });
+});
+
+describe('name and billing details', () => {
+  const path = () => `/console/tenants/${tenant.id}/details`;
+  const send = (fields: Record<string, string>) => sendOpsForm(app, path(), fields, { cookie: grace.cookie });
+  const faultsOf = ({ text }: Answer) => [...text.matchAll(/id="(\w+)-fault"/g)].map(([, name]) => name);
+  const DETAILS = { name: 'Ada <Video> Ltd', line1: '1 Example Street', line3: 'Exampletown', tax_id: 'DE1' };
+
+  test('are those of the form from then on, by the operation of the tenant’s own, with a reason', async () => {
+    tenant = await app.paidTenant();
+    const fields = { tenant_name: ' Ada & Grace ', ...DETAILS, reason: 'a merger' };
+    expect((await send(fields)).status).toBe(303);
+    const details = await app.request('GET', '/v1/billing/details', { key: tenant.key });
+    const address = ['1 Example Street', 'Exampletown'];
+    expect(details.json).toEqual({ name: 'Ada <Video> Ltd', address, tax_id: 'DE1' });
+    expect((await get('details')).text).toMatch(/id="tenant_name"[^>]* value="Ada &amp; Grace"/);
+    const { rows } = await db().query(
+      `select action, actor_id as by, before, after from audit_entries where tenant_id = $1 and actor_id = 'grace' order by seq limit 2`,
+      [idOf(tenant)],
+    );
+    expect(rows).toEqual([
+      {
+        action: 'tenant_renamed',
+        by: 'grace',
+        before: { name: expect.any(String) },
+        after: { name: 'Ada & Grace', reason: 'a merger' },
+      },
+      {
+        action: 'billing_details_changed',
+        by: 'grace',
+        before: { name: null, address: [], tax_id: null },
+        after: { name: 'Ada <Video> Ltd', address, tax_id: 'DE1', reason: 'a merger' },
+      },
+    ]);
+    // The same again changes nothing, and leaves no entry.
+    const count = async () => (await db().query('select count(*) from audit_entries')).rows[0];
+    const before = await count();
+    expect((await send({ ...fields, reason: 'again' })).status).toBe(303);
+    expect(await count()).toEqual(before);
+  });
+
+  test('that are wrong are told beside the fields, and nothing of them is saved', async () => {
+    tenant = await app.paidTenant();
+    const wrong = await send({ tenant_name: '', name: 'a\u0007', line1: '1', reason: ' ' });
+    expect([wrong.status, faultsOf(wrong)]).toEqual([400, ['tenant_name', 'name', 'reason']]);
+    const second = await send({ tenant_name: 'Ada', line4: 'x'.repeat(101), tax_id: 'kept', reason: 'a' });
+    expect([second.status, faultsOf(second)]).toEqual([400, ['line4']]);
+    expect(second.text).toMatch(/id="tax_id"[^>]* value="kept"/);
+    expect((await app.request('GET', '/v1/billing/details', { key: tenant.key })).json).toEqual({});
+    const { rows } = await db().query('select name from tenants where id = $1', [idOf(tenant)]);
+    expect(rows[0].name).not.toBe('Ada');
   });
 });
