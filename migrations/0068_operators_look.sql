@@ -12,3 +12,7 @@ create table tenant_name_changes (
 );
 create trigger append_only before update or delete or truncate on tenant_name_changes
   for each statement execute function refuse_change();
+
+-- Operators search by ids alone, without a tenant. A hash takes a third of the bytes of the text.
+create index webhook_endpoints_by_id on webhook_endpoints using hash (id);
+create index sessions_by_id on sessions using hash (id);

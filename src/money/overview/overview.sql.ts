@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { LimitChange } from '../../base/tenants/limits.ts';
-import { parseTenantId, type Tenant, type TenantId, type TenantStatus } from '../../base/tenants/tenant.ts';
+import type { Tenant, TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 
 export interface TenantLine extends Tenant {
   /** Micros. */
@@ -11,22 +11,32 @@ export interface TenantLine extends Tenant {
 
 export interface TenantFilter {
   readonly status: TenantStatus | undefined;
-  /** Part of a name or an address, or the id of a tenant, an API key or a payment. */
+  /** Part of a name or an address, or an id that `findOwners()` knows. */
   readonly search: string | undefined;
   readonly limit: number;
 }
 
-export async function findTenants(db: Db, { status, search, limit }: TenantFilter): Promise<TenantLine[]> {
+/** `text`: part of a name or an address; `among`: these tenants, whatever their names. Without both, all. */
+export async function findTenants(
+  db: Db,
+  {
+    status,
+    text,
+    among,
+    limit,
+  }: Pick<TenantFilter, 'status' | 'limit'> & {
+    readonly text: string | undefined;
+    readonly among: readonly TenantId[] | undefined;
+  },
+): Promise<TenantLine[]> {
   const { rows } = await db.query<TenantLine>(
     `select t.id, t.name, t.email, t.status, t.exempt, t.created_at as "createdAt", a.balance
        from tenants t join accounts a on a.tenant_id = t.id
       where ($1::text is null or t.status = $1)
-        and ($2::text is null or t.id = $3 or strpos(lower(t.name), lower($2)) > 0
-             or strpos(lower(t.email), lower($2)) > 0
-             or t.id in (select tenant_id from api_keys where id = $2
-                         union all select tenant_id from payments where id = $2))
+        and ($2::text is null and $3::bigint[] is null or t.id = any($3)
+             or strpos(lower(t.name), lower($2)) > 0 or strpos(lower(t.email), lower($2)) > 0)
       order by t.created_at desc, t.id limit $4`,
-    [status ?? null, search ?? null, search === undefined ? null : (parseTenantId(search) ?? null), limit],
+    [status ?? null, text ?? null, among ?? null, limit],
   );
   return rows;
 }

@@ -3,12 +3,18 @@ import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { listParked } from '../parked/list-parked.ts';
 import type { AttemptState } from '../top-ups/attempt.ts';
+import { findOwners } from './find-owners.sql.ts';
 import { findTenants, type TenantFilter, type TenantLine } from './overview.sql.ts';
 import { listAttempts, listDisputes, listFraudWarnings } from './payment-lists.sql.ts';
 
-/** The newest tenants first. */
-export function listTenants(db: Db, filter: TenantFilter): Promise<TenantLine[]> {
-  return findTenants(db, filter);
+/**
+ * The newest tenants first. Names are searched only if the text is no id that belongs to a tenant; an address may be a member's and
+ * that of other tenants.
+ */
+export async function listTenants(db: Db, { status, search, limit }: TenantFilter): Promise<TenantLine[]> {
+  const among = search === undefined ? undefined : await findOwners(db, search);
+  const isId = among !== undefined && among.length > 0 && !search!.includes('@');
+  return findTenants(db, { status, text: isId ? undefined : search, among, limit });
 }
 
 /** Up to `limit` of each. Only automatic top-ups and disputes are those of `tenant`, and only top-ups those in `state`. */

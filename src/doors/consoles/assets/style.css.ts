@@ -28,6 +28,10 @@ code { overflow-wrap: anywhere; }
 .top nav a[aria-current] { background: var(--accent-soft); font-weight: 600; }
 .top nav.within { flex: 1 0 100%; margin: 0 -.625rem; font-size: .9375rem; }
 .top nav.within a[aria-current] { background: none; text-decoration: underline; text-underline-offset: .375rem; }
+.search { display: flex; gap: .375rem; flex: 0 1 15rem; }
+.search input, .search button { height: 2.25rem; min-height: 2.25rem; padding: .25rem .625rem; font-size: .875rem; }
+.search input { flex: 1; width: 6rem; }
+.search input::placeholder { color: var(--quiet); opacity: 1; }
 .who { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; font-size: .875rem; color: var(--quiet); }
 .who bdi { max-width: 12rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; display: inline-block;
            vertical-align: bottom; }

@@ -3,6 +3,7 @@ import { html } from '@boxoffice/pages/html';
 import type { OperatorSession } from '../../../access/operators/operator-session.ts';
 import type { Page } from '../../consoles/answer.ts';
 import { renderNavigation, renderShell, type Section, sectionAt } from '../../consoles/shell.ts';
+import { SEARCH_MAX } from './fields.ts';
 
 /** What the layout knows of the request. */
 export interface Context {
@@ -28,6 +29,10 @@ export function sectionOf(path: string): Section | undefined {
   return sectionAt(SECTIONS, path);
 }
 
+const SEARCH = html`<form class="search" role="search" method="get" action="/console/tenants">
+<input type="search" name="search" maxlength="${SEARCH_MAX}" aria-label="Find a tenant by name, address or any id" placeholder="Find a tenant" required>
+<button>Find</button></form>`;
+
 export function renderOpsPage(shown: Page, context: Context | undefined): string {
   const session = context?.session;
   return renderShell(shown, {
@@ -36,6 +41,7 @@ export function renderOpsPage(shown: Page, context: Context | undefined): string
     navigation:
       session &&
       context &&
-      renderNavigation('Operators', SECTIONS, context.path, html`<bdi>${session.operator}</bdi>`),
+      html`${SEARCH}
+${renderNavigation('Operators', SECTIONS, context.path, html`<bdi>${session.operator}</bdi>`)}`,
   });
 }

@@ -6,6 +6,8 @@ import { exact } from '../../../../src/doors/consoles/components.ts';
 import { BUILT_IN_RATES } from '../../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../../src/money/pricing/role.ts';
 import { withoutTriggers } from '../../../support/append-only.ts';
+import { makeMember } from '../../../support/console.ts';
+import { createCredential } from '../../../support/devices.ts';
 import { getOpsPage, makeOperator, sendOpsForm, type TestOperator } from '../../../support/operators.ts';
 import { type Answer, type TestTenant, usageRecord, useService } from '../../../support/service.ts';
 import { idOf } from '../../../support/tenants.ts';
@@ -30,6 +32,12 @@ async function newestAudit() {
     `select action, actor_kind as kind, actor_id as id, after from audit_entries order by seq desc limit 1`,
   );
   return rows[0];
+}
+
+/** The page that a search leads to; `undefined`: a list. */
+async function foundBy(search: string): Promise<string | undefined> {
+  const { headers } = await get(`/console/tenants?search=${encodeURIComponent(search)}`);
+  return headers.get('location') ?? undefined;
 }
 
 const byGrace = { kind: 'operator', id: 'grace' };
@@ -74,16 +82,69 @@ describe('tenants', () => {
     const other = await app.signUp({ name: '100%_sure <b>', email: 'Odd@Example.com' });
     const { payment } = await app.pay(other);
     for (const search of ['100%_SURE', 'odd@example', other.id, other.keyId, payment]) {
-      const { text } = await get(`/console/tenants?search=${encodeURIComponent(search)}`);
-      expect([search, text.includes(other.id), text.includes(tenant.id)]).toEqual([search, true, false]);
-      expect(text).not.toContain('<b>');
+      expect([search, await foundBy(search)]).toEqual([search, pathOf(other)]);
     }
-    expect((await get('/console/tenants?search=%25')).text).toContain(other.id);
+    await app.signUp({ name: '100 % <b>' });
+    const { text } = await get('/console/tenants?search=%25');
+    expect([text.includes(other.id), text.includes(tenant.id), text.includes('<b>')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
     expect((await get('/console/tenants?search=nobody')).text).toContain('No tenant fits');
     expect((await get('/console/tenants?status=suspended')).text).not.toContain(other.id);
     expect((await get('/console/tenants?status=gone')).status).toBe(400);
     expect((await get('/console/tenants/t_0000000000000000')).status).toBe(404);
     expect((await get('/console/tenants/nonsense')).status).toBe(404);
+  });
+
+  test('are found by what belongs to them, from every page', async () => {
+    const other = await app.signUp();
+    const owner = await makeMember(db(), idOf(other), { email: 'stage.door@example.com' });
+    const id = (prefix: string) => `${prefix}_${randomUUID().replaceAll('-', '')}`;
+    const [webhook, session, attempt, checkout] = [id('wh'), id('se'), id('tu'), id('co')];
+    const insert = (text: string, ...values: string[]) => db().query(text, [idOf(other), ...values]);
+    await insert(
+      `insert into webhook_endpoints (tenant_id, id, url) values ($1, $2, 'https://x.example/')`,
+      webhook,
+    );
+    await insert(
+      `insert into sessions (tenant_id, id, room, room_uid, participant, role, entered_at)
+       values ($1, $2, 'r', 'rm_1', 'p', 'host', now())`,
+      session,
+    );
+    await insert(
+      `insert into top_up_attempts (id, tenant_id, amount, state, finished_at) values ($2, $1, 5, 'canceled', now())`,
+      attempt,
+    );
+    await insert(
+      `insert into checkouts (id, tenant_id, amount, session_id) values ($2, $1, 5, $3)`,
+      checkout,
+      `cs_${checkout}`,
+    );
+    const { credential } = { credential: (await createCredential(app, other)).id };
+    for (const search of [
+      webhook,
+      session,
+      attempt,
+      checkout,
+      `cs_${checkout}`,
+      credential,
+      owner.email.toUpperCase(),
+    ]) {
+      expect([search, await foundBy(` ${search} `)]).toEqual([search, pathOf(other)]);
+      expect(await foundBy(search.slice(0, -1))).toBeUndefined();
+    }
+    // A person may be a member of several tenants.
+    await makeMember(db(), idOf(tenant), { email: owner.email });
+    expect(await foundBy(owner.email)).toBeUndefined();
+    for (const { id } of [other, tenant])
+      expect((await get(`/console/tenants?search=${owner.email}`)).text).toContain(id);
+    for (const path of ['/console', '/console/rates', pathOf(other)])
+      expect((await get(path)).text).toMatch(
+        /<form class="search" role="search" method="get" action="\/console\/tenants">/,
+      );
+    expect((await getOpsPage(app, '/console/login')).text).not.toContain('role="search"');
   });
 
   test('are shown without a secret', async () => {
@@ -262,7 +323,7 @@ describe('tenants', () => {
     const exempt = async () =>
       (await db().query('select exempt from tenants where id = $1', [idOf(tenant)])).rows[0].exempt;
     const badges = async () =>
-      (await get(`/console/tenants?search=${tenant.id}`)).text.match(/>exempt<\/span>/g)?.length ?? 0;
+      (await get('/console/tenants?status=active')).text.match(/>exempt<\/span>/g)?.length ?? 0;
     expect(await badges()).toBe(0);
     expect((await send(`${pathOf(tenant)}/exempt`, { exempt: 'yes' })).status).toBe(303);
     expect([await exempt(), await badges()]).toEqual([true, 1]);

@@ -2,7 +2,7 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { TENANT_STATUSES, type TenantStatus } from '../../../../base/tenants/tenant.ts';
 import { listTenants } from '../../../../money/overview/overview.ts';
-import { type Answer, page } from '../../../consoles/answer.ts';
+import { type Answer, page, redirect } from '../../../consoles/answer.ts';
 import {
   badge,
   emptyState,
@@ -19,7 +19,7 @@ import { table } from '../../../consoles/table.ts';
 import type { Form } from '../../../http/form.ts';
 import { SEARCH_MAX } from '../fields.ts';
 import type { LoggedInCall } from '../route.ts';
-import { tenantLink } from '../tenant-link.ts';
+import { tenantLink, tenantPath } from '../tenant-link.ts';
 
 const TENANTS_MAX = 100;
 
@@ -33,6 +33,9 @@ export async function showTenants({ deps, query }: LoggedInCall): Promise<Answer
     return page({ title: 'Tenants', body: html`<h1>Tenants</h1>${renderFilters(query, faults)}` }, 400);
   }
   const found = await listTenants(deps.db, { ...asked, limit: TENANTS_MAX });
+  // The field for it is on every page, so most searches come from elsewhere.
+  const [only, ...others] = found;
+  if (asked.search !== undefined && only && others.length === 0) return redirect(tenantPath(only));
   const body = html`<h1>Tenants</h1>
 ${renderFilters(query, {})}
 ${
@@ -65,7 +68,8 @@ function parseAsked(query: Form) {
 
 function renderFilters(query: Form, faults: Faults): Html {
   const choices = TENANT_STATUSES.map((value) => ({ value, text: value }));
-  return html`<p>Search by name or address, or by the id of a tenant, an API key or a payment.</p>
+  return html`<p>Search by name or address, also that of a member, or by the id of a tenant, a key or credential, a payment, a checkout, an automatic
+top-up, a webhook or a session in a room.</p>
 <form class="filters" method="get" action="/console/tenants" novalidate>
 ${field({ name: 'search', label: 'Name, address or id', value: query.get('search'), faults })}
 ${select('status', 'Status', [{ value: '', text: 'All' }, ...choices], query.get('status') ?? '', faults)}
