@@ -16,3 +16,7 @@ create trigger append_only before update or delete or truncate on tenant_name_ch
 -- Operators search by ids alone, without a tenant. A hash takes a third of the bytes of the text.
 create index webhook_endpoints_by_id on webhook_endpoints using hash (id);
 create index sessions_by_id on sessions using hash (id);
+
+-- What the overview of operators counts.
+create index webhook_cursors_stopped on webhook_cursors (paused_at) where paused_by <> 'tenant';
+create index mails_failed on mails (finished_at) where state in ('failed', 'expired');

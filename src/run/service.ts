@@ -206,6 +206,7 @@ async function open(
   await rotateOnSchedule(deps.db, deps.box);
   await registerListeners(deps.db);
   deps.metrics.watchPools(allOf(pools));
+  deps.metrics.watchChargeQueue(deps.charges);
   const state = { stopping: false };
   const watched = watchProcess(deps, state);
   const { trustProxy, joinAddress, opsPort } = config;

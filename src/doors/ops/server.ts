@@ -60,7 +60,11 @@ export function buildOps(
     reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await watched.readMetrics()),
   );
   if (openConsole) {
-    void app.register(operatorDoor, { openDeps: openConsole, findFault: () => watched.findFault() });
+    void app.register(operatorDoor, {
+      openDeps: openConsole,
+      findFault: () => watched.findFault(),
+      readMetrics: () => watched.readMetrics(),
+    });
   }
   return app;
 }

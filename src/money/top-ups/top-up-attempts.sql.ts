@@ -191,3 +191,21 @@ export async function countDeclines(tx: Tx, fingerprint: string, days: number): 
   });
   return Number(rows[0]!.count);
 }
+
+export interface UnknownAttempts {
+  readonly attempts: number;
+  /** Since the oldest of them was sent first. */
+  readonly oldestSeconds: number;
+}
+
+/** Attempts of which the provider has not said how they ended. */
+export async function countUnknownAttempts(db: Db): Promise<UnknownAttempts> {
+  const { rows } = await db.query<UnknownAttempts>({
+    name: 'count-unknown-attempts',
+    text: `select count(*)::integer as attempts,
+                  coalesce(extract(epoch from now() - min(first_sent_at)), 0)::double precision as "oldestSeconds"
+             from top_up_attempts where state in ('pending', 'unknown') and state = 'unknown'`,
+    values: [],
+  });
+  return rows[0]!;
+}

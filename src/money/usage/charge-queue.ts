@@ -224,6 +224,11 @@ export class ChargeQueue {
     }
   }
 
+  /** Records of all batches without an answer. */
+  get unanswered(): number {
+    return this.#records;
+  }
+
   #insert(item: Waiting): void {
     this.#waiting.splice(this.#waiting.findLastIndex((other) => isBefore(other, item)) + 1, 0, item);
   }

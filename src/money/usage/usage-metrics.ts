@@ -1,5 +1,5 @@
 /** Metrics of charged usage. */
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** Result of one batch. */
 export interface ChargeCounts {
@@ -37,6 +37,17 @@ export function usageMetrics(registry: Registry) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers: [registry],
     }),
+    /** Export how full the queue is, read at each scrape. */
+    watchChargeQueue: (queue: { readonly unanswered: number }): void => {
+      const gauge = new Gauge({
+        name: 'boxoffice_charge_queue_records',
+        help: 'Usage records that wait for their transaction, or are in it.',
+        registers: [registry],
+        collect: () => {
+          gauge.set(queue.unanswered);
+        },
+      });
+    },
     countCharge: (count: number, counts: ChargeCounts): void => {
       batchSize.observe(count);
       records.inc({ outcome: 'charged' }, counts.charged);

@@ -100,3 +100,6 @@ export const SENDING_SECONDS_MAX = 60;
 
 /** Another process may send a mail again if the first one has not reported for so long. */
 export const LEASE_SECONDS = 2 * SENDING_SECONDS_MAX;
+
+/** Operators see how many mails wait or failed, counted up to this number. */
+export const COUNTED_MAX = 1_000;

@@ -5,6 +5,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import {
   ALERTS_A_DAY_MAX,
+  COUNTED_MAX,
   type EventMailKind,
   LEASE_SECONDS,
   type Mail,
@@ -230,4 +231,30 @@ export async function deleteOldMails(db: Db, options: { days: number; limit: num
     values: [options.days, options.limit],
   });
   return rowCount ?? 0;
+}
+
+export interface MailHealth {
+  readonly waiting: number;
+  /** Those among them whose last attempt failed. */
+  readonly retried: number;
+  readonly oldestSeconds: number;
+  /** Those of the last day that were not sent. */
+  readonly failed: number;
+}
+
+/** For operators. */
+export async function findMailHealth(db: Db): Promise<MailHealth> {
+  const { rows } = await db.query<MailHealth>({
+    name: 'find-mail-health',
+    text: `select w.*, f.* from
+             (select count(*)::integer as waiting, (count(*) filter (where error is not null))::integer as retried,
+                     coalesce(extract(epoch from now() - min(created_at)), 0)::double precision as "oldestSeconds"
+                from (select created_at, error from mails where state = 'waiting'
+                       order by kind <> 'console', next_at limit ${COUNTED_MAX}) as first) as w,
+             (select count(*)::integer as failed
+                from (select from mails where state in ('failed', 'expired') and finished_at > now() - interval '1 day'
+                       limit ${COUNTED_MAX}) as last) as f`,
+    values: [],
+  });
+  return rows[0]!;
 }

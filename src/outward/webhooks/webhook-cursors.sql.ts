@@ -284,3 +284,33 @@ export async function measureCursors(db: Db): Promise<WebhookCounts> {
   });
   return rows[0]!;
 }
+
+export interface WebhookHealth {
+  /** Those that the service has paused, and those of the last hour among them. */
+  readonly paused: number;
+  readonly newlyPaused: number;
+  /** Age of the oldest event that waits for a webhook whose last delivery did not fail. */
+  readonly waitingSeconds: number;
+}
+
+/** For operators. Only cursors that are behind are looked up in the log, and only paused ones are counted. */
+export async function findWebhookHealth(db: Db): Promise<WebhookHealth> {
+  const { rows: stopped } = await db.query<Pick<WebhookHealth, 'paused' | 'newlyPaused'>>({
+    name: 'count-stopped-webhooks',
+    text: `select count(*)::integer as paused,
+                  (count(*) filter (where paused_at > now() - interval '1 hour'))::integer as "newlyPaused"
+             from webhook_cursors where paused_by <> 'tenant'`,
+    values: [],
+  });
+  const { rows: waiting } = await db.query<Pick<WebhookHealth, 'waitingSeconds'>>({
+    name: 'find-oldest-undelivered',
+    text: `select coalesce(max(extract(epoch from now() - e.at)), 0)::double precision as "waitingSeconds"
+             from webhook_cursors c
+             join tenants t on t.id = c.tenant_id and t.status <> 'deleted'
+             join event_streams s on s.tenant_id = c.tenant_id and s.last_seq > c.seq
+             join events e on e.tenant_id = c.tenant_id and e.seq = c.seq + 1
+            where c.paused_by is null and c.failures = 0`,
+    values: [],
+  });
+  return { ...stopped[0]!, ...waiting[0]! };
+}

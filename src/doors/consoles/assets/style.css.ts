@@ -123,7 +123,7 @@ th, td { text-align: left; padding: .5rem .75rem; vertical-align: middle; }
 tr > :first-child { padding-left: 1rem; }
 tr > :last-child { padding-right: 1rem; }
 td a, th a { text-decoration: none; }
-td a:hover, th a:hover { text-decoration: underline; }
+td a:hover, th a:hover, td .advice a { text-decoration: underline; }
 td button, td .button, td select { min-height: 2rem; height: 2rem; white-space: nowrap; padding: .125rem .625rem; font-size: .875rem; line-height: 1.6; }
 th { font-weight: 600; }
 thead th { color: var(--quiet); font-size: .8125rem; }

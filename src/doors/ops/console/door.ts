@@ -7,11 +7,12 @@ export interface OperatorConsole {
   /** Called by the first request, and again only if it failed. */
   openDeps(): Promise<OperatorDeps>;
   findFault(): Promise<string | undefined>;
+  readMetrics(): Promise<string>;
 }
 
 export async function operatorDoor(
   app: FastifyInstance,
-  { openDeps, findFault }: OperatorConsole,
+  { openDeps, findFault, readMetrics }: OperatorConsole,
 ): Promise<void> {
   const stop = new AbortController();
   const kept = new Set<Promise<void>>();
@@ -28,7 +29,7 @@ export async function operatorDoor(
   let opening: Promise<OperatorDoor> | undefined;
   const open = () => {
     opening ??= openDeps().then(
-      (deps) => ({ deps, findFault, stopping: stop.signal, keep }),
+      (deps) => ({ deps, findFault, readMetrics, stopping: stop.signal, keep }),
       (error) => {
         opening = undefined;
         throw error;

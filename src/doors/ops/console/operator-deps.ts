@@ -23,6 +23,8 @@ export interface OperatorDoor {
   readonly deps: OperatorDeps;
   /** Why requests should not be sent to the service; `undefined`: it is ready. */
   findFault(): Promise<string | undefined>;
+  /** Metrics of the processes behind this port, in the text format of Prometheus. */
+  readMetrics(): Promise<string>;
   /** Aborted when the door closes. */
   readonly stopping: AbortSignal;
   /** Work in the background, which the door waits for when it closes. */

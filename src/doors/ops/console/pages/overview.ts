@@ -1,9 +1,11 @@
 /** `/console`: whether everything is well: the service, the money, what waits. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { getOverview, type Overview } from '../../../../access/operators/get-overview.ts';
+import { getHealth } from '../../../../outward/health/get-health.ts';
 import { type Answer, page } from '../../../consoles/answer.ts';
 import { badge, dollars, grouped, timeOf } from '../../../consoles/components.ts';
 import { table } from '../../../consoles/table.ts';
+import { type Check, judge } from '../health.ts';
 import type { LoggedInCall } from '../route.ts';
 
 /** A listener that is further behind is worth a look. */
@@ -14,6 +16,12 @@ const OLD_COMPARISON_SECONDS = 7_500;
 export async function showOverview({ deps, door }: LoggedInCall): Promise<Answer> {
   const fault = await door.findFault();
   const { tenants, parked, drift, archive, lags, card, signing } = await getOverview(deps.db);
+  const checks = judge({
+    ...(await getHealth(deps.db)),
+    ...{ lags, drift, parked },
+    hasProvider: deps.provider !== undefined,
+    metrics: await door.readMetrics(),
+  });
   const all = tenants.reduce((sum, each) => sum + each.tenants, 0n);
   const body = html`<h1>Overview</h1>
 <div class="cards">
@@ -26,6 +34,8 @@ export async function showOverview({ deps, door }: LoggedInCall): Promise<Answer
 <section class="card"><p class="label">Differences from the provider</p><p class="figure">${drift?.differences ?? '–'}</p>
 <p class="hint">${describeDrift(drift)}</p></section>
 </div>
+<h2>Health</h2>
+${renderHealth(checks)}
 ${table(
   'Tenants by status',
   ['Status', 'Tenants', 'Sum of balances'],
@@ -45,6 +55,22 @@ ${renderLags(lags)}
     html`Tokens are signed by <code>${signing.kid}</code> since ${timeOf(signing.activatedAt)}.`
   }</p>`;
   return page({ title: 'Overview', body });
+}
+
+const LOOK_TEXTS = { good: 'good', warn: 'look at it', bad: 'act now' } as const;
+
+function renderHealth(checks: readonly Check[]): Html {
+  return table(
+    'Whether each part is well',
+    ['Part', 'State', 'Now', 'What to do'],
+    checks.map(({ name, look, figures, advice }) => [
+      name,
+      badge(LOOK_TEXTS[look], look),
+      figures,
+      advice ? html`<span class="advice">${advice}</span>` : '–',
+    ]),
+    { names: 'Part' },
+  );
 }
 
 function describeDrift(drift: Overview['drift']): string {
