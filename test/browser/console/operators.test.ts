@@ -21,6 +21,7 @@ const HOSTILE = [
 ];
 
 let tenant: TestTenant;
+let webhook: string;
 let operator: TestOperator;
 /** The path of a link that logs in. */
 let link: string;
@@ -72,6 +73,27 @@ beforeAll(async () => {
       JSON.stringify([{ tenant: tenant.id, what: HOSTILE[0], expected: HOSTILE[1], found: HOSTILE[3] }]),
     ],
   );
+  for (const description of HOSTILE) {
+    const body = { url: `https://${'w'.repeat(60)}.example/hook`, types: [], description };
+    const made = await app.request('POST', '/v1/webhooks', { key: tenant.key, body });
+    webhook = made.json.webhook.id;
+  }
+  await db.query(
+    `insert into webhook_deliveries (tenant_id, webhook_id, kind, event_id, seq, type, attempt, latency_ms, error)
+     select $1, $2, 'event', 'evt_' || n, n, 'automatic_top_up_declined', n, 9999, $3 from generate_series(1, 30) n`,
+    [idOf(tenant), webhook, HOSTILE[0]],
+  );
+  await db.query(
+    `insert into sessions (tenant_id, id, room, room_uid, participant, role, entered_at)
+     select $1, 'se_' || md5(text), text, 'rm_1', text, 'host', now() from unnest($2::text[]) as text`,
+    [idOf(tenant), HOSTILE],
+  );
+  await db.query(
+    `insert into mails (id, tenant_id, address, kind, event_type, event_at, subject, state, created_at, next_at, error, event_seq)
+     values ('mail_' || md5('1'), $1, 'a@example.com', 'alert', 'credit_spent', now(), '{}', 'waiting', now() - interval '1 hour',
+             now() + interval '1 hour', $2, 1)`,
+    [idOf(tenant), HOSTILE[0]],
+  );
   operator = await makeOperator(db, { name: `grace ${HOSTILE[0]}` });
   link = new URL(await makeOperatorLink(db, OPERATOR, OPS_URL)).pathname;
 });
@@ -86,6 +108,12 @@ const PAGES: Readonly<Record<string, () => string>> = {
   credit: () => `/console/tenants/${tenant.id}/credit`,
   grants: () => `/console/tenants/${tenant.id}/grants`,
   limits: () => `/console/tenants/${tenant.id}/limits`,
+  details: () => `/console/tenants/${tenant.id}/details`,
+  ledger: () => `/console/tenants/${tenant.id}/ledger`,
+  members: () => `/console/tenants/${tenant.id}/members`,
+  'room sessions': () => `/console/tenants/${tenant.id}/room-sessions`,
+  webhooks: () => `/console/tenants/${tenant.id}/webhooks`,
+  webhook: () => `/console/tenants/${tenant.id}/webhooks/${webhook}`,
   payments: () => '/console/payments',
   parked: () => '/console/payments/evt_parked',
   revenue: () => '/console/revenue',
@@ -152,6 +180,18 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goBack();
     await page.waitForURL(`${OPS_URL}/console/login`);
     expect(new URL(page.url()).pathname).toBe('/console/login');
+  });
+});
+
+describe.each([true, false])('the search, with JavaScript: %s', (javaScriptEnabled) => {
+  test('leads from any page to the tenant, with the keyboard alone', async () => {
+    const { page } = await browser.open(LOOKS[0]!, { javaScriptEnabled });
+    await page.context().addCookies([{ name: OPERATOR_COOKIE, value: operator.secret, url: OPS_URL }]);
+    await page.goto(`${OPS_URL}/console/rates`);
+    await tabTo(page, '.search input');
+    await page.keyboard.type(webhook);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${OPS_URL}/console/tenants/${tenant.id}`);
   });
 });
 
