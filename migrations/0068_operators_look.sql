@@ -4,7 +4,7 @@ create unique index operator_reads_once on audit_entries
 
 -- Earlier names of tenants, so that statements of months that are over keep theirs.
 create table tenant_name_changes (
-  tenant_id bigint not null references tenants,
+  tenant_id bigint not null,
   at        timestamptz not null default clock_timestamp(),
   old_name  text not null check (char_length(old_name) between 1 and 200),
   new_name  text not null check (char_length(new_name) between 1 and 200),

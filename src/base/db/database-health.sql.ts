@@ -4,7 +4,7 @@ import type { Db } from './pool.ts';
 
 export interface DatabaseHealth {
   readonly bytes: number;
-  /** Connections of all clients of the server, and what it allows to those who are no superusers. */
+  /** Connections to all databases of the server, and what it allows to those who are no superusers. */
   readonly connections: number;
   readonly connectionsMax: number;
   /** Statements of the service's role that wait for a lock, in all processes. */
@@ -28,14 +28,13 @@ export async function findDatabaseHealth(db: Db): Promise<DatabaseHealth> {
                   current_setting('max_connections')::integer
                     - current_setting('superuser_reserved_connections')::integer
                     - coalesce(current_setting('reserved_connections', true)::integer, 0) as "connectionsMax",
+                  (select sum(numbackends)::integer from pg_stat_database) as connections,
                   a.*, r.*,
                   (select count(*)::integer from processes
                     where gone_at is null and seen_at > now() - interval '4 seconds') as processes
-             from (select count(*)::integer as connections,
-                          (count(*) filter (where wait_event_type = 'Lock'))::integer as "waitingForLocks",
-                          coalesce(extract(epoch from now() - min(xact_start)
-                                     filter (where datname = current_database())), 0)::double precision as "oldestSeconds"
-                     from pg_stat_activity where backend_type = 'client backend') as a,
+             from (select (count(*) filter (where wait_event_type = 'Lock'))::integer as "waitingForLocks",
+                          coalesce(extract(epoch from now() - min(xact_start)), 0)::double precision as "oldestSeconds"
+                     from pg_stat_activity where datname = current_database()) as a,
                   (select count(*)::integer as standbys,
                           max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn))::double precision as "lagBytes",
                           case when count(replay_lsn) > 0 then

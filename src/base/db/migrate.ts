@@ -50,9 +50,13 @@ export async function migrate(
   });
 }
 
+/** Those of this version, even if the files are those of another one by now. */
+let ownMigrations: Promise<readonly Migration[]> | undefined;
+
 /** In one line, why the database is not of this version; `undefined`: it is. */
 export async function findStaleMigration(db: Db): Promise<string | undefined> {
-  const own = new Map((await readMigrations(MIGRATIONS)).map(({ name, checksum }) => [name, checksum]));
+  ownMigrations ??= readMigrations(MIGRATIONS);
+  const own = new Map((await ownMigrations).map(({ name, checksum }) => [name, checksum]));
   const { rows } = await db.query<{ name: string; checksum: string }>(
     'select name, checksum from migrations',
   );

@@ -13,7 +13,9 @@ const OWNERS = [
   'select tenant_id from checkouts where id = $1',
   'select tenant_id from checkouts where session_id = $1',
   'select tenant_id from top_up_attempts where id = $1',
-  'select tenant_id from members where email = $2',
+  // Each has an index.
+  'select tenant_id from members where email = $2 and joined_at is not null',
+  'select tenant_id from members where email = $2 and joined_at is null',
 ];
 
 /** Tables of which each server has a part, by the first letters of their ids. */

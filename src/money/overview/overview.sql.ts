@@ -1,4 +1,5 @@
 /** SQL for what operators look at. Read-only. */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { assert } from '../../base/lib/assert.ts';
 import type { LimitChange } from '../../base/tenants/limits.ts';
@@ -29,15 +30,23 @@ export async function findTenants(
     readonly among: readonly TenantId[] | undefined;
   },
 ): Promise<TenantLine[]> {
-  const { rows } = await db.query<TenantLine>(
-    `select t.id, t.name, t.email, t.status, t.exempt, t.created_at as "createdAt", a.balance
-       from tenants t join accounts a on a.tenant_id = t.id
-      where ($1::text is null or t.status = $1)
-        and ($2::text is null and $3::bigint[] is null or t.id = any($3)
-             or strpos(lower(t.name), lower($2)) > 0 or strpos(lower(t.email), lower($2)) > 0)
-      order by t.created_at desc, t.id limit $4`,
-    [status ?? null, text ?? null, among ?? null, limit],
-  );
+  const { name, where, values } = filtered('find-tenants', [limit], {
+    status: status !== undefined && ['t.status = ?', status],
+    among: among !== undefined && text === undefined && ['t.id = any(?::bigint[])', among],
+    text: text !== undefined && [
+      '(t.id = any(?::bigint[]) or strpos(lower(t.name), lower(?)) > 0 or strpos(lower(t.email), lower(?)) > 0)',
+      among ?? [],
+      text,
+      text,
+    ],
+  });
+  const { rows } = await db.query<TenantLine>({
+    name,
+    text: `select t.id, t.name, t.email, t.status, t.exempt, t.created_at as "createdAt", a.balance
+             from tenants t join accounts a on a.tenant_id = t.id
+            where true ${where} order by t.created_at desc, t.id limit $1`,
+    values,
+  });
   return rows;
 }
 

@@ -224,9 +224,9 @@ export class ChargeQueue {
     }
   }
 
-  /** Records of all batches without an answer. */
+  /** Records of all batches without an answer, as their limit counts them: a batch as RECORDS_MIN at least. */
   get unanswered(): number {
-    return this.#records;
+    return Math.ceil(this.#records);
   }
 
   #insert(item: Waiting): void {

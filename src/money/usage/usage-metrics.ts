@@ -41,7 +41,7 @@ export function usageMetrics(registry: Registry) {
     watchChargeQueue: (queue: { readonly unanswered: number }): void => {
       const gauge = new Gauge({
         name: 'boxoffice_charge_queue_records',
-        help: 'Usage records that wait for their transaction, or are in it.',
+        help: 'Usage records that wait for their transaction, or are in it. A batch counts as 50 at least, and 256 bytes as one.',
         registers: [registry],
         collect: () => {
           gauge.set(queue.unanswered);

@@ -107,6 +107,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+test('the queue counts the records without an answer, and a small batch as 50', async () => {
+  const { queue, transactions } = openQueue();
+  const answers = [queue.charge(batchOf(1, 60)), queue.charge(batchOf(1, 4))];
+  await turn();
+  expect([queue.unanswered, transactions.length]).toEqual([110, 1]);
+  await transactions[0]!.commit();
+  expect(queue.unanswered).toBe(50);
+  await transactions[1]!.commit();
+  await Promise.all(answers);
+  expect(queue.unanswered).toBe(0);
+});
+
 describe('a batch', () => {
   test('goes at once and alone if the queue is idle', async () => {
     const { queue, transactions } = openQueue();

@@ -8,7 +8,7 @@ import { COUNTED_MAX } from '../../../outward/mail/mail.ts';
 export interface Measured extends Health, Pick<Overview, 'lags' | 'drift' | 'parked'> {
   /** Whether payments are configured. */
   readonly hasProvider: boolean;
-  /** Of the processes behind this port, in the text format of Prometheus. */
+  /** Metrics of the processes behind this port, in the text format of Prometheus. */
   readonly metrics: string;
 }
 
@@ -86,7 +86,7 @@ function judgeWebhooks({ webhooks: { paused, newlyPaused, waitingSeconds } }: Me
   return checked(
     'Webhooks',
     look,
-    `${paused} paused by failures, ${newlyPaused} of them within an hour; the oldest event that is not delivered yet waits ${spanText(waitingSeconds)}`,
+    `${paused} paused by failures, ${newlyPaused} of them within an hour; the oldest undelivered event, among those of up to a thousand webhooks, waits ${spanText(waitingSeconds)}`,
     waits === 'good'
       ? html`Many receivers fail at once, so look at your own network and DNS first: ${inDocs('webhooks.md#delivery')}.`
       : html`Deliveries are slow or do not run, so look at the lanes, and start another process if they are full: ${inDocs('webhooks.md#lanes')}.`,
@@ -167,7 +167,7 @@ function judgeConnections({ database: { connections, connectionsMax, processes }
   return checked(
     'Database connections',
     lookOf(percent, 80, 95),
-    `${connections} of ${connectionsMax}, by all clients of the server; live processes of the service: ${processes}`,
+    `${connections} of ${connectionsMax}, to all databases of the server; live processes of the service: ${processes}`,
     html`Raise <code>max_connections</code>, or give each machine fewer: ${inDocs('operations.md#database-connections')}.`,
   );
 }

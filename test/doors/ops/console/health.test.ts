@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openPool } from '../../../../src/base/db/pool.ts';
 import { type Check, judge, type Measured } from '../../../../src/doors/ops/console/health.ts';
 import { OPS_ROUTES } from '../../../../src/doors/ops/console/routes.ts';
 import { getHealth } from '../../../../src/outward/health/get-health.ts';
@@ -184,6 +185,19 @@ describe('the database says', () => {
     expect(text).toMatch(/unknown outcome<\/th>.*?badge warn.*?1, the oldest for 20 min/s);
     expect(text).toContain('<code>docs/mail.md#for-operators</code>');
     expect(text).toMatch(/\d+ usage records in charge queues/);
+  });
+
+  test('how many connections there are, also those of other roles', async () => {
+    const before = (await getHealth(db())).database.connections;
+    const owner = openPool(app.ownerUrl, { max: 9 });
+    try {
+      const clients = await Promise.all(Array.from({ length: 9 }, () => owner.connect()));
+      // Other test files use the same server.
+      expect((await getHealth(db())).database.connections).toBeGreaterThan(before + 3);
+      for (const each of clients) each.release();
+    } finally {
+      await owner.end();
+    }
   });
 
   test('how old the oldest transaction is, and who waits for a lock', async () => {
