@@ -11,12 +11,15 @@ import { setBillingDetails } from '../../../../money/statements/set-billing-deta
 import { type Answer, done, page } from '../../../consoles/answer.ts';
 import { DETAILS_FIELDS, detailsFields, parseDetailsForm } from '../../../consoles/billing-details-form.ts';
 import { type Faults, field, named } from '../../../consoles/components.ts';
+import { faultsOf, orWrong, readFields } from '../../../consoles/read-fields.ts';
 import type { Form } from '../../../http/form.ts';
 import { REASON_FAULT } from '../fields.ts';
 import { readNote } from '../read-note.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
 import { tenantOf } from './tenant.ts';
+
+const NAME_FAULT = `Give a name of 1 to ${TENANT_NAME_LENGTH_MAX} characters.`;
 
 export const TENANT_DETAILS_FIELDS = ['tenant_name', ...DETAILS_FIELDS, 'reason'];
 
@@ -28,23 +31,28 @@ export async function showDetails(call: LoggedInCall): Promise<Answer> {
 export async function submitDetails(call: LoggedInCall): Promise<Answer> {
   const { deps, form, session } = call;
   const tenant = await tenantOf(call);
-  const name = parseLine(form.get('tenant_name') ?? '', TENANT_NAME_LENGTH_MAX);
-  const reason = parseReason(form.get('reason') ?? '');
-  const { wanted, faults: wrongDetails } = parseDetailsForm(form);
-  const faults: Faults = {
-    ...(name === undefined && { tenant_name: `Give a name of 1 to ${TENANT_NAME_LENGTH_MAX} characters.` }),
-    ...wrongDetails,
-    ...(reason === undefined && { reason: REASON_FAULT }),
-  };
-  if (name === undefined || reason === undefined || wrongDetails) {
+  try {
+    const { name, details, reason } = readForm(form);
+    const actor = operatorOf(session);
+    await inTransaction(deps.db, async (tx) => {
+      await renameTenant(tx, actor, tenant.id, { name, reason });
+      await setBillingDetails(tx, actor, tenant.id, details, reason);
+    });
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
     return detailsPage(call, tenant, form, faults, 400);
   }
-  const actor = operatorOf(session);
-  await inTransaction(deps.db, async (tx) => {
-    await renameTenant(tx, actor, tenant.id, { name, reason });
-    await setBillingDetails(tx, actor, tenant.id, wanted, reason);
-  });
   return done(tenantPath(tenant), 'The name and the billing details are saved.');
+}
+
+function readForm(form: Form) {
+  const { tenant_name: name, ...read } = readFields({
+    tenant_name: () => orWrong(parseLine(form.get('tenant_name') ?? '', TENANT_NAME_LENGTH_MAX), NAME_FAULT),
+    details: () => parseDetailsForm(form),
+    reason: () => orWrong(parseReason(form.get('reason') ?? ''), REASON_FAULT),
+  });
+  return { name, ...read };
 }
 
 async function detailsPage(
