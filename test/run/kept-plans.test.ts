@@ -17,16 +17,16 @@ const tableOf = new Map<string, string>();
 const words = (text: string) => text.trim().split(/\s+/);
 /** These have few rows in every deployment. */
 const SMALL_TABLES =
-  words(`event_listeners login_attempts operator_links operator_sessions processes provider_cursor
+  words(`event_listeners login_attempts operator_links operator_sessions pg_database processes provider_cursor
   provider_drift rate_cards signing_keys`);
 /** These have what waits to be done, which is little. */
 const QUEUES =
-  words(`claim-erasure claim-unknown-card count-open-events end-quiet-verification find-behind-new-charges
-  find-ms-to-next-check find-open-event find-tenants-with-unnumbered list-open-events take-usage-deltas take-waiting-conflicts`);
+  words(`claim-erasure claim-unknown-card count-open-events count-stopped-webhooks count-unknown-attempts end-quiet-verification find-behind-new-charges
+  find-mail-health find-ms-to-next-check find-open-event find-tenants-with-unnumbered list-open-events take-usage-deltas take-waiting-conflicts`);
 /** These are about all tenants: jobs, and lists of operators. */
 const OF_ALL_TENANTS =
   words(`compare-alerts count-tenants delete-ended-windows find-archived find-behind-all-accounts find-oldest-unassigned
-  find-tenants-to-archive find-tenants-with-webhooks list-attempts-tenant-state list-conflict-tenants list-fraud-warnings list-lags list-mails
+  find-tenants-status-text find-tenants-to-archive find-tenants-with-webhooks list-attempts-tenant-state list-conflict-tenants list-fraud-warnings list-lags list-mails
   list-verifications measure-webhooks sum-revenue`);
 
 /** PostgreSQL 18 is the first that lets statistics be set. */
