@@ -172,12 +172,11 @@ function publicUrlOf(config: Config, port: number): string {
   return config.port === 0 ? config.publicUrl.replace(/:0$/, `:${port}`) : config.publicUrl;
 }
 
-/** npm hands on the signals of a terminal, which sends them to the service as well: at a Ctrl-C, and when it is closed. */
-const TERMINAL_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGHUP'];
+/** npm hands on signals that a terminal, `timeout` or a supervisor sends to the service as well. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * The first signal stops gracefully. Another one later, or the time limit, stops at once. The exit code is that of the
+ * The first signal stops gracefully. Another one more than a second later, or the time limit, stops at once. The exit code is that of the
  * signal if the service did not serve yet.
  */
 function stopOnSignals(opened: Opened, log: Logger, progress: { readonly isServing: boolean }): void {
@@ -185,8 +184,7 @@ function stopOnSignals(opened: Opened, log: Logger, progress: { readonly isServi
   const stop = (signal: NodeJS.Signals, why: object) => {
     const now = performance.now();
     if (stoppingSince !== undefined) {
-      const isSame = TERMINAL_SIGNALS.includes(signal) && now - stoppingSince <= SAME_SIGNAL_MS;
-      if (isSame) return;
+      if (now - stoppingSince <= SAME_SIGNAL_MS) return;
       process.exit(1);
     }
     stoppingSince = now;
@@ -197,6 +195,9 @@ function stopOnSignals(opened: Opened, log: Logger, progress: { readonly isServi
   for (const signal of END_SIGNALS) process.on(signal, () => stop(signal, { signal }));
   watchParent(process.argv, (parent) => stop('SIGHUP', { reason: `npm (pid ${parent}) has ended` }));
 }
+
+// Who reads the first lines only, as `head` does, does not end the service.
+process.stderr.on('error', () => undefined);
 
 main().catch((error: unknown) => {
   process.stderr.write(`${describeStartFailure(error)}\n`);

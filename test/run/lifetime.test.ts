@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { MACHINE } from '../support/environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/run/main.ts', import.meta.url));
@@ -185,4 +185,34 @@ describe.skipIf(process.platform !== 'linux')('a start', () => {
       await endAt(await start(folder), moment, end);
     });
   });
+});
+
+/** Runs a program that ends itself within 0.2 and 0.5 seconds, while `close` goes on. */
+async function endWith(close: string): Promise<[number | null, NodeJS.Signals | null]> {
+  const lifetime = new URL('../../src/run/lifetime.ts', import.meta.url).href;
+  const program = `
+    import { endProcess, Opened } from ${JSON.stringify(lifetime)};
+    const opened = new Opened();
+    opened.add(async () => { ${close} });
+    const log = { info() {}, error() {} };
+    await endProcess(opened, log, 7, { stopMs: 200, killMs: 500 });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { env: MACHINE });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [code, signal] = await once(child, 'exit');
+  return [code, signal];
+}
+
+test('a process that closes what it opened ends with its exit code', async () => {
+  expect(await endWith('')).toEqual([7, null]);
+});
+
+test('a process whose closing does not end exits by itself', async () => {
+  expect(await endWith('setInterval(() => {}, 1_000); await new Promise(() => {});')).toEqual([1, null]);
+});
+
+test('a process whose event loop hangs is killed', async () => {
+  expect(await endWith('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);')).toEqual([
+    null,
+    'SIGKILL',
+  ]);
 });

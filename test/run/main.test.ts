@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { findFreePort } from '../../src/run/free-port.ts';
 import { useDatabase } from '../support/database.ts';
 import { MACHINE } from '../support/environment.ts';
 import { openScratch } from '../support/scratch.ts';
@@ -77,6 +78,27 @@ test('prints the join address, and stops on a signal', async () => {
   const [, joinUrl] = /Joining +(http:\S+)\/join/.exec(said)!;
   expect((await ask(`${joinUrl}/join`, 'POST')).status).toBe(401);
   expect((await ask(`${joinUrl}/.well-known/jwks.json`, 'GET')).json.keys).toHaveLength(1);
+  child.kill('SIGTERM');
+  expect(await exited).toStrictEqual([0, null]);
+});
+
+test('a start whose output is no longer read serves, and stops on a signal that comes twice', async () => {
+  const opsPort = await findFreePort('127.0.0.1');
+  const child = start({
+    SECRETS_KEY: Buffer.alloc(32, 3).toString('base64'),
+    LOG_LEVEL: 'info',
+    OPS_PORT: String(opsPort),
+  });
+  const exited = once(child, 'exit');
+  const readiness = () =>
+    ask(`http://127.0.0.1:${opsPort}/readyz`, 'GET').then(
+      ({ status }) => status,
+      () => 0,
+    );
+  await once(child.stdout, 'data');
+  for (const stream of [child.stdout, child.stderr]) stream.destroy();
+  await expect.poll(readiness).toBe(200);
+  child.kill('SIGTERM');
   child.kill('SIGTERM');
   expect(await exited).toStrictEqual([0, null]);
 });

@@ -1,5 +1,6 @@
 /** JSON logs on stdout. All redaction of secrets happens here. */
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import { stdoutLog } from './log-output.ts';
 
 const SECRET_FIELDS = [
   'authorization',
@@ -38,7 +39,7 @@ export function makeLog(level: string, destination?: DestinationStream): Logger 
     // Catches secrets in any other field or message.
     hooks: { streamWrite: hideSecrets },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination ?? stdoutLog());
 }
 
 function quote(name: string): string {
