@@ -164,9 +164,10 @@ async function archiveNext(tx: Tx, tenant: TenantId, seconds: number): Promise<M
   const newest = await findNewestChunk(tx, tenant);
   const grown = await readToGrow(newest, records);
   const all = [...(grown?.records ?? []), ...records];
-  const columns = await packChunk([...(grown?.postings ?? []), ...postings], all, await readCards(tx));
-  await lockAccount(tx, tenant);
   const number = grown ? grown.number : (newest?.number ?? 0) + 1;
+  const allPostings = [...(grown?.postings ?? []), ...postings];
+  const columns = await packChunk({ tenant, number }, allPostings, all, await readCards(tx));
+  await lockAccount(tx, tenant);
   await putChunk(tx, tenant, {
     number,
     firstSeq: grown ? grown.firstSeq : first.seq,

@@ -13,6 +13,7 @@ import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge
 import { findDifferences } from '../../../src/money/verification/find-differences.ts';
 import { readRecordLines } from '../../../src/outward/export/record-lines.ts';
 import { manyRecords, report } from '../../doors/rest/ledger-routes.ts';
+import { withoutTriggers } from '../../support/append-only.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
 
@@ -44,8 +45,13 @@ async function makeArchived(): Promise<Archived> {
   return { tenant, first, second, rows };
 }
 
+/** The database refuses such changes. */
+const spoil = (table: string, change: string, ...values: unknown[]) =>
+  withoutTriggers(app.database.pool, [table], (tx) => tx.query(change, values));
+
 const flip = (table: string, column: string, tenant: TestTenant, where: string) =>
-  db().query(
+  spoil(
+    table,
     `update ${table} set ${column} = set_byte(${column}, length(${column}) - 9, get_byte(${column}, length(${column}) - 9) # 255)
       where tenant_id = ${idOf(tenant)} and ${where}`,
   );
@@ -167,7 +173,7 @@ const differencesOf = async ({ tenant }: Archived) =>
 
 test('verification names an account that does not say how far it is archived', async () => {
   const archived = await makeArchived();
-  await db().query('update accounts set archived_seq = 0 where tenant_id = $1', [idOf(archived.tenant)]);
+  await spoil('accounts', 'update accounts set archived_seq = 0 where tenant_id = $1', idOf(archived.tenant));
   expect(await differencesOf(archived)).toEqual([
     { tenant: idOf(archived.tenant), what: 'last archived posting', expected: '4', found: '0' },
   ]);
@@ -193,6 +199,20 @@ test('verification names ids that were charged twice', async () => {
   ]);
 });
 
+test('verification names chunks whose names are those of another one', async () => {
+  const archived = await makeArchived();
+  const swap = `update record_chunks c set names = o.names from record_chunks o
+    where c.tenant_id = $1 and o.tenant_id = $1 and c.number + o.number = 3`;
+  await spoil('record_chunks', swap, idOf(archived.tenant));
+  const found = (await differencesOf(archived)).filter(({ what }) => what === 'archived records');
+  expect(found.map((each) => each.found)).toEqual(
+    [1, 2].map(
+      (number) =>
+        `chunk ${number} of the usage records of ${archived.tenant.id}: the bytes of its names are damaged`,
+    ),
+  );
+});
+
 describe('verification names the chunks of which', () => {
   test('known ids are damaged', async () => {
     const archived = await makeArchived();
@@ -208,7 +228,7 @@ describe('verification names the chunks of which', () => {
 
   test('known ids are lost', async () => {
     const archived = await makeArchived();
-    await db().query('delete from known_id_runs where tenant_id = $1', [idOf(archived.tenant)]);
+    await spoil('known_id_runs', 'delete from known_id_runs where tenant_id = $1', idOf(archived.tenant));
     expect(await differencesOf(archived)).toEqual([
       {
         tenant: idOf(archived.tenant),

@@ -7,6 +7,7 @@
 import { promisify } from 'node:util';
 import { crc32, deflateRaw, inflateRaw } from 'node:zlib';
 import { assert } from '../../../base/lib/assert.ts';
+import { renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import type { RateCard } from '../../pricing/rate-card.ts';
 import { ROLES, type Role, TIERS, type Tier } from '../../pricing/role.ts';
 import { ByteReader, ByteWriter } from '../bytes.ts';
@@ -24,7 +25,13 @@ export interface ChunkPosting {
 /** Rate cards by version. A chunk needs those of its postings. */
 export type Cards = ReadonlyMap<number, RateCard>;
 
-/** The columns as they are stored, each with a checksum. */
+/** Whose chunk it is: its columns fit no other. */
+export interface ChunkKey {
+  readonly tenant: TenantId;
+  readonly number: number;
+}
+
+/** The columns as they are stored, each with a checksum that the key of the chunk is part of. */
 export interface Columns {
   readonly numbers: Buffer;
   readonly ids: Buffer;
@@ -37,19 +44,20 @@ export class DamagedColumnError extends Error {
 
 /** Packs the records of these postings, in their order and complete. Others run between its columns. */
 export async function packChunk(
+  key: ChunkKey,
   postings: readonly ChunkPosting[],
   records: readonly ChargedRecord[],
   cards: Cards,
 ): Promise<Columns> {
   return {
-    numbers: await compress(packNumbers(postings, records, cards)),
-    ids: await compress(packIds(records.map(({ id }) => id))),
-    names: await packNames(NameColumn.of(records)),
+    numbers: await compress(packNumbers(postings, records, cards), seedOf(key, 'numbers')),
+    ids: await compress(packIds(records.map(({ id }) => id)), seedOf(key, 'ids')),
+    names: await packNames(key, NameColumn.of(records)),
   };
 }
 
-export function packNames(names: NameColumn): Promise<Buffer> {
-  return compress(names.pack());
+export function packNames(key: ChunkKey, names: NameColumn): Promise<Buffer> {
+  return compress(names.pack(), seedOf(key, 'names'));
 }
 
 /** An empty part in front: the columns of numbers are in planes. Chunks of the first version are without it. */
@@ -129,14 +137,13 @@ function expectAmount({ fee, ceilings }: Expected, code: number, seconds: number
 
 /** A stored chunk, whose columns are read when they are asked for. */
 export class Chunk {
-  /** In errors. */
-  readonly #name: string;
+  readonly #key: ChunkKey;
   readonly #columns: Columns;
   readonly #readCards: () => Promise<Cards>;
   #cards: Promise<Cards> | undefined;
 
-  constructor(name: string, columns: Columns, readCards: () => Promise<Cards>) {
-    this.#name = name;
+  constructor(key: ChunkKey, columns: Columns, readCards: () => Promise<Cards>) {
+    this.#key = key;
     this.#columns = columns;
     this.#readCards = readCards;
   }
@@ -206,9 +213,11 @@ export class Chunk {
   }
 
   async #column(column: keyof Columns): Promise<Buffer> {
-    const bytes = await decompress(this.#columns[column]);
-    if (!bytes) throw new DamagedColumnError(`${this.#name}: the bytes of its ${column} are damaged`);
-    return bytes;
+    const bytes = await decompress(this.#columns[column], seedOf(this.#key, column));
+    if (bytes) return bytes;
+    const { tenant, number } = this.#key;
+    const name = `chunk ${number} of the usage records of ${renderTenantId(tenant)}`;
+    throw new DamagedColumnError(`${name}: the bytes of its ${column} are damaged`);
   }
 }
 
@@ -239,17 +248,24 @@ const MEM_LEVEL = 6;
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
+/** What the checksum of a column begins with. */
+function seedOf({ tenant, number }: ChunkKey, column: keyof Columns): number {
+  return crc32(`${tenant} ${number} ${column}`);
+}
+
 /** The checksum of what follows, and the compressed bytes. */
-async function compress(bytes: Buffer): Promise<Buffer> {
+async function compress(bytes: Buffer, seed: number): Promise<Buffer> {
   const compressed = await deflate(bytes, { memLevel: MEM_LEVEL });
   const checksum = Buffer.allocUnsafe(CHECKSUM_BYTES);
-  checksum.writeUInt32BE(crc32(compressed));
+  checksum.writeUInt32BE(crc32(compressed, seed));
   return Buffer.concat([checksum, compressed]);
 }
 
-/** `undefined`: the checksum is that of other bytes. */
-async function decompress(stored: Buffer): Promise<Buffer | undefined> {
+/** `undefined`: the checksum is that of other bytes, or of another chunk. The first versions of chunks have one without a seed. */
+async function decompress(stored: Buffer, seed: number): Promise<Buffer | undefined> {
+  if (stored.length < CHECKSUM_BYTES) return undefined;
   const compressed = stored.subarray(CHECKSUM_BYTES);
-  if (stored.length < CHECKSUM_BYTES || stored.readUInt32BE() !== crc32(compressed)) return undefined;
+  const checksum = stored.readUInt32BE();
+  if (checksum !== crc32(compressed, seed) && checksum !== crc32(compressed)) return undefined;
   return inflate(compressed);
 }

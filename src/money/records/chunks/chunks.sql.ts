@@ -1,7 +1,7 @@
 /** SQL of `record_chunks`: the archive of usage records. */
 import { runTogether, type Statement } from '../../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../../base/db/pool.ts';
-import { COUNTS_AS_PAID, renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
+import { COUNTS_AS_PAID, type TenantId } from '../../../base/tenants/tenant.ts';
 import { parseRateCard, type RateCard, type RateCardRow } from '../../pricing/rate-card.ts';
 import { type Cards, Chunk, type Columns } from './chunk.ts';
 
@@ -23,8 +23,8 @@ export const COLUMNS = 'number, first_seq as "firstSeq", last_seq as "lastSeq", 
 export function placed(db: Db, tenant: TenantId, [row]: readonly ChunkRow[]): PlacedChunk | undefined {
   if (!row) return undefined;
   const { numbers, ids, names, ...place } = row;
-  const name = `chunk ${place.number} of the usage records of ${renderTenantId(tenant)}`;
-  return { ...place, chunk: new Chunk(name, { numbers, ids, names }, () => readCards(db)) };
+  const key = { tenant, number: place.number };
+  return { ...place, chunk: new Chunk(key, { numbers, ids, names }, () => readCards(db)) };
 }
 
 /** All rate cards. There are few, and a version never changes. */

@@ -25,6 +25,8 @@ export async function eraseInNextChunk(
   const { number, chunk } = placed;
   const column = await chunk.names();
   const erased = column.replaceParticipants(names, ERASED);
-  if (erased.size > 0) await replaceNames(tx, tenant, number, await packNames(column));
+  if (erased.size > 0) {
+    await replaceNames(tx, tenant, number, await packNames({ tenant, number }, column));
+  }
   return { last: number, erased };
 }

@@ -57,16 +57,17 @@ export async function insertPages(
   });
 }
 
+/** Runs before their pages, after the run that has their entries was inserted. Otherwise the database refuses. */
 export async function deleteRuns(tx: Tx, tenant: TenantId, runs: readonly number[]): Promise<void> {
   await runTogether(tx, [
     {
-      name: 'delete-known-id-pages',
-      text: 'delete from known_id_pages where tenant_id = $1 and run = any($2)',
+      name: 'delete-known-id-runs',
+      text: 'delete from known_id_runs where tenant_id = $1 and run = any($2)',
       values: [tenant, runs],
     },
     {
-      name: 'delete-known-id-runs',
-      text: 'delete from known_id_runs where tenant_id = $1 and run = any($2)',
+      name: 'delete-known-id-pages',
+      text: 'delete from known_id_pages where tenant_id = $1 and run = any($2)',
       values: [tenant, runs],
     },
   ]);

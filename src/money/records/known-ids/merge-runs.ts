@@ -60,13 +60,13 @@ export async function mergeInto(
   const sources = [...merged.map((each) => new RunSource(tx, tenant, each.run)), ...further];
   const maker = new PageMaker(tenant, run);
   await merge(sources, maker, (pages) => insertPages(tx, tenant, run, pages));
+  const newest = merged.reduce((seq, each) => (each.lastSeq > seq ? each.lastSeq : seq), lastSeq);
+  await insertRunRow(tx, tenant, { run, entries: maker.count, lastSeq: newest });
   await deleteRuns(
     tx,
     tenant,
     merged.map((each) => each.run),
   );
-  const newest = merged.reduce((seq, each) => (each.lastSeq > seq ? each.lastSeq : seq), lastSeq);
-  await insertRunRow(tx, tenant, { run, entries: maker.count, lastSeq: newest });
 }
 
 async function merge(

@@ -1,5 +1,6 @@
 /** A chunk gives back each record as it was, and says when its bytes are damaged. */
 import { expect, test } from 'vitest';
+import { renderTenantId, type TenantId } from '../../../../src/base/tenants/tenant.ts';
 import { BUILT_IN_RATES, parseRateCard } from '../../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../../src/money/pricing/role.ts';
 import type { ChargedRecord } from '../../../../src/money/records/charged-record.ts';
@@ -14,6 +15,8 @@ import {
 import { seeded } from '../../../support/seeded.ts';
 
 const CARDS = new Map([1, 3].map((version) => [version, { version, ...parseRateCard(BUILT_IN_RATES) }]));
+const KEY = { tenant: 7n as TenantId, number: 1 };
+const NAME = `chunk 1 of the usage records of ${renderTenantId(KEY.tenant)}`;
 const LARGEST = 2 ** 53 - 1;
 
 /** Postings of odd sizes, with amounts that fit their prices, and some that do not. */
@@ -50,8 +53,8 @@ function makeRecords(count: number): { postings: ChunkPosting[]; records: Charge
 
 async function packed(count: number) {
   const made = makeRecords(count);
-  const columns = await packChunk(made.postings, made.records, CARDS);
-  return { ...made, columns, chunk: new Chunk('chunk 1', columns, async () => CARDS) };
+  const columns = await packChunk(KEY, made.postings, made.records, CARDS);
+  return { ...made, columns, chunk: new Chunk(KEY, columns, async () => CARDS) };
 }
 
 test.each([1, 61, 3_000])('%i records come back', async (count) => {
@@ -70,7 +73,7 @@ test('a chunk of the first version, which has neither planes nor short UUIDs, is
   const [numbers, ids, names] = [columns.numbers, columns.ids, columns.names].map((text) =>
     Buffer.from(text, 'base64'),
   ) as [Buffer, Buffer, Buffer];
-  const chunk = new Chunk('chunk 1', { numbers, ids, names }, async () => CARDS);
+  const chunk = new Chunk(KEY, { numbers, ids, names }, async () => CARDS);
   const base = { room: 'stage', participant: 'ada', role: 'host', tier: 'hd', capped: false };
   const [first, second] = ['6ba7b810-9dad-41d1-80b4-00c04fd430c8', 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6'];
   expect(await chunk.records()).toEqual([
@@ -115,7 +118,7 @@ test('a name is replaced in all records that have it, and counted', async () => 
   const names = await chunk.names();
   const bobs = records.filter(({ participant }) => participant === 'bob').length;
   expect(names.replaceParticipants(['bob', 'eve'], '(erased)')).toEqual(new Map([['bob', bobs]]));
-  const erased = new Chunk('chunk 1', { ...columns, names: await packNames(names) }, async () => CARDS);
+  const erased = new Chunk(KEY, { ...columns, names: await packNames(KEY, names) }, async () => CARDS);
   expect(await erased.records()).toEqual(
     records.map((each) => (each.participant === 'bob' ? { ...each, participant: '(erased)' } : each)),
   );
@@ -128,24 +131,36 @@ test.each<keyof Columns>(['numbers', 'ids', 'names'])(
     for (let at = 0; at < columns[column].length; at += 1) {
       const bytes = Buffer.from(columns[column]);
       bytes[at]! ^= 1;
-      const reading = new Chunk('chunk 1', { ...columns, [column]: bytes }, async () => CARDS).records();
+      const reading = new Chunk(KEY, { ...columns, [column]: bytes }, async () => CARDS).records();
       await expect(reading).rejects.toThrow(
-        new DamagedColumnError(`chunk 1: the bytes of its ${column} are damaged`),
+        new DamagedColumnError(`${NAME}: the bytes of its ${column} are damaged`),
       );
     }
     const cut = { ...columns, [column]: columns[column].subarray(0, 3) };
-    await expect(new Chunk('chunk 1', cut, async () => CARDS).records()).rejects.toBeInstanceOf(
-      DamagedColumnError,
-    );
+    await expect(new Chunk(KEY, cut, async () => CARDS).records()).rejects.toBeInstanceOf(DamagedColumnError);
   },
 );
 
+test('columns of another chunk are refused, and those of another column', async () => {
+  const { columns } = await packed(40);
+  for (const key of [
+    { ...KEY, number: 2 },
+    { ...KEY, tenant: 8n as TenantId },
+  ]) {
+    await expect(new Chunk(key, columns, async () => CARDS).names()).rejects.toBeInstanceOf(
+      DamagedColumnError,
+    );
+  }
+  const swapped = { ...columns, names: columns.ids };
+  await expect(new Chunk(KEY, swapped, async () => CARDS).names()).rejects.toBeInstanceOf(DamagedColumnError);
+});
+
 test('a posting whose records are not complete is not packed', async () => {
   const { postings, records } = makeRecords(100);
-  await expect(packChunk(postings, records.slice(1), CARDS)).rejects.toThrow(
+  await expect(packChunk(KEY, postings, records.slice(1), CARDS)).rejects.toThrow(
     'each record of a posting, in order',
   );
-  await expect(packChunk(postings.slice(0, -1), records, CARDS)).rejects.toThrow(
+  await expect(packChunk(KEY, postings.slice(0, -1), records, CARDS)).rejects.toThrow(
     'records of these postings alone',
   );
 });

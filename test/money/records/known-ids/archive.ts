@@ -3,9 +3,15 @@ import { inTransaction } from '../../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../../src/base/tenants/tenant.ts';
 import { hashText } from '../../../../src/money/records/known-ids/id-hash.ts';
 import { insertRun } from '../../../../src/money/records/known-ids/insert-run.ts';
+import { withoutTriggers } from '../../../support/append-only.ts';
 import type { TestDatabase } from '../../../support/database.ts';
 
 export const hashesOf = (ids: readonly string[]) => Float64Array.from(ids, hashText);
+
+/** Changes pages as the service never does. The database refuses it otherwise. */
+export function spoilPages(database: TestDatabase, change: string, values: readonly unknown[] = []) {
+  return withoutTriggers(database.pool, ['known_id_pages'], (tx) => tx.query(change, [...values]));
+}
 
 /** A tenant whose ids are archived, a chunk at a time. */
 export class ArchivingTenant {

@@ -8,7 +8,7 @@ import { findPages } from '../../../../src/money/records/known-ids/known-ids.sql
 import { mergeRuns } from '../../../../src/money/records/known-ids/merge-runs.ts';
 import { useDatabase } from '../../../support/database.ts';
 import { seeded } from '../../../support/seeded.ts';
-import { ArchivingTenant, hashesOf } from './archive.ts';
+import { ArchivingTenant, hashesOf, spoilPages } from './archive.ts';
 
 const database = useDatabase();
 
@@ -94,7 +94,7 @@ describe('a statement of a tenant with 300,000 ids', () => {
       );
       return Number(rows[0]!.bytes);
     };
-    await database.pool.query('delete from known_id_pages where tenant_id <> $1', [archive.tenant]);
+    await spoilPages(database, 'delete from known_id_pages where tenant_id <> $1', [archive.tenant]);
     // While autovacuum reads the table, it keeps what was deleted.
     const vacuumed = () => database.pool.query('vacuum full known_id_pages').then(bytes);
     await expect.poll(async () => (await vacuumed()) / 300_000).toBeLessThan(6.8);
@@ -105,7 +105,7 @@ it('reads few pages by a plan from when the tables were empty', async () => {
   const archive = new ArchivingTenant(database, 8n);
   const pool = openPool(database.url, { max: 1, plansByKey: true });
   onTestFinished(() => pool.end());
-  await database.pool.query('delete from known_id_pages');
+  await spoilPages(database, 'delete from known_id_pages');
   await database.pool.query('vacuum analyze known_id_pages');
   await findChunkNumbers(pool, archive.tenant, hashesOf(['a']));
   for (let chunk = 0; chunk < 9; chunk += 1) await archive.archive(10_000);
@@ -130,11 +130,11 @@ describe('damage', () => {
   /** What is found while the pages are as `change` left them. */
   async function findWith(change: string, count = 3_000) {
     const { rows } = await database.pool.query('select * from known_id_pages where tenant_id = 9');
-    await database.pool.query(change);
+    await spoilPages(database, change);
     try {
       return await findChunks(archive, archive.ids.slice(0, count));
     } finally {
-      await database.pool.query('delete from known_id_pages where tenant_id = 9');
+      await spoilPages(database, 'delete from known_id_pages where tenant_id = 9');
       for (const row of rows)
         await database.pool.query(
           'insert into known_id_pages (tenant_id, first_hash, run, page) values ($1, $2, $3, $4)',

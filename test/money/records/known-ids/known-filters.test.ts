@@ -5,7 +5,7 @@ import { KnownFilters } from '../../../../src/money/records/known-ids/known-filt
 import { mergeRuns } from '../../../../src/money/records/known-ids/merge-runs.ts';
 import { useDatabase } from '../../../support/database.ts';
 import { seeded } from '../../../support/seeded.ts';
-import { ArchivingTenant, hashesOf } from './archive.ts';
+import { ArchivingTenant, hashesOf, spoilPages } from './archive.ts';
 
 const database = useDatabase();
 const MIB = 2 ** 20;
@@ -142,7 +142,8 @@ describe('a filter', () => {
   it('is not loaded from damaged or lost pages, and tries again after a minute', async () => {
     const archive = await withIds(3_000);
     const filters = openFilters(MIB);
-    const spoil = (change: string) => database.pool.query(`${change} where tenant_id = $1`, [archive.tenant]);
+    const spoil = (change: string) =>
+      spoilPages(database, `${change} where tenant_id = $1`, [archive.tenant]);
     await spoil('update known_id_pages set page = set_byte(page, 50, get_byte(page, 50) # 128)');
     await expect(load(filters, archive)).rejects.toThrow('its checksum differs');
     now = 59_000;

@@ -8,7 +8,7 @@ import { mergeRuns } from '../../../../src/money/records/known-ids/merge-runs.ts
 import { useDatabase } from '../../../support/database.ts';
 import { openHolder } from '../../../support/holder.ts';
 import { countLockWaiters } from '../../../support/lock-waiters.ts';
-import { ArchivingTenant, hashesOf } from './archive.ts';
+import { ArchivingTenant, hashesOf, spoilPages } from './archive.ts';
 
 const database = useDatabase();
 
@@ -155,7 +155,8 @@ describe('a merge', () => {
     const archive = await withDueMerge();
     const before = await runsOf(archive);
     const change = (sql: string) =>
-      database.pool.query(
+      spoilPages(
+        database,
         `${sql} where tenant_id = $1 and run = 2
        and first_hash = (select first_hash from known_id_pages where tenant_id = $1 and run = 2
                           order by first_hash offset 20 limit 1)`,
@@ -165,7 +166,7 @@ describe('a merge', () => {
     await expect(mergeRuns(database.pool, archive.tenant)).rejects.toThrow(/run 2, .*: its checksum differs/);
     await change('delete from known_id_pages');
     await expect(mergeRuns(database.pool, archive.tenant)).rejects.toThrow(/run 2, .*: it is lost/);
-    await database.pool.query('delete from known_id_pages where tenant_id = $1 and run = 3', [
+    await spoilPages(database, 'delete from known_id_pages where tenant_id = $1 and run = 3', [
       archive.tenant,
     ]);
     expect(await runsOf(archive)).toEqual(before);
