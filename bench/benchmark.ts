@@ -8,6 +8,8 @@ export interface Benchmark {
   readonly summary: string;
   /** A paragraph: what is sent, by how many clients, what the floor is, and what is counted. */
   readonly protocol: string;
+  /** About how long it takes on two cores, for `--help`, where that was noted. */
+  readonly minutes?: number;
   /** Whether it uses servers given by `--peer`. */
   readonly takesPeers?: boolean;
   /** Number of counted rounds without `--rounds`; default 7. */
@@ -103,6 +105,9 @@ export interface Facts {
 export interface Result {
   readonly name: string;
   readonly protocol: string;
+  readonly seconds: number;
+  /** False: it failed, or was interrupted. */
+  readonly isWhole: boolean;
   readonly database: Facts | undefined;
   readonly comparisons: readonly ComparisonResult[];
   readonly notes: readonly Note[];

@@ -45,6 +45,7 @@ const DEVICE = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
 
 export const budgets: Benchmark = {
   name: 'budgets',
+  minutes: 60,
   summary: `${ROUNDS.toLocaleString('en-US')} races of ${MINTERS} minters for a budget, half with SIGKILL of a process`,
   protocol: `In each round, ${MINTERS} minters at two processes want tokens for one customer, whose hard budget has room for ${FITS},
     while ${RELAYS} relays report a second, at the ceiling, of tokens that were answered. Each round has a tenant of its own, and ${BESIDE}

@@ -17,13 +17,20 @@ import { median, percentile, rangeOf } from './statistics.ts';
 
 type Samples = ReadonlyMap<Contestant, Sample[]>;
 
+export interface Watching {
+  progress(text: string): void;
+  /** What there is after each counted round but the last, without goals. */
+  soFar(result: ComparisonResult): void;
+}
+
 /** `rounds` are counted, after the warm-up. */
 export async function compare(
   comparison: Comparison,
   rounds: number,
-  progress: (text: string) => void,
+  { progress, soFar }: Watching,
 ): Promise<ComparisonResult> {
   const { title, unit, contestants, warmUpRounds = 1, goals = [] } = comparison;
+  const summarizeAll = () => contestants.map((each) => summarize(each, samples));
   const samples: Samples = new Map(contestants.map((each) => [each, []]));
   for (const contestant of contestants) {
     if (contestant.warmUp) progress(`${title}: warming up ${contestant.name}`);
@@ -35,11 +42,16 @@ export async function compare(
       const sample = await contestant.round(round);
       if (round >= warmUpRounds) samples.get(contestant)!.push(sample);
     }
+    const done = round + 1 - warmUpRounds;
+    if (done > 0 && done < rounds) {
+      const name = `${title}: ${done} of ${rounds} rounds`;
+      soFar({ title: name, unit, contestants: summarizeAll(), goals: [] });
+    }
   }
   return {
     title,
     unit,
-    contestants: contestants.map((each) => summarize(each, samples)),
+    contestants: summarizeAll(),
     goals: goals.map((goal) => judgeGoal(goal, unit, samples)),
   };
 }

@@ -14,6 +14,7 @@ const BYTES_MAX = 200;
 
 export const flat: Benchmark = {
   name: 'flat',
+  minutes: 2,
   summary: `reading and charging with ${named(LARGE)} usage records, and with ${named(SMALL)}`,
   protocol: `Two databases on one server, one with ${named(LARGE)} usage records and one with ${named(SMALL)}, of ${TENANTS}
     tenants of which one has half. They were filled through POST /v1/usage, and vacuumed. Relays report the

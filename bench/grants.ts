@@ -17,6 +17,7 @@ const GRANTS = 20;
 
 export const grants: Benchmark = {
   name: 'grants',
+  minutes: 4,
   summary: `${HISTORIES.toLocaleString('en-US')} histories of grants against a model, and grants beside ${CHARGES.toLocaleString('en-US')} charges`,
   protocol: `Random histories of usage, payments, refunds, grants, voids and late ends are written by SQL as the service would have left them.
     What is left of each grant, and what of the balance was granted, is compared with a model in big integers, at the last day and at three

@@ -54,6 +54,7 @@ export const guards: readonly Benchmark[] = [
 function guard(of: keyof typeof GUARDED_PAIRS, summary: string): Benchmark {
   return {
     name: `guard-${of}`,
+    minutes: 1,
     summary: `CPU time of ${summary}`,
     protocol: `CPU time of ${summary}: microseconds a request of the service and PostgreSQL
       together (Linux only), without the generator. The benchmark of the same work says what is sent. The

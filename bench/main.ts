@@ -1,5 +1,6 @@
 /** `npm run bench`: runs benchmarks, prints their results, and optionally writes them as JSON. */
 import { writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { archives } from './archive.ts';
 import { archiveSizes } from './archive-sizes.ts';
@@ -88,9 +89,21 @@ const ROUNDS_DEFAULT = 7;
 const ROUNDS_MIN = 5;
 const STANDARD_OUTPUT = '-';
 
+const INTERRUPTS = ['SIGINT', 'SIGTERM'] as const;
+type Interrupt = (typeof INTERRUPTS)[number];
+/** npm hands on what the terminal or `timeout` sends to this process as well. */
+const SAME_INTERRUPT_MS = 1_000;
+
 /** A mistake on the command line, reported in one line. */
 class UsageError extends Error {}
-class Interrupted extends Error {}
+class Interrupted extends Error {
+  readonly signal: Interrupt;
+
+  constructor(signal: Interrupt) {
+    super('interrupted');
+    this.signal = signal;
+  }
+}
 
 /** Returns the exit code. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -105,7 +118,8 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     for (const benchmark of options.benchmarks) {
       const rounds = options.rounds ?? benchmark.rounds ?? ROUNDS_DEFAULT;
-      results.push(await runBenchmark(benchmark, { ...options, rounds, progress, interrupted }));
+      const measured = (result: Result) => void results.push(result);
+      await runBenchmark(benchmark, { ...options, rounds, progress, interrupted, measured });
     }
   } finally {
     // What was measured before a failure or an interrupt is not lost.
@@ -211,12 +225,18 @@ function parsePeer(text: string): Peer {
 
 function renderHelp(): string {
   const width = Math.max(...BENCHMARKS.map(({ name }) => name.length));
-  const lines = BENCHMARKS.map(({ name, summary, takesPeers, isByNameOnly }) => {
-    return `  ${name.padEnd(width)}  ${summary}${takesPeers ? ' (takes peers)' : ''}${isByNameOnly ? ' (by name only)' : ''}`;
+  const lines = BENCHMARKS.map(({ name, summary, minutes, takesPeers, isByNameOnly }) => {
+    const notes = [
+      ...(minutes === undefined ? [] : [`about ${minutes} min`]),
+      ...(takesPeers ? ['takes peers'] : []),
+      ...(isByNameOnly ? ['by name only'] : []),
+    ];
+    return `  ${name.padEnd(width)}  ${summary}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
   });
   return `npm run bench [-- [name ...] [options]]
 
-Benchmarks; without a name, all of them but the longest, those of distributed databases, and the guards:
+Benchmarks; without a name, all of them but the longest, those of distributed databases, and the guards: an hour or two. Minutes are
+those on two free cores, with the default of rounds; each result says how long it took. SIGINT and SIGTERM print what was measured until then.
 ${lines.join('\n')}
 
 Options:
@@ -246,10 +266,15 @@ function clearProgress(): void {
   if (isTerminal) process.stderr.write('\r\x1b[K');
 }
 
-/** The first interrupt closes what is open. The second ends at once. */
+/** The first interrupt prints what was measured, and closes what is open. Another one later ends at once. */
 const interrupted = new Promise<never>((_, reject) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => reject(new Interrupted()));
+  let since: number | undefined;
+  for (const signal of INTERRUPTS) {
+    process.on(signal, () => {
+      since ??= performance.now();
+      if (performance.now() - since > SAME_INTERRUPT_MS) process.exit(1);
+      reject(new Interrupted(signal));
+    });
   }
 });
 interrupted.catch(() => {});
@@ -258,7 +283,10 @@ main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
     clearProgress();
-    if (error instanceof Interrupted) process.exit(130);
+    if (error instanceof Interrupted) {
+      process.stderr.write('interrupted\n');
+      process.exit(128 + constants.signals[error.signal]);
+    }
     const text = error instanceof UsageError ? `${error.message}; see --help` : (error as Error).stack;
     process.stderr.write(`${text}\n`);
     process.exit(1);

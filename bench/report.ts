@@ -31,12 +31,13 @@ export function renderReport(machine: Machine, results: readonly Result[]): stri
   return `${[head, ...results.map(renderResult)].join('\n\n')}\n`;
 }
 
-function renderResult({ name, protocol, database, comparisons, notes }: Result): string {
+function renderResult(result: Result): string {
+  const { name, protocol, seconds, isWhole, database, comparisons, notes } = result;
   const facts = database && [
     `PostgreSQL ${database.postgres}, fsync ${database.fsync}, synchronous_commit ${database.synchronousCommit}`,
   ];
   return [
-    name,
+    `${name}: ${isWhole ? '' : 'not finished, '}${seconds} s`,
     ...indent([
       ...wrap(protocol),
       ...(facts ?? []),

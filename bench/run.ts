@@ -18,28 +18,36 @@ export interface Settings {
   readonly progress: (text: string) => void;
   /** Rejects when the run is interrupted. */
   readonly interrupted: Promise<never>;
+  /** Called once with what was measured, also if the run fails or is interrupted. */
+  readonly measured: (result: Result) => void;
 }
 
-export async function runBenchmark(benchmark: Benchmark, settings: Settings): Promise<Result> {
+export async function runBenchmark(benchmark: Benchmark, settings: Settings): Promise<void> {
+  const begun = performance.now();
   const run = new Run(benchmark.name, settings);
+  let isWhole = false;
   try {
     await Promise.race([benchmark.run(run), settings.interrupted]);
+    isWhole = true;
   } finally {
+    settings.measured({
+      name: benchmark.name,
+      protocol: benchmark.protocol.replace(/\s+/g, ' '),
+      seconds: Math.round((performance.now() - begun) / 1_000),
+      isWhole,
+      database: run.database,
+      comparisons: run.unfinished ? [...run.comparisons, run.unfinished] : [...run.comparisons],
+      notes: [...run.notes],
+    });
     await run.closeAll();
   }
-  return {
-    name: benchmark.name,
-    protocol: benchmark.protocol.replace(/\s+/g, ' '),
-    database: run.database,
-    comparisons: run.comparisons,
-    notes: run.notes,
-  };
 }
 
 class Run implements Bench {
   readonly rounds: number;
   readonly peers: readonly Peer[];
   readonly comparisons: ComparisonResult[] = [];
+  unfinished: ComparisonResult | undefined;
   readonly notes: Note[] = [];
   database: Facts | undefined;
   readonly #name: string;
@@ -64,7 +72,13 @@ class Run implements Bench {
   }
 
   async compare(comparison: Comparison): Promise<ComparisonResult> {
-    const result = await compare(comparison, this.rounds, (text) => this.progress(text));
+    const result = await compare(comparison, this.rounds, {
+      progress: (text) => this.progress(text),
+      soFar: (unfinished) => {
+        this.unfinished = unfinished;
+      },
+    });
+    this.unfinished = undefined;
     this.comparisons.push(result);
     return result;
   }

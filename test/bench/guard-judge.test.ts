@@ -76,7 +76,15 @@ function result(ratio: number): Result {
     ratio: { median: ratio, range: [ratio, ratio] },
   } as const;
   const comparisons = [{ title: '', unit: 'us/request', goals: [], contestants: [floor, ours] }];
-  return { name: 'guard-join', protocol: '', database: undefined, notes: [], comparisons };
+  return {
+    name: 'guard-join',
+    protocol: '',
+    seconds: 1,
+    isWhole: true,
+    database: undefined,
+    notes: [],
+    comparisons,
+  };
 }
 
 describe('guardsOf', () => {
