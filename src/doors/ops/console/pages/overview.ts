@@ -99,7 +99,11 @@ function renderArchive({
     [cellsOf('rows, about', rows, rowBytes), cellsOf('archive', archived, archivedBytes)],
     { numbers: ['Records', 'MB', 'Bytes a record'] },
   )}
-${oldestSeconds > 0 && html`<p class="hint">The oldest record outside of the archive is ${Math.floor(oldestSeconds / 3600)} hours old.</p>`}`;
+<p class="hint">${
+    oldestSeconds > 0
+      ? html`The oldest record outside of the archive is ${Math.floor(oldestSeconds / 3600)} hours old.`
+      : 'No record waits outside of the archive.'
+  } How many moved, and how fast: <code>boxoffice_archived_records_total</code> of /metrics.</p>`;
 }
 
 function renderLags(lags: Overview['lags']): Html {
