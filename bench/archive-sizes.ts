@@ -41,7 +41,7 @@ export const archiveSizes: Benchmark = {
       for (const side of sides) await fill(bench, side, HOT, 500);
       for (const side of sides) await settle(side);
       // Ids are archived here without their chunks.
-      await archived.deps.db.query('alter table accounts disable trigger end_of_archive');
+      await archived.stand.db.query('alter table accounts disable trigger end_of_archive');
       let chunks = 0;
       for (const size of SIZES) {
         for (; chunks * CHUNK < size; chunks += 1) await archiveIds(bench, archived, ids, chunks + 1);
