@@ -35,7 +35,7 @@ import { type ArchivablePosting, findArchivable, findTenantsToArchive } from './
 
 /** Larger chunks are hardly smaller for each record, and take longer to read. A posting is never divided. */
 const CHUNK_RECORDS = 10_000;
-/** Ids and names of a chunk: a request that needs one of its records unpacks all of it. */
+/** Ids and names of a chunk, unless one posting has more: a request that needs one of its records unpacks all of it. */
 const CHUNK_TEXT_BYTES = 2 ** 20;
 const ROWS_AT_ONCE = 1_000;
 const TENANTS_AT_ONCE = 100;
