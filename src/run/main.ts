@@ -172,22 +172,25 @@ function publicUrlOf(config: Config, port: number): string {
   return config.port === 0 ? config.publicUrl.replace(/:0$/, `:${port}`) : config.publicUrl;
 }
 
-/** npm hands on signals that a terminal, `timeout` or a supervisor sends to the service as well. */
+/** A terminal sends these to the service as well as to npm, which hands them on: at a Ctrl-C, and when it is closed. */
+const TERMINAL_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGHUP'];
+/** As a terminal does, `timeout` and supervisors send SIGTERM to both. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * The first signal stops gracefully. Another one more than a second later, or the time limit, stops at once. The exit code is that of the
+ * The first signal stops gracefully. Another one that npm has not handed on, or the time limit, stops at once. The exit code is that of the
  * signal if the service did not serve yet.
  */
 function stopOnSignals(opened: Opened, log: Logger, progress: { readonly isServing: boolean }): void {
-  let stoppingSince: number | undefined;
+  let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
   const stop = (signal: NodeJS.Signals, why: object) => {
     const now = performance.now();
-    if (stoppingSince !== undefined) {
-      if (now - stoppingSince <= SAME_SIGNAL_MS) return;
+    if (first !== undefined) {
+      const isHandedOn = signal === first.signal || TERMINAL_SIGNALS.includes(signal);
+      if (isHandedOn && now - first.at <= SAME_SIGNAL_MS) return;
       process.exit(1);
     }
-    stoppingSince = now;
+    first = { signal, at: now };
     process.exitCode = progress.isServing ? 0 : 128 + constants.signals[signal];
     log.info(why, 'stopping');
     void endProcess(opened, log, process.exitCode);
