@@ -8,7 +8,7 @@ export interface Benchmark {
   readonly summary: string;
   /** A paragraph: what is sent, by how many clients, what the floor is, and what is counted. */
   readonly protocol: string;
-  /** About how long it takes on two cores, for `--help`, where that was noted. */
+  /** About how long it takes on two cores, for `--help`, where that was measured. */
   readonly minutes?: number;
   /** Whether it uses servers given by `--peer`. */
   readonly takesPeers?: boolean;

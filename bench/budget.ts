@@ -28,6 +28,7 @@ const TERMS: Terms = {
 
 export const budget: Benchmark = {
   name: 'budget',
+  minutes: 1,
   summary: 'where the time of a batch of 5,000 records goes, stage by stage',
   protocol: `The service runs in the process of the benchmark, which sends it ${BATCHES} batches of ${BATCH} new records of one
     tenant, one after the other. Each statement is timed from its call to its result; then the work between

@@ -44,6 +44,7 @@ const GARBAGE: readonly Garbage[] = [
 
 export const keysGarbage: Benchmark = {
   name: 'keys-garbage',
+  minutes: 1,
   summary: 'garbage keys, and how few of them the database hears of',
   protocol: `${CONNECTIONS} connections from one address send ${REQUESTS} requests with ${DIFFERENT_KEYS} different
     garbage keys to the route of keys-route, a new process for each kind of garbage. The results are answers

@@ -15,6 +15,7 @@ const PEER = 'better-auth';
 
 export const keysVerify: Benchmark = {
   name: 'keys-verify',
+  minutes: 1,
   summary: 'verifying a key in one process, compared with better-auth with @better-auth/api-key',
   protocol: `For ${SECONDS_PER_ROUND} s a round, as many verifications are in flight as the title says, each of the next of
     ${KEYS} working keys, all in this process. Ours is authenticate(); the peer is auth.api.verifyApiKey() of

@@ -235,8 +235,8 @@ function renderHelp(): string {
   });
   return `npm run bench [-- [name ...] [options]]
 
-Benchmarks; without a name, all of them but the longest, those of distributed databases, and the guards: an hour or two. Minutes are
-those on two free cores, with the default of rounds; each result says how long it took. SIGINT and SIGTERM print what was measured until then.
+Benchmarks; without a name, all of them but the longest, those of distributed databases, and the guards: an hour or two. Minutes, where they
+were measured, are those on two cores with the default of rounds; each result says how long it took. SIGINT and SIGTERM print what was measured until then.
 ${lines.join('\n')}
 
 Options:

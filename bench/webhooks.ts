@@ -21,6 +21,7 @@ const OPERATOR = { kind: 'operator', id: 'bench' } as const;
 
 export const webhooks: Benchmark = {
   name: 'webhooks',
+  minutes: 1,
   summary: 'from the answer of POST /v1/usage to the request that tells of spent credit',
   protocol: `${TENANTS} tenants have a webhook for \`credit_spent\`. ${SAMPLES} times, one after the other, a tenant with one micro
     of credit reports a record that costs more. The result is the time from the answer of POST /v1/usage, which comes after
@@ -31,7 +32,7 @@ export const webhooks: Benchmark = {
     const stand = await openStand(bench);
     const receiver = await openReceiver(bench);
     const tenants = await Promise.all(Array.from({ length: TENANTS }, () => makeBenchTenant(stand, 'relay')));
-    for (const { tenant } of tenants) await subscribe(stand, tenant, receiver.url);
+    for (const tenant of tenants) await subscribe(stand, tenant, receiver.url);
     const { urls } = await openService(bench, stand);
     bench.progress('spending credit');
     const ours = await sample((at) => spendCredit(stand, urls[0]!, tenants[at % TENANTS]!, at), receiver);
@@ -88,9 +89,10 @@ async function sample(act: (at: number) => Promise<number>, receiver: Receiver):
   return Float64Array.from(times).sort();
 }
 
-async function subscribe(stand: Stand, tenant: BenchTenant['tenant'], url: string): Promise<void> {
+async function subscribe(stand: Stand, { tenant, keyId }: BenchTenant, url: string): Promise<void> {
+  const caller = { ...callerOf(tenant), keyId };
   const settings = { url, types: ['credit_spent'], description: '' };
-  await inTransaction(stand.db, (tx) => createWebhook(tx, depsOn(stand.db), callerOf(tenant), settings));
+  await inTransaction(stand.db, (tx) => createWebhook(tx, depsOn(stand.db), caller, settings));
 }
 
 async function spendCredit(
