@@ -90,7 +90,7 @@ ${ADDRESS_NAMES.map((name, at) =>
 )}</fieldset>
 <p><button class="primary">Save</button></p></form></section>`
     : html`<h2>To whom</h2><ul>${receivers.map((each) => html`<li>${named(each)}</li>`)}</ul>
-${receivers.length === 0 && html`<p>Nobody gets mail.</p>`}`
+${receivers.length === 0 && html`<p>No address gets mail.</p>`}`
 }`;
   return page({ title: 'Mail', body }, status);
 }

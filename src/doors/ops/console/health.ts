@@ -130,7 +130,7 @@ function judgeParked({ parked: { parked, failing } }: Measured): Check {
     parked > 0 ? 'bad' : failing > 0 ? 'warn' : 'good',
     `${parked} parked, ${failing} tried again`,
     parked > 0
-      ? html`Somebody paid and has no credit yet: settle or dismiss each of them at <a href="/console/payments">Payments</a>.`
+      ? html`Those who paid have no credit yet: settle or dismiss each payment at <a href="/console/payments">Payments</a>.`
       : html`They are tried again by themselves; if they stay for ten minutes, <a href="/console/payments">Payments</a> says why they fail.`,
   );
 }
