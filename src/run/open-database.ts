@@ -35,7 +35,7 @@ const SHARE_OF_ADMISSIONS = 0.2;
  * A shared statement waits no longer for a lock that it cannot skip. Then each join or mint goes alone, and one that needs the
  * lock waits elsewhere.
  */
-const LOCK_MS_OF_ADMISSIONS = 250;
+const LOCK_MS_OF_ADMISSIONS = 100;
 /** The part of the connections that background work has on a distributed database. Work that asks all servers waits for each, and calls of one tenant should not wait with it. */
 const SHARE_OF_BACKGROUND = 0.2;
 

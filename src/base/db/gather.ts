@@ -4,26 +4,41 @@
  *
  * Under load, most of the cost of a small statement is its round trip and its commit. Nothing is cached: a
  * statement is sent after the last of its questions was asked.
+ *
+ * The questions of a statement that fails, because it waited for a lock or one of them is at fault, are asked again in the
+ * lane, where one statement at a time runs: so locks that last hold one connection. A statement there has one key, and later
+ * questions of that key join it. Where the lock lasts, the next key has its turn, until a second after a question came.
  */
+import { Failure } from '../failure.ts';
+import { Lane } from './lane.ts';
 import { isLockTimeout, isRefusal } from './transaction.ts';
 
 export interface GatherOptions<In> {
   /** Questions in a statement; default: all that wait. */
   readonly max?: number;
-  /** Two questions with the same name never share a statement. */
+  /** Two questions with the same name never share a statement. It is their key, too. */
   readonly nameOf?: (input: In) => string;
+  /** What a question may wait for. Those with the same key are asked again together; default: each question alone. */
+  readonly keyOf?: (input: In) => string;
   /** Only questions of the same group share a statement; default: all may. */
   readonly groupOf?: (input: In) => unknown;
   /** Statements under way; default: 2, so that the database works on the next while it commits the last. */
   readonly statements?: number;
+  /** Where questions are asked again. Those of one pool should share it; default: one of its own. */
+  readonly lane?: Lane;
 }
 
 const STATEMENTS_DEFAULT = 2;
 /** A statement that takes longer no longer keeps others back: it may wait for a lock, or its connection is lost. */
 const SLOW_MS = 100;
+/** A question that waits for a lock fails after so long. */
+const LOCKED_MS = 1_000;
+const RETRY_AFTER_SECONDS = 2;
 
 interface Waiting<In, Out> {
   readonly input: In;
+  /** When it was asked, in ms of `performance.now()`. */
+  readonly since: number;
   readonly resolve: (out: Out) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -31,6 +46,9 @@ interface Waiting<In, Out> {
 export class Gather<In, Out> {
   readonly #answer: (inputs: readonly In[]) => Promise<readonly Out[]>;
   readonly #options: GatherOptions<In>;
+  readonly #lane: Lane;
+  /** What is asked again, by key. */
+  readonly #again = new Map<unknown, Waiting<In, Out>[]>();
   #waiting: Waiting<In, Out>[] = [];
   #underWay = 0;
   #isPlanned = false;
@@ -39,13 +57,21 @@ export class Gather<In, Out> {
   constructor(answer: (inputs: readonly In[]) => Promise<readonly Out[]>, options: GatherOptions<In> = {}) {
     this.#answer = answer;
     this.#options = options;
+    this.#lane = options.lane ?? new Lane();
   }
 
   ask(input: In): Promise<Out> {
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
-    this.#waiting.push({ input, resolve, reject });
+    const item = { input, since: performance.now(), resolve, reject };
+    const again = this.#again.size > 0 ? this.#again.get(this.#keyOf(item)) : undefined;
+    (again ?? this.#waiting).push(item);
     this.#plan();
     return promise;
+  }
+
+  #keyOf(item: Waiting<In, Out>): unknown {
+    const { nameOf, keyOf = nameOf } = this.#options;
+    return keyOf ? keyOf(item.input) : item;
   }
 
   /** Under load, a statement also takes what the rest of this turn of the event loop brings. */
@@ -83,17 +109,48 @@ export class Gather<In, Out> {
 
   async #run(group: readonly Waiting<In, Out>[]): Promise<void> {
     const release = this.#hold();
+    await this.#send(group, (error) => {
+      // Nothing was stored.
+      if (group.length > 1 && isRefusal(error)) this.#askAgain(group);
+      else if (isLockTimeout(error)) this.#askAgain(failLocked(group, error));
+      else for (const { reject } of group) reject(error);
+    });
+    release();
+  }
+
+  /** Does not fail. */
+  async #send(group: readonly Waiting<In, Out>[], onError: (error: unknown) => unknown): Promise<void> {
     try {
       const answers = await this.#answer(group.map(({ input }) => input));
       for (const [at, { resolve }] of group.entries()) resolve(answers[at]!);
     } catch (error) {
-      // Nothing was stored. One question may be at fault, or need what is locked, so each is asked again alone.
-      if (group.length > 1 && (isRefusal(error) || isLockTimeout(error)))
-        await Promise.all(group.map((item) => this.#run([item])));
-      else for (const { reject } of group) reject(error);
-    } finally {
-      release();
+      await onError(error);
     }
+  }
+
+  #askAgain(group: readonly Waiting<In, Out>[]): void {
+    for (const item of group) {
+      const key = this.#keyOf(item);
+      const twins = this.#again.get(key);
+      if (twins) twins.push(item);
+      else {
+        this.#again.set(key, [item]);
+        this.#lane.run(() => this.#runAgain(key));
+      }
+    }
+  }
+
+  async #runAgain(key: unknown): Promise<void> {
+    const items = this.#again.get(key)!;
+    const { nameOf, max = items.length } = this.#options;
+    const group = items.splice(0, nameOf ? 1 : max);
+    await this.#send(group, async (error) => {
+      if (isLockTimeout(error)) items.unshift(...failLocked(group, error));
+      else if (!isRefusal(error) || group.length === 1) for (const { reject } of group) reject(error);
+      else for (const item of group) await this.#send([item], item.reject);
+    });
+    if (items.length > 0) this.#lane.run(() => this.#runAgain(key));
+    else this.#again.delete(key);
   }
 
   /** Counts a statement until it ends or is slow. */
@@ -110,4 +167,15 @@ export class Gather<In, Out> {
     const timer = setTimeout(release, SLOW_MS);
     return release;
   }
+}
+
+/** Fails those that have waited too long. Returns the others. */
+function failLocked<Item extends Pick<Waiting<unknown, never>, 'since' | 'reject'>>(
+  group: readonly Item[],
+  cause: unknown,
+): Item[] {
+  const before = performance.now() - LOCKED_MS;
+  for (const { since, reject } of group)
+    if (since <= before) reject(new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS, cause }));
+  return group.filter(({ since }) => since > before);
 }

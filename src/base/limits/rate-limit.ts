@@ -1,5 +1,9 @@
-/** A rate limit, counted in a table that all processes share. Counts that wait go together. */
+/**
+ * A rate limit, counted in a table that all processes share. Counts that wait go together. Those of a key that stays locked fail
+ * with `overloaded` after a second, and delay no others.
+ */
 import { Gather } from '../db/gather.ts';
+import { laneOf } from '../db/lane.ts';
 import type { Pool } from '../db/pool.ts';
 import { countInWindow, type Window } from './rate-limits.sql.ts';
 
@@ -16,7 +20,10 @@ export class RateLimit {
   /** A window of `seconds` begins with the first count of a key. `name` separates the limits in the table. */
   constructor(db: Pool, { name, seconds }: { name: string; seconds: number }) {
     this.#name = name;
-    this.#counts = new Gather((counts) => countEach(db, seconds, counts));
+    this.#counts = new Gather((counts) => countEach(db, seconds, counts), {
+      keyOf: ({ key }) => key,
+      lane: laneOf(db),
+    });
   }
 
   /**

@@ -1,5 +1,5 @@
 /** SQL of `rate_limits`. Uses database time. */
-import { type Db, SESSION_LIMITS } from '../db/pool.ts';
+import type { Db } from '../db/pool.ts';
 
 /** The window of a key, after a count. */
 export interface Window {
@@ -27,8 +27,8 @@ export function countingText(amounts: string, milliseconds: string): string {
                      set_config('synchronous_commit', 'off', true)`;
 }
 
-/** A statement of several keys waits no longer for the lock of one of them. Then each goes alone. */
-const SHARED_LOCK_MS = 40;
+/** A statement waits no longer for the lock of a key. Then its keys are tried again one at a time (`base/db/gather.ts`). */
+export const SHARED_LOCK_MS = 40;
 
 /** Adds to each key in `amounts`, as `countingText()` says. */
 export async function countInWindow(
@@ -36,14 +36,13 @@ export async function countInWindow(
   seconds: number,
   amounts: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, Window>> {
-  const lockMs = amounts.size > 1 ? SHARED_LOCK_MS : SESSION_LIMITS.lock_timeout;
   const { rows } = await db.query<Window & { readonly key: string }>({
     name: 'count-in-window',
     text: countingText(
       `select u.* from (select set_config('lock_timeout', $4, true)) as s, unnest($1::text[], $2::integer[]) as u (key, amount)`,
       '$3',
     ),
-    values: [[...amounts.keys()], [...amounts.values()], seconds * 1000, String(lockMs)],
+    values: [[...amounts.keys()], [...amounts.values()], seconds * 1000, String(SHARED_LOCK_MS)],
   });
   return new Map(rows.map(({ key, points, msLeft }) => [key, { points, msLeft }]));
 }

@@ -6,6 +6,7 @@
  * whose rows are locked are left out, and wait alone.
  */
 import { Gather, type GatherOptions } from '../../base/db/gather.ts';
+import { laneOf } from '../../base/db/lane.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { enterFree, enterNew, findStates, renewFree, sharedBy } from './admission-forms.sql.ts';
 import type { Admission, Admitting, NewAdmission, Renewal } from './admissions.sql.ts';
@@ -24,7 +25,8 @@ export class GatheredAdmissions {
   readonly #mints: Gather<NewAdmission, Admitting | undefined>;
 
   constructor(db: Pool) {
-    const options = { max: TOGETHER_MAX, ...sharedBy() };
+    const lane = laneOf(db);
+    const options = { max: TOGETHER_MAX, lane, ...sharedBy() };
     // A statement changes each participant once.
     const byParticipant: GatherOptions<Renewal> = {
       ...options,
@@ -32,7 +34,7 @@ export class GatheredAdmissions {
     };
     this.#lookups = new Gather<ShownCredential, JoinLookup | undefined>(
       (shown) => findJoinLookups(db, shown),
-      { max: TOGETHER_MAX, statements: 1 },
+      { max: TOGETHER_MAX, statements: 1, keyOf: ({ id }) => id, lane },
     );
     const states = (entrants: readonly Entrant[]) => findStates(db, entrants);
     this.#states = new Gather<Entrant, EntryState>(states, options);

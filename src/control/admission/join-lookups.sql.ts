@@ -4,7 +4,7 @@ import { IS_WORKING, NOT_EXPIRED } from '../../access/rights/working-key.sql.ts'
 import { isDistributed } from '../../base/db/distribution.ts';
 import type { Pool } from '../../base/db/pool.ts';
 import { countEach, windowsOf } from '../../base/limits/rate-limit.ts';
-import { countingText, type Window } from '../../base/limits/rate-limits.sql.ts';
+import { countingText, SHARED_LOCK_MS, type Window } from '../../base/limits/rate-limits.sql.ts';
 import { ROOM_DEFAULT } from '../rooms/room.ts';
 import { ENTRY_STATE, ENTRY_STATE_JOINS, type Entrant, type EntryState } from './entry-state.sql.ts';
 import { JOINS_PER_MINUTE, JOINS_WINDOW_SECONDS, joinsKeyOf } from './join-limit.ts';
@@ -46,7 +46,8 @@ const LOOKUPS = `with shown as materialized (
               w.is_working and c.hash = decode(a.hash, 'hex') and cardinality(c.publish) > 0 as may_join, a.counts,
               case when a.username is not null then coalesce(a.room, c.default_room, $4) end as room,
               a.username, a.device, a.address
-         from json_to_recordset($1) as a (at integer, credential text, hash text, counts boolean, room text, username text, device text,
+         from (select set_config('lock_timeout', $5, true)) as s,
+              json_to_recordset($1) as a (at integer, credential text, hash text, counts boolean, room text, username text, device text,
                                           address inet)
          join device_credentials c on c.id = a.credential
         cross join lateral (select (${IS_WORKING} and ${NOT_EXPIRED}) as is_working) w
@@ -82,7 +83,7 @@ async function lookUpAtOnce(
   const { rows } = await db.query<LookupRow>({
     name: 'find-join-lookups',
     text: LOOKUPS,
-    values: [asked(shown), joinsKeyOf(''), JOINS_WINDOW_SECONDS * 1000, ROOM_DEFAULT],
+    values: [asked(shown), joinsKeyOf(''), JOINS_WINDOW_SECONDS * 1000, ROOM_DEFAULT, String(SHARED_LOCK_MS)],
   });
   const isCounted = ({ at, mayJoin }: LookupRow) => mayJoin && shown[at]!.isCounted;
   const counted = rows.filter(isCounted);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Gather, type GatherOptions } from '../../../src/base/db/gather.ts';
+import { Lane } from '../../../src/base/db/lane.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -20,6 +21,9 @@ function open(options?: GatherOptions<string>) {
 const endOfTurn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 /** The database refuses the statement: `syntax_error`. */
 const refusal = () => Object.assign(new pg.DatabaseError('refused', 0, 'error'), { code: '42601' });
+
+/** The database refuses the statement: `lock_not_available`. */
+const lockTimeout = () => Object.assign(new pg.DatabaseError('locked', 0, 'error'), { code: '55P03' });
 
 describe('a question', () => {
   test('that comes alone is sent at once', async () => {
@@ -99,10 +103,24 @@ describe('a statement', () => {
     await endOfTurn();
     statements[0]!.fail(refusal());
     await endOfTurn();
-    expect(sent().slice(1)).toStrictEqual([['a'], ['b']]);
+    expect(sent().slice(1)).toStrictEqual([['a']]);
     statements[1]!.end();
+    await endOfTurn();
+    expect(sent().slice(2)).toStrictEqual([['b']]);
     statements[2]!.fail(refusal());
     expect(await answers).toMatchObject([{ value: 'A' }, { reason: { code: '42601' } }]);
+  });
+
+  test('of one key that the database refuses is sent again for each of its questions', async () => {
+    const { gather, statements, sent } = open({ keyOf: (word) => word[0]! });
+    const answers = Promise.allSettled(['a1', 'a2', 'b'].map((word) => gather.ask(word)));
+    for (const [at, isRefused] of [true, true, false, true, false].entries()) {
+      await endOfTurn();
+      if (isRefused) statements[at]!.fail(refusal());
+      else statements[at]!.end();
+    }
+    expect(sent()).toStrictEqual([['a1', 'a2', 'b'], ['a1', 'a2'], ['a1'], ['a2'], ['b']]);
+    expect(await answers).toMatchObject([{ value: 'A1' }, { reason: { code: '42601' } }, { value: 'B' }]);
   });
 
   test('whose outcome is unknown fails all its questions, and no others', async () => {
@@ -116,5 +134,84 @@ describe('a statement', () => {
     expect(await answers).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
     expect(await later).toBe('C');
     expect(statements).toHaveLength(2);
+  });
+});
+
+describe('what waits for a lock', () => {
+  const keyOf = (word: string) => word[0]!;
+
+  test('is asked again in one lane, key after key, and later questions of a key that waits join it', async () => {
+    const { gather, statements, sent } = open({ keyOf });
+    const answers = Promise.all(['a1', 'b1', 'a2', 'c1'].map((word) => gather.ask(word)));
+    await endOfTurn();
+    statements[0]!.fail(lockTimeout());
+    await endOfTurn();
+    const later = Promise.all(['a3', 'd1'].map((word) => gather.ask(word)));
+    await endOfTurn();
+    expect(sent().slice(1)).toStrictEqual([['a1', 'a2'], ['d1']]);
+    statements[2]!.end();
+    statements[1]!.fail(lockTimeout());
+    for (const at of [3, 4, 5]) {
+      await endOfTurn();
+      expect(statements).toHaveLength(at + 1);
+      statements[at]!.end();
+    }
+    expect(sent().slice(3)).toStrictEqual([['b1'], ['c1'], ['a1', 'a2', 'a3']]);
+    expect(await answers).toStrictEqual(['A1', 'B1', 'A2', 'C1']);
+    expect(await later).toStrictEqual(['A3', 'D1']);
+    void gather.ask('a4');
+    await endOfTurn();
+    expect(sent().slice(6)).toStrictEqual([['a4']]);
+  });
+
+  test('is asked again one at a time where two of a name never share a statement', async () => {
+    const { gather, statements, sent } = open({ nameOf: keyOf });
+    const answers = Promise.all(['a1', 'b1'].map((word) => gather.ask(word)));
+    await endOfTurn();
+    statements[0]!.fail(lockTimeout());
+    await endOfTurn();
+    const later = gather.ask('a2');
+    for (const at of [1, 2, 3]) {
+      await endOfTurn();
+      statements[at]!.end();
+    }
+    expect(sent().slice(1)).toStrictEqual([['a1'], ['b1'], ['a2']]);
+    expect([await answers, await later]).toStrictEqual([['A1', 'B1'], 'A2']);
+  });
+
+  test('fails after a second, and nothing else does', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { gather, statements } = open({ keyOf });
+    const locked = gather.ask('a1').catch((error: unknown) => error);
+    const other = gather.ask('b1');
+    await endOfTurn();
+    statements[0]!.fail(lockTimeout());
+    await endOfTurn();
+    vi.advanceTimersByTime(990);
+    const later = gather.ask('a2');
+    statements[1]!.fail(lockTimeout());
+    await endOfTurn();
+    vi.advanceTimersByTime(10);
+    statements[2]!.end();
+    await endOfTurn();
+    statements[3]!.fail(lockTimeout());
+    expect(await locked).toMatchObject({ kind: 'overloaded', retryAfter: 2, cause: { code: '55P03' } });
+    expect(await other).toBe('B1');
+    await endOfTurn();
+    statements[4]!.end();
+    expect(await later).toBe('A2');
+  });
+
+  test('holds one statement of all who share the lane', async () => {
+    const lane = new Lane();
+    const [one, other] = [open({ lane }), open({ lane })];
+    for (const { gather } of [one, other]) gather.ask('a').catch(() => undefined);
+    await endOfTurn();
+    for (const { statements } of [one, other]) statements[0]!.fail(lockTimeout());
+    await endOfTurn();
+    expect([one.statements.length, other.statements.length]).toEqual([2, 1]);
+    one.statements[1]!.fail(new Error('connection lost'));
+    await endOfTurn();
+    expect([one.statements.length, other.statements.length]).toEqual([2, 2]);
   });
 });

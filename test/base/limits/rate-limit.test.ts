@@ -69,6 +69,45 @@ test('a key that another transaction has locked delays only its own counts', asy
   await own;
 });
 
+test('a key that stays locked holds one connection, and its counts fail after a second', async () => {
+  const [limit, other] = [limitOf('stays'), limitOf('other')];
+  await limit.count('a', 9);
+  const holder = await openHolder(database.pool);
+  await holder.query(`select from rate_limits where key = 'stays:a' for update`);
+  const begun = performance.now();
+  const counts = await Promise.allSettled(
+    [
+      ...Array.from({ length: 40 }, () => limit.count('a', 9)),
+      ...Array.from({ length: 5 }, (_, at) => limit.count(`b${at}`, 9)),
+    ].map(async (count) => {
+      await count;
+      return performance.now() - begun;
+    }),
+  );
+  expect(counts.slice(0, 40)).toEqual(
+    Array(40).fill({ status: 'rejected', reason: expect.objectContaining({ kind: 'overloaded' }) }),
+  );
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  for (const each of counts.slice(40)) expect(each).toMatchObject({ status: 'fulfilled' });
+
+  const again = Array.from({ length: 40 }, () => limit.count('a', 9).catch(() => undefined));
+  const waiting = async () => {
+    const { rows } = await database.pool.query<{ count: number }>(
+      `select count(*)::integer as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0]!.count;
+  };
+  const most: number[] = [];
+  for (let look = 0; look < 100; look += 1) {
+    most.push(await waiting());
+    await other.count('c', 1_000);
+  }
+  expect(Math.max(...most)).toBe(1);
+  await holder.release();
+  await Promise.all(again);
+});
+
 test('only windows that have ended are deleted', async () => {
   const limit = limitOf('old');
   await limit.count('ended', 1);

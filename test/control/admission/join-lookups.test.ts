@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { hashKey } from '../../../src/access/keys/api-key.ts';
+import { openPool } from '../../../src/base/db/pool.ts';
+import { GatheredAdmissions } from '../../../src/control/admission/gathered-admissions.ts';
 import { findJoinLookups } from '../../../src/control/admission/join-lookups.sql.ts';
 import { createCredential, deviceKey, expectJoined, join } from '../../support/devices.ts';
+import { openHolder } from '../../support/holder.ts';
 import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { useService } from '../../support/service.ts';
 import { testOneServer } from '../../support/step-forms.ts';
@@ -104,4 +107,33 @@ testOneServer('the state of a tenant that never paid is not read with those of o
   const found = await findJoinLookups(db(), [shownBy(free), shownBy(paid)]);
   expect(found.map((each) => each?.joins?.points)).toEqual([1, 1]);
   expect(found.map((each) => each?.state?.status)).toEqual([undefined, 'active']);
+});
+
+test('a counter that stays locked fails the joins of its credential after a second, and delays no others', async () => {
+  const tenant = await app.paidTenant();
+  const [locked, ...others] = await Promise.all(
+    Array.from({ length: 6 }, () => createCredential(app, tenant)),
+  );
+  const pool = openPool(db().options.connectionString!, { max: 4, plansByKey: true });
+  onTestFinished(() => pool.end());
+  const gathered = new GatheredAdmissions(pool);
+  await gathered.lookUp(shownBy(locked!));
+  const holder = await openHolder(db());
+  await holder.query('select from rate_limits where key = $1 for update', [`join:${locked!.id}`]);
+  const begun = performance.now();
+  const own = Promise.allSettled(Array.from({ length: 30 }, () => gathered.lookUp(shownBy(locked!))));
+  const slowest: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const asked = performance.now();
+    await Promise.all(others.map((each) => gathered.lookUp(shownBy(each))));
+    slowest.push(performance.now() - asked);
+  }
+  // The first shares a statement with those that wait.
+  expect(slowest.filter((ms) => ms > 900)).toEqual([]);
+  expect(await own).toEqual(
+    Array(30).fill({ status: 'rejected', reason: expect.objectContaining({ kind: 'overloaded' }) }),
+  );
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  await holder.release();
+  expect(await gathered.lookUp(shownBy(locked!))).toMatchObject({ joins: { points: 2 } });
 });
