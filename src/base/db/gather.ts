@@ -33,6 +33,8 @@ const STATEMENTS_DEFAULT = 2;
 const SLOW_MS = 100;
 /** A question that waits for a lock fails after so long. */
 const LOCKED_MS = 1_000;
+/** For so long after that, the next question of its key goes into the lane at once. */
+const REMEMBERED_MS = 10_000;
 const RETRY_AFTER_SECONDS = 2;
 
 interface Waiting<In, Out> {
@@ -43,12 +45,17 @@ interface Waiting<In, Out> {
   readonly reject: (error: unknown) => void;
 }
 
+interface Again<In, Out> {
+  readonly items: Waiting<In, Out>[];
+  isInLane: boolean;
+}
+
 export class Gather<In, Out> {
   readonly #answer: (inputs: readonly In[]) => Promise<readonly Out[]>;
   readonly #options: GatherOptions<In>;
   readonly #lane: Lane;
   /** What is asked again, by key. */
-  readonly #again = new Map<unknown, Waiting<In, Out>[]>();
+  readonly #again = new Map<unknown, Again<In, Out>>();
   #waiting: Waiting<In, Out>[] = [];
   #underWay = 0;
   #isPlanned = false;
@@ -63,8 +70,8 @@ export class Gather<In, Out> {
   ask(input: In): Promise<Out> {
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
     const item = { input, since: performance.now(), resolve, reject };
-    const again = this.#again.size > 0 ? this.#again.get(this.#keyOf(item)) : undefined;
-    (again ?? this.#waiting).push(item);
+    if (this.#again.size > 0 && this.#again.has(this.#keyOf(item))) this.#askAgain(item);
+    else this.#waiting.push(item);
     this.#plan();
     return promise;
   }
@@ -111,8 +118,9 @@ export class Gather<In, Out> {
     const release = this.#hold();
     await this.#send(group, (error) => {
       // Nothing was stored.
-      if (group.length > 1 && isRefusal(error)) this.#askAgain(group);
-      else if (isLockTimeout(error)) this.#askAgain(failLocked(group, error));
+      const isAgain = isLockTimeout(error) || (group.length > 1 && isRefusal(error));
+      const again = isLockTimeout(error) ? failLocked(group, error) : group;
+      if (isAgain) for (const item of again) this.#askAgain(item);
       else for (const { reject } of group) reject(error);
     });
     release();
@@ -128,29 +136,42 @@ export class Gather<In, Out> {
     }
   }
 
-  #askAgain(group: readonly Waiting<In, Out>[]): void {
-    for (const item of group) {
-      const key = this.#keyOf(item);
-      const twins = this.#again.get(key);
-      if (twins) twins.push(item);
-      else {
-        this.#again.set(key, [item]);
-        this.#lane.run(() => this.#runAgain(key));
-      }
-    }
+  #askAgain(item: Waiting<In, Out>): void {
+    const key = this.#keyOf(item);
+    const again = this.#again.get(key) ?? { items: [], isInLane: false };
+    this.#again.set(key, again);
+    again.items.push(item);
+    if (!again.isInLane) this.#enterLane(key, again);
   }
 
-  async #runAgain(key: unknown): Promise<void> {
-    const items = this.#again.get(key)!;
+  #enterLane(key: unknown, again: Again<In, Out>): void {
+    again.isInLane = true;
+    this.#lane.run(() => this.#runAgain(key, again));
+  }
+
+  async #runAgain(key: unknown, again: Again<In, Out>): Promise<void> {
+    const { items } = again;
     const { nameOf, max = items.length } = this.#options;
     const group = items.splice(0, nameOf ? 1 : max);
+    let isLocked = false;
     await this.#send(group, async (error) => {
-      if (isLockTimeout(error)) items.unshift(...failLocked(group, error));
+      isLocked = isLockTimeout(error);
+      if (isLocked) items.unshift(...failLocked(group, error));
       else if (!isRefusal(error) || group.length === 1) for (const { reject } of group) reject(error);
       else for (const item of group) await this.#send([item], item.reject);
     });
-    if (items.length > 0) this.#lane.run(() => this.#runAgain(key));
+    again.isInLane = false;
+    if (items.length > 0) this.#enterLane(key, again);
+    else if (isLocked) this.#forgetLater(key, again);
     else this.#again.delete(key);
+  }
+
+  /** Until then, a question of a key that was locked does not hold up those of others again. */
+  #forgetLater(key: unknown, again: Again<In, Out>): void {
+    const forget = () => {
+      if (!again.isInLane && this.#again.get(key) === again) this.#again.delete(key);
+    };
+    setTimeout(forget, REMEMBERED_MS).unref();
   }
 
   /** Counts a statement until it ends or is slow. */

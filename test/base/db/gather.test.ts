@@ -202,6 +202,34 @@ describe('what waits for a lock', () => {
     expect(await later).toBe('A2');
   });
 
+  test('goes into the lane at once for ten seconds after it failed, if it is asked for again', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    const { gather, statements, sent } = open({ keyOf });
+    gather.ask('a1').catch(() => undefined);
+    await endOfTurn();
+    vi.advanceTimersByTime(1_000);
+    statements[0]!.fail(lockTimeout());
+    gather.ask('a2').catch(() => undefined);
+    await endOfTurn();
+    statements[1]!.fail(lockTimeout());
+    await endOfTurn();
+    vi.advanceTimersByTime(1_000);
+    statements[2]!.fail(lockTimeout());
+    await endOfTurn();
+    vi.advanceTimersByTime(9_000);
+    for (const word of ['a3', 'b1']) gather.ask(word).catch(() => undefined);
+    await endOfTurn();
+    expect(sent().slice(3)).toStrictEqual([['a3'], ['b1']]);
+    vi.advanceTimersByTime(1_000);
+    statements[3]!.fail(lockTimeout());
+    statements[4]!.end();
+    await endOfTurn();
+    vi.advanceTimersByTime(10_000);
+    for (const word of ['a4', 'b2']) void gather.ask(word);
+    await endOfTurn();
+    expect(sent().slice(5)).toStrictEqual([['a4', 'b2']]);
+  });
+
   test('holds one statement of all who share the lane', async () => {
     const lane = new Lane();
     const [one, other] = [open({ lane }), open({ lane })];
