@@ -333,8 +333,7 @@ export function makeDeps({
     charges: new ChargeQueue(
       {
         free: (batches) => chargeFreeBatches(deps, batches),
-        tenant: (tenant, batches, isAwaited, inPlace) =>
-          chargeTenant(deps, tenant, batches, { isAwaited, inPlace }),
+        tenant: (tenant, batches, charging) => chargeTenant(deps, tenant, batches, charging),
         ...(servers && { serverOf: (tenant) => servers.of(tenant) }),
       },
       {

@@ -27,23 +27,25 @@ import { BalanceOutOfRangeError } from '../ledger/balance-range.ts';
 import { DamagedColumnError } from '../records/chunks/chunk.ts';
 import type { Batch, ChargeOutcome, Outcomes, SharedOutcomes } from './bill.ts';
 import { Places } from './places.ts';
+import { type Kind, type Queued, type QueueOf, WaitingBatches } from './waiting-batches.ts';
 
 /** Does work when there is a place for it. */
 export type InPlace = <T>(work: () => Promise<T>) => Promise<T>;
 
+export interface TenantCharging {
+  /** Whether a caller still awaits an outcome. */
+  readonly isAwaited: () => boolean;
+  /** Where the transaction runs. What is read before holds no connection for long. */
+  readonly inPlace: InPlace;
+  /** Batches of the tenant that wait meanwhile. */
+  readonly waiting: () => readonly Batch[];
+}
+
 export interface Charging {
   /** Returns no outcome for batches whose accounts are locked, or that repeat archived records. */
   free(batches: readonly Batch[]): Promise<SharedOutcomes>;
-  /**
-   * Waits for the lock, and returns every outcome, or fails once no caller awaits one. The transaction is what it does `inPlace`; what it
-   * reads before holds no connection for long.
-   */
-  tenant(
-    tenant: TenantId,
-    batches: readonly Batch[],
-    isAwaited: () => boolean,
-    inPlace: InPlace,
-  ): Promise<Outcomes>;
+  /** Waits for the lock, and returns every outcome, or fails once no caller awaits one. */
+  tenant(tenant: TenantId, batches: readonly Batch[], charging: TenantCharging): Promise<Outcomes>;
   /** A number of the server that has the tenant. Absent: one server has all. */
   serverOf?(tenant: TenantId): number | undefined;
 }
@@ -80,6 +82,10 @@ export interface QueueLimits {
    * that never paid together. BYTES_OF_RECORD count as one, so they hold 256 MB at most.
    */
   readonly unanswered: number;
+  /** Batches of a tenant without an answer. */
+  readonly batches: number;
+  /** Those of all tenants that never paid. */
+  readonly batchesNeverPaid: number;
 }
 
 const LIMITS: QueueLimits = {
@@ -95,6 +101,8 @@ const LIMITS: QueueLimits = {
   retryMs: 3,
   patienceMs: 50,
   unanswered: 1_000_000,
+  batches: 100,
+  batchesNeverPaid: 1_000,
 };
 
 /**
@@ -130,13 +138,9 @@ const WAIT_MS_MAX = 10_000;
 
 export const RETRY_AFTER_SECONDS = 2;
 
-interface Waiting {
-  readonly batch: Batch;
+interface Waiting extends Queued {
   /** What it counts as, in records. */
   readonly weight: number;
-  hasPaid: boolean;
-  /** Its place among those of tenants that paid, or never did: the lowest is next. */
-  start: number;
   /** Its caller has been answered with an error. */
   hasTimedOut: boolean;
   /** When a transaction first left it out, in ms of `performance.now()`. */
@@ -148,15 +152,16 @@ interface Waiting {
 /** Whether the tenant of a batch paid. */
 type Standing = 'paid' | 'neverPaid';
 
-/** A large batch has a transaction to itself. */
-type Kind = 'large' | 'small';
-
 /** The running transactions of one server. */
 type Running = Record<Kind, number>;
 
-interface Share {
-  /** Records without an answer. */
+/** What has no answer. */
+interface Unanswered {
   records: number;
+  batches: number;
+}
+
+interface Share extends Unanswered {
   /** The earliest start of the tenant's next batch, among those of its standing. */
   next: number;
   hasPaid: boolean;
@@ -165,12 +170,9 @@ interface Share {
 export class ChargeQueue {
   readonly #charging: Charging;
   readonly #limits: QueueLimits;
-  /** Those of tenants that paid first, each by start; of equal ones, in order of arrival. */
-  #waiting: Waiting[] = [];
+  readonly #waiting: WaitingBatches<Waiting>;
   /** The latest start of a batch that was taken. */
   readonly #now = { paid: 0, neverPaid: 0 };
-  /** Tenants with a running transaction; another one would only wait for the first. */
-  readonly #busy = new Set<TenantId>();
   #running = 0;
   /** At most half of the transactions are of tenants that never paid. */
   #runningNeverPaid = 0;
@@ -185,10 +187,9 @@ export class ChargeQueue {
   readonly #charged: Places;
   /** The batches that repeat archived records and wait to be read. */
   readonly #repeating = new Map<TenantId, Waiting[]>();
-  /** The records of all batches without an answer. */
-  #records = 0;
-  /** Those of them that are of tenants which never paid. */
-  #recordsNeverPaid = 0;
+  readonly #unanswered: Unanswered = { records: 0, batches: 0 };
+  /** The part of tenants that never paid. */
+  readonly #unansweredNeverPaid: Unanswered = { records: 0, batches: 0 };
   /** The shares of tenants with such batches, and those that had some. */
   readonly #shares = new Map<TenantId, Share>();
   #sharesMax = SHARES_MAX;
@@ -196,6 +197,7 @@ export class ChargeQueue {
   constructor(charging: Charging, limits: Partial<QueueLimits> = {}) {
     this.#charging = charging;
     this.#limits = { ...LIMITS, ...limits };
+    this.#waiting = new WaitingBatches((tenant) => charging.serverOf?.(tenant));
     const { locked, reading, repeating } = this.#limits;
     this.#locked = new Places(locked);
     this.#reading = new Places(reading, Math.max(1, reading >> 2));
@@ -214,55 +216,59 @@ export class ChargeQueue {
       this.#drop(item);
       reject(overloaded());
     }, WAIT_MS_MAX);
-    this.#insert(item);
+    this.#waiting.add(item);
     this.#start();
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
-      this.#count(item, -item.weight);
+      this.#count(item, -1);
     }
   }
 
   /** Records of all batches without an answer, as their limit counts them: a batch as RECORDS_MIN at least. */
   get unanswered(): number {
-    return Math.ceil(this.#records);
-  }
-
-  #insert(item: Waiting): void {
-    this.#waiting.splice(this.#waiting.findLastIndex((other) => isBefore(other, item)) + 1, 0, item);
+    return Math.ceil(this.#unanswered.records);
   }
 
   /** Its records would be held as long as its tenant is busy, or others repeat archived records. */
   #drop(item: Waiting): void {
     const { tenant } = item.batch;
-    const repeating = this.#repeating.get(tenant);
-    const list = repeating?.includes(item) ? repeating : this.#waiting;
-    const at = list.indexOf(item);
-    if (at >= 0) list.splice(at, 1);
-    if (repeating?.length !== 0) return;
+    this.#waiting.drop(item);
+    const left = this.#repeating.get(tenant)?.filter((other) => other !== item);
+    if (left) this.#repeating.set(tenant, left);
+    if (left?.length !== 0) return;
     this.#repeating.delete(tenant);
-    this.#busy.delete(tenant);
-    this.#start();
+    this.#release(tenant);
   }
 
-  /** Count the records of a batch, and give it a place in the queue. */
+  /** Count a batch, and give it a place in the queue. */
   #enter(given: Pick<Waiting, 'batch' | 'hasPaid' | 'resolve' | 'reject'>): Waiting {
     const { batch, hasPaid } = given;
     const { tenant } = batch;
     const weight = weightOf(batch);
-    const share = this.#shares.get(tenant) ?? { records: 0, next: 0, hasPaid };
-    const max = this.#limits.unanswered;
-    const others = hasPaid ? 0 : this.#recordsNeverPaid;
-    if (this.#records + weight > max || Math.max(share.records, others) + weight > max / 2)
-      throw overloaded();
+    const share = this.#shares.get(tenant) ?? { records: 0, batches: 0, next: 0, hasPaid };
+    this.#refuseTooMuch(share, weight, hasPaid);
     this.#shares.set(tenant, share);
     if (hasPaid && !share.hasPaid) this.#movePaid(tenant, share);
     if (!hasPaid && share.hasPaid) Object.assign(share, { hasPaid, next: 0 });
     const start = this.#startOf(share, weight);
-    const item = { ...given, hasPaid: share.hasPaid, weight, start, hasTimedOut: false };
-    this.#count(item, weight);
+    const kind = batch.records.length > this.#limits.records ? 'large' : 'small';
+    const item = { ...given, hasPaid: share.hasPaid, weight, kind, start, hasTimedOut: false } as const;
+    this.#count(item, 1);
     return item;
+  }
+
+  #refuseTooMuch(share: Share, weight: number, hasPaid: boolean): void {
+    const { unanswered: max, batches, batchesNeverPaid } = this.#limits;
+    const others = hasPaid ? { records: 0, batches: 0 } : this.#unansweredNeverPaid;
+    if (
+      this.#unanswered.records + weight > max ||
+      Math.max(share.records, others.records) + weight > max / 2 ||
+      share.batches >= batches ||
+      others.batches >= batchesNeverPaid
+    )
+      throw overloaded();
   }
 
   #startOf(share: Share, weight: number): number {
@@ -275,37 +281,37 @@ export class ChargeQueue {
   #movePaid(tenant: TenantId, share: Share): void {
     share.hasPaid = true;
     share.next = 0;
-    const own = this.#waiting.filter(({ batch }) => batch.tenant === tenant);
-    this.#waiting = this.#waiting.filter(({ batch }) => batch.tenant !== tenant);
-    for (const item of own) {
-      this.#recordsNeverPaid -= item.weight;
-      item.hasPaid = true;
+    for (const item of this.#waiting.removeAll(tenant)) {
+      this.#countPaid(item);
       item.start = this.#startOf(share, item.weight);
-      this.#insert(item);
+      this.#waiting.add(item);
     }
+  }
+
+  #countPaid(item: Waiting): void {
+    if (!item.hasPaid) change(this.#unansweredNeverPaid, item, -1);
+    item.hasPaid = true;
   }
 
   /** The tenant paid while a lock kept the batch: what it sent later must not overtake it for ever. */
   #putFirst(item: Waiting): void {
     if (item.hasPaid) return;
-    this.#recordsNeverPaid -= item.weight;
-    item.hasPaid = true;
+    this.#countPaid(item);
     item.start = -1;
   }
 
-  #count({ batch: { tenant }, hasPaid }: Waiting, weight: number): void {
-    const share = this.#shares.get(tenant)!;
-    this.#records += weight;
-    share.records += weight;
-    if (!hasPaid) this.#recordsNeverPaid += weight;
-    if (this.#records === 0) this.#shares.clear();
+  #count(item: Waiting, by: 1 | -1): void {
+    change(this.#unanswered, item, by);
+    change(this.#shares.get(item.batch.tenant)!, item, by);
+    if (!item.hasPaid) change(this.#unansweredNeverPaid, item, by);
+    if (this.#unanswered.batches === 0) this.#shares.clear();
     else if (this.#shares.size > this.#sharesMax) this.#forgetShares();
   }
 
   /** A share without batches counts until the clock has passed it: or else, a tenant with one batch at a time would always be next. */
   #forgetShares(): void {
-    for (const [tenant, { records, next, hasPaid }] of this.#shares)
-      if (records === 0 && next <= this.#now[standingOf({ hasPaid })]) this.#shares.delete(tenant);
+    for (const [tenant, { batches, next, hasPaid }] of this.#shares)
+      if (batches === 0 && next <= this.#now[standingOf({ hasPaid })]) this.#shares.delete(tenant);
     // So that looking through them costs little for each batch.
     this.#sharesMax = Math.max(SHARES_MAX, 2 * this.#shares.size);
   }
@@ -321,45 +327,21 @@ export class ChargeQueue {
 
   /** Take the first batches whose tenants are free, as many as fit one transaction. */
   #take(): Waiting[] {
-    const taken: Waiting[] = [];
-    const left: Waiting[] = [];
-    const tenants = new Set<TenantId>();
-    let records = 0;
-    for (const item of this.#waiting) {
-      const { tenant, records: own } = item.batch;
-      const isOneMore = !tenants.has(tenant) && tenants.size >= this.#limits.tenants;
-      const [first] = taken;
-      const fits = first
-        ? first.hasPaid === item.hasPaid && records + own.length <= this.#limits.records
-        : this.#mayLead(item);
-      if (fits && !isOneMore && !this.#busy.has(tenant)) {
-        taken.push(item);
-        tenants.add(tenant);
-        records += own.length;
-        const standing = standingOf(item);
-        this.#now[standing] = Math.max(this.#now[standing], item.start);
-      } else {
-        left.push(item);
-      }
+    const taken = this.#waiting.take((queue) => this.#mayLead(queue), this.#limits);
+    for (const { hasPaid, start } of taken) {
+      const standing = standingOf({ hasPaid });
+      this.#now[standing] = Math.max(this.#now[standing], start);
     }
-    for (const { batch } of taken) this.#busy.add(batch.tenant);
-    this.#waiting = left;
     return taken;
   }
 
-  /** Whether the batch may be the first of a transaction. */
-  #mayLead(item: Waiting): boolean {
-    const { transactions } = this.#limits;
-    if (!item.hasPaid && this.#runningNeverPaid >= Math.max(1, transactions >> 1)) return false;
-    const { large, small } = this.#runningOn.get(this.#serverOf(item)) ?? NONE;
-    const isLarge = this.#kindOf(item) === 'large';
-    if (!isLarge && this.#alone[standingOf(item)] > 0) return false;
-    const ofKind = isLarge ? large : small;
-    return ofKind < this.#limits.ofOneKind && large + small < this.#limits.ofOneServer;
-  }
-
-  #serverOf({ batch }: Waiting): number | undefined {
-    return this.#charging.serverOf?.(batch.tenant);
+  /** Whether its first batch may be the first of a transaction. */
+  #mayLead({ hasPaid, kind, server }: QueueOf): boolean {
+    const { transactions, ofOneKind, ofOneServer } = this.#limits;
+    if (!hasPaid && this.#runningNeverPaid >= Math.max(1, transactions >> 1)) return false;
+    if (kind === 'small' && this.#alone[standingOf({ hasPaid })] > 0) return false;
+    const running = this.#runningOn.get(server) ?? NONE;
+    return running[kind] < ofOneKind && running.large + running.small < ofOneServer;
   }
 
   #countRunning(server: number | undefined, kind: Kind, change: 1 | -1): void {
@@ -367,13 +349,10 @@ export class ChargeQueue {
     this.#runningOn.set(server, { ...running, [kind]: running[kind] + change });
   }
 
-  #kindOf({ batch }: Waiting): Kind {
-    return batch.records.length > this.#limits.records ? 'large' : 'small';
-  }
-
   async #run(group: readonly Waiting[]): Promise<void> {
     const first = group[0]!;
-    const [kind, server, standing] = [this.#kindOf(first), this.#serverOf(first), standingOf(first)];
+    const { kind } = first;
+    const [server, standing] = [this.#charging.serverOf?.(first.batch.tenant), standingOf(first)];
     const count = (change: 1 | -1) => {
       this.#countRunning(server, kind, change);
       if (standing === 'neverPaid') this.#runningNeverPaid += change;
@@ -382,7 +361,7 @@ export class ChargeQueue {
     const records = group.reduce((sum, { batch }) => sum + batch.records.length, 0);
     const endAlone = records < this.#limits.records / 2 ? this.#beginAlone(standing) : () => {};
     const left = await this.#chargeFree(group);
-    for (const { batch } of group) if (!left.has(batch.tenant)) this.#busy.delete(batch.tenant);
+    for (const { batch } of group) if (!left.has(batch.tenant)) this.#waiting.release(batch.tenant);
     this.#running -= 1;
     count(-1);
     endAlone();
@@ -459,13 +438,16 @@ export class ChargeQueue {
   }
 
   #release(tenant: TenantId): void {
-    this.#busy.delete(tenant);
+    this.#waiting.release(tenant);
     this.#start();
   }
 
   async #chargeTenant(tenant: TenantId, items: readonly Waiting[], inPlace: InPlace): Promise<void> {
     const isAwaited = () => items.some(({ hasTimedOut }) => !hasTimedOut);
-    await this.#charge(items, (batches) => this.#charging.tenant(tenant, batches, isAwaited, inPlace));
+    const waiting = () => this.#waiting.of(tenant).map(({ batch }) => batch);
+    await this.#charge(items, (batches) =>
+      this.#charging.tenant(tenant, batches, { isAwaited, inPlace, waiting }),
+    );
   }
 
   /** The tenant stays busy meanwhile, and its batches stay in order. */
@@ -473,7 +455,7 @@ export class ChargeQueue {
     await sleep(afterMs);
     const awaited = items.filter(({ hasTimedOut }) => !hasTimedOut);
     if (this.#shares.get(tenant)?.hasPaid) for (const item of awaited) this.#putFirst(item);
-    for (const item of awaited) this.#insert(item);
+    for (const item of awaited) this.#waiting.add(item);
     this.#release(tenant);
   }
 
@@ -513,9 +495,9 @@ function standingOf({ hasPaid }: Pick<Waiting, 'hasPaid'>): Standing {
   return hasPaid ? 'paid' : 'neverPaid';
 }
 
-/** Whether the one goes before the other, which came later. */
-function isBefore(one: Waiting, other: Waiting): boolean {
-  return one.hasPaid === other.hasPaid ? one.start <= other.start : one.hasPaid;
+function change(unanswered: Unanswered, { weight }: Waiting, by: 1 | -1): void {
+  unanswered.records += by * weight;
+  unanswered.batches += by;
 }
 
 /** Nothing was stored, and the other batches may go without the one at fault. */

@@ -173,24 +173,26 @@ async function charge(
       ]);
       // Sort while the database takes the locks.
       for (const { records } of batches) records.sortById();
+      const byTenant = Map.groupBy(batches, ({ tenant }) => tenant);
       const [, locked, read, found = []] = await locking;
       const { accounts, archived, repeating } = await lookIntoArchive(
         deps,
         tx,
         lockedOf([locked, read]),
-        batches,
+        byTenant,
         repeats,
       );
       const tenants = new Set(accounts.map(({ tenant }) => tenant));
-      const own = batches.filter(({ tenant }) => tenants.has(tenant));
       const suspected = mustLookUp
         ? tenants
-        : new Set([...found.map(({ tenant }) => tenant), ...archived.keys()]);
-      const suspects = own.filter(({ tenant }) => suspected.has(tenant));
+        : new Set(
+            [...found.map(({ tenant }) => tenant), ...archived.keys()].filter((each) => tenants.has(each)),
+          );
+      const suspects = [...suspected].flatMap((tenant) => byTenant.get(tenant)!);
       const known = await findKnown(tx, idsOf(suspects));
       for (const [tenant, records] of archived)
         known.set(tenant, new Map([...(known.get(tenant) ?? []), ...records]));
-      const bills = await makeBills(deps, tx, accounts, own, known, rule);
+      const bills = await makeBills(deps, tx, accounts, byTenant, known, rule);
       return { bills, repeating, ...(await storeBills(tx, bills)) };
     });
     if (topUpRequested) deps.wakeTopUps();
@@ -204,6 +206,8 @@ async function charge(
     return attempt(true);
   }
 }
+
+type BatchesOf = ReadonlyMap<TenantId, readonly Batch[]>;
 
 interface InArchive {
   /** Those to charge now. */
@@ -222,7 +226,7 @@ async function lookIntoArchive(
   deps: ChargeDeps,
   tx: Tx,
   locked: readonly Account[],
-  batches: readonly Batch[],
+  batches: BatchesOf,
   repeats: ArchivedRepeats | undefined,
 ): Promise<InArchive> {
   const archived = new Map<TenantId, Known & {}>();
@@ -233,7 +237,7 @@ async function lookIntoArchive(
       accounts.push(account);
       continue;
     }
-    const own = batches.filter(({ tenant }) => tenant === account.tenant).map(({ records }) => records);
+    const own = batches.get(account.tenant)!.map(({ records }) => records);
     const chunks = await findSuspectChunks(deps, tx, account, own).catch((error: unknown) => {
       if (!repeats && error instanceof DamagedPageError) return undefined;
       throw error;
@@ -270,16 +274,15 @@ async function makeBills(
   deps: ChargeDeps,
   tx: Tx,
   accounts: readonly Account[],
-  batches: readonly Batch[],
+  batches: BatchesOf,
   known: ReadonlyMap<TenantId, Known>,
   rule: PricingRule,
 ): Promise<Bill[]> {
-  const byTenant = Map.groupBy(batches, (batch) => batch.tenant);
   const rounding = deps.config.billingRounding;
   const bills: Bill[] = [];
   for (const account of accounts) {
     const rates = await deps.rates.version(tx, account.rateVersion);
-    const own = byTenant.get(account.tenant) ?? [];
+    const own = batches.get(account.tenant)!;
     bills.push(billBatches(account, own, known.get(account.tenant), { rates, rule, rounding }));
   }
   return bills;

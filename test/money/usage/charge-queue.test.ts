@@ -58,7 +58,7 @@ function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) 
   const charging: Charging = {
     free: (batches) => open('free', batches),
     // What it reads before takes as long as `reads`.
-    tenant: async (tenant, batches, isAwaited, inPlace) => {
+    tenant: async (tenant, batches, { isAwaited, inPlace }) => {
       await reads.get(tenant)?.promise;
       return (await inPlace(() => open('tenant', batches, isAwaited))).outcomes;
     },
@@ -822,6 +822,36 @@ describe('batches that are too many to be charged in time', () => {
     expect(paid.result).toBeUndefined();
     watch(queue.charge(batchOf(3), false));
     await expect(queue.charge(batchOf(3), false)).rejects.toMatchObject({ kind: 'overloaded' });
+  });
+});
+
+describe('too many small batches', () => {
+  test('of one tenant are refused at once, whoever it is', async () => {
+    const { queue, transactions } = openQueue({ ...ONE_AT_A_TIME, batches: 3 });
+    for (const hasPaid of [true, false]) {
+      const tenant = hasPaid ? 1 : 2;
+      const results = Array.from({ length: 3 }, () => watch(queue.charge(batchOf(tenant), hasPaid)));
+      await expect(queue.charge(batchOf(tenant), hasPaid)).rejects.toMatchObject({
+        kind: 'overloaded',
+        retryAfter: 2,
+      });
+      await transactions.at(-1)!.commit();
+      expect(results.filter(({ result }) => result)).toHaveLength(hasPaid ? 1 : 0);
+    }
+    watch(queue.charge(batchOf(1)));
+  });
+
+  test('of tenants that never paid are refused together, and leave the others theirs', async () => {
+    const { queue, transactions } = openQueue({ ...ONE_AT_A_TIME, batchesNeverPaid: 3 });
+    for (const tenant of [1, 2, 3]) watch(queue.charge(batchOf(tenant), false));
+    await expect(queue.charge(batchOf(4), false)).rejects.toMatchObject({ kind: 'overloaded' });
+    watch(queue.charge(batchOf(4)));
+    // One of those that never paid pays.
+    watch(queue.charge(batchOf(3)));
+    watch(queue.charge(batchOf(5), false));
+    await expect(queue.charge(batchOf(6), false)).rejects.toMatchObject({ kind: 'overloaded' });
+    await transactions[0]!.commit();
+    watch(queue.charge(batchOf(6), false));
   });
 });
 
