@@ -14,6 +14,8 @@ export const UNPAID_RECORDS_PER_DAY = 1_000_000;
 const BYTES_OF_RECORD = 512;
 
 const DAY_SECONDS = 86_400;
+/** So many tenants beyond the limit are remembered before those whose days have ended are looked for. */
+const REMEMBERED_MAX = 1_000;
 /** The tenant may have paid by then. */
 const RETRY_AFTER_SECONDS = 60;
 
@@ -22,10 +24,16 @@ export class UnpaidRecords {
   readonly #limit: RateLimit;
   /** When the days of tenants beyond the limit end, in ms of `performance.now()`: no statement is spent on them. */
   readonly #endsAt = new Map<TenantId, number>();
+  #rememberedMax = REMEMBERED_MAX;
 
   constructor(db: Pool, max = UNPAID_RECORDS_PER_DAY) {
     this.#max = max;
     this.#limit = new RateLimit(db, { name: 'unpaid_records', seconds: DAY_SECONDS });
+  }
+
+  /** Tenants beyond the limit. */
+  get remembered(): number {
+    return this.#endsAt.size;
   }
 
   /** Count the records of a batch. Throws `too_many_requests` beyond the limit of a day, which begins with its first batch. */
@@ -37,8 +45,17 @@ export class UnpaidRecords {
     this.#endsAt.delete(tenant);
     const waitMs = await this.#limit.count(renderTenantId(tenant), this.#max, records);
     if (waitMs === undefined) return;
-    this.#endsAt.set(tenant, performance.now() + waitMs);
+    this.#remember(tenant, waitMs);
     throw this.#beyond();
+  }
+
+  #remember(tenant: TenantId, waitMs: number): void {
+    const now = performance.now();
+    this.#endsAt.set(tenant, now + waitMs);
+    if (this.#endsAt.size <= this.#rememberedMax) return;
+    for (const [each, endsAt] of this.#endsAt) if (endsAt <= now) this.#endsAt.delete(each);
+    // So that looking through them costs little for each tenant.
+    this.#rememberedMax = Math.max(REMEMBERED_MAX, 2 * this.#endsAt.size);
   }
 
   #beyond(): Failure {

@@ -1,10 +1,16 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { TenantId } from '../../../src/base/tenants/tenant.ts';
+import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { changeStatus } from '../../../src/money/tenant-status/change-status.ts';
-import { UNPAID_RECORDS_PER_DAY } from '../../../src/money/usage/unpaid-records.ts';
+import { UNPAID_RECORDS_PER_DAY, UnpaidRecords } from '../../../src/money/usage/unpaid-records.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 const app = useService();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const report = (tenant: TestTenant, count: number) =>
   app.request('POST', '/v1/usage', {
@@ -78,4 +84,34 @@ describe('the records of a day', () => {
     );
     expect((await report(tenant, 1)).status).toBe(200);
   });
+});
+
+test('tenants beyond the limit are forgotten when their days have ended', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  // Each has more than the limit, and a second left of its day.
+  const query = async ({ values: [keys] }: { readonly values: readonly [string[]] }) => ({
+    rows: keys.map((key) => ({ key, points: 10, msLeft: 1_000 })),
+  });
+  const limit = new UnpaidRecords({ query } as never, 9);
+  const records = UsageRecords.from([
+    {
+      id: 'a',
+      room: 'r',
+      participant: 'p',
+      role: 'host',
+      tier: 'hd',
+      seconds: 1,
+      egressBytes: 1n,
+      ingressBytes: 1n,
+    },
+  ]);
+  const exceed = (tenant: number) =>
+    expect(limit.count(BigInt(tenant) as TenantId, records)).rejects.toMatchObject({
+      kind: 'too_many_requests',
+    });
+  for (let tenant = 1; tenant <= 1_000; tenant += 1) await exceed(tenant);
+  expect(limit.remembered).toBe(1_000);
+  vi.advanceTimersByTime(1_000);
+  await exceed(1_001);
+  expect(limit.remembered).toBe(1);
 });
