@@ -50,6 +50,7 @@ import {
   readRatesFile,
 } from '../money/pricing/rate-cards.ts';
 import { KnownFilters } from '../money/records/known-ids/known-filters.ts';
+import { RepeatMemory } from '../money/records/repeat-memory.ts';
 import {
   ChargeQueue,
   DISTRIBUTED_LIMITS,
@@ -343,6 +344,7 @@ export function makeDeps({
       },
     ),
     unpaidRecords: new UnpaidRecords(db),
+    repeatMemory: new RepeatMemory(),
     knownFilters: new KnownFilters({
       bytesMax: config.archiveFilterMb * 2 ** 20,
       onNoPlace: (tenant) => log.warn({ tenant: renderTenantId(tenant) }, NO_FILTER),

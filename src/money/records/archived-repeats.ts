@@ -2,10 +2,11 @@
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { findChunkVersions } from './chunks/chunks.sql.ts';
-import { type FoundInChunk, findInChunk } from './chunks/read-chunks.ts';
+import { findInChunk } from './chunks/read-chunks.ts';
 import { rowOf } from './find-records.sql.ts';
 import { type ArchivingAccount, findSuspects, type KnownIdDeps } from './known-ids/find-suspects.ts';
 import { hashIds } from './known-ids/id-hash.ts';
+import type { RepeatMemory, TenantMemory } from './repeat-memory.ts';
 import type { StoredRecord } from './stored-record.ts';
 import type { UsageRecords } from './usage-records.ts';
 
@@ -34,45 +35,57 @@ function joined(parts: readonly Float64Array[]): Float64Array {
   return all;
 }
 
+/** Whose records are looked for. */
+export interface Repeating {
+  readonly tenant: TenantId;
+  readonly hasPaid: boolean;
+  readonly batches: readonly UsageRecords[];
+  /** Those of the tenant that wait meanwhile. */
+  readonly waiting: () => readonly UsageRecords[];
+}
+
 /**
  * The archived records that batches of a tenant repeat. Reading them can take seconds, so it is done before the account is locked. Under
  * the lock, `find()` tells whether a chunk has to be read that was not, or has changed since.
  */
 export class ArchivedRepeats {
   readonly #tenant: TenantId;
-  /** All of the batches: while some are read from a chunk, others may move there. */
-  readonly #ids: ReadonlySet<string>;
-  /** By number. */
-  readonly #chunks = new Map<number, FoundInChunk>();
+  readonly #waiting: Repeating['waiting'];
+  readonly #memory: TenantMemory;
+  /** All ids of the batches: while some are read from a chunk, others may move there. */
+  readonly #idsNeeded: number;
 
-  constructor(tenant: TenantId, batches: readonly UsageRecords[]) {
+  constructor(memory: RepeatMemory, { tenant, hasPaid, batches, waiting }: Repeating) {
     this.#tenant = tenant;
-    this.#ids = new Set(
-      batches.flatMap((records) => Array.from({ length: records.length }, (_, row) => records.id(row))),
-    );
+    this.#waiting = waiting;
+    this.#memory = memory.of(tenant, hasPaid);
+    this.#idsNeeded = Math.max(0, ...batches.map((records) => this.#memory.ask(records)));
   }
 
   /** Read those of the chunks that have not been read, or have changed since. Stops where `isWanted` is false before one. */
   async read(db: Db, chunks: ReadonlySet<number>, isWanted: () => boolean): Promise<void> {
     for (const number of await this.#unread(db, chunks)) {
       if (!isWanted()) return;
-      this.#chunks.set(number, await findInChunk(db, this.#tenant, number, this.#ids));
+      this.#memory.askAlong(this.#waiting());
+      const ids = this.#memory.ids.size;
+      const { version, records } = await findInChunk(db, this.#tenant, number, this.#memory.ids);
+      this.#memory.put(number, { version, ids, records: records.map(rowOf) });
     }
   }
 
-  /** The records in these chunks whose ids the batches have, by id. `undefined`: there is more to read. */
+  /** The records in these chunks whose ids the batches have, by id, and perhaps others. `undefined`: there is more to read. */
   async find(tx: Tx, chunks: ReadonlySet<number>): Promise<ReadonlyMap<string, StoredRecord> | undefined> {
     if ((await this.#unread(tx, chunks)).length > 0) return undefined;
-    const records = [...chunks].flatMap((number) => this.#chunks.get(number)!.records);
-    return new Map(records.map((record) => [record.id, rowOf(record)]));
+    const records = [...chunks].flatMap((number) => this.#memory.chunk(number)!.records);
+    return new Map(records.map((record) => [record.id, record]));
   }
 
   async #unread(db: Db, chunks: ReadonlySet<number>): Promise<number[]> {
     if (chunks.size === 0) return [];
     const versions = await findChunkVersions(db, this.#tenant, [...chunks]);
     return [...chunks].filter((number) => {
-      const read = this.#chunks.get(number);
-      return !read || read.version !== versions.get(number);
+      const read = this.#memory.chunk(number);
+      return !read || read.version !== versions.get(number) || read.ids < this.#idsNeeded;
     });
   }
 }

@@ -34,6 +34,7 @@ import { Buffers } from '../records/copy-rows.ts';
 import type { KnownIdDeps } from '../records/known-ids/find-suspects.ts';
 import { DamagedPageError } from '../records/known-ids/page.ts';
 import { findKnown, findTenantsOfKnown, type TenantIds } from '../records/known-records.sql.ts';
+import type { RepeatMemory } from '../records/repeat-memory.ts';
 import type { UsageRecords } from '../records/usage-records.ts';
 import { requestTopUpIfBelow } from '../top-ups/request-top-up.ts';
 import {
@@ -45,7 +46,7 @@ import {
   type Outcomes,
   type SharedOutcomes,
 } from './bill.ts';
-import { type ChargeQueue, type InPlace, RETRY_AFTER_SECONDS } from './charge-queue.ts';
+import { type ChargeQueue, RETRY_AFTER_SECONDS, type TenantCharging } from './charge-queue.ts';
 import { SEQSCAN_OFF, SHARED_SETTINGS } from './charge-settings.sql.ts';
 import { recordConflicts } from './conflicts.sql.ts';
 import { tellConflicts } from './tell-conflicts.ts';
@@ -63,6 +64,7 @@ export interface ChargeDeps extends EventDeps, KnownIdDeps {
   readonly metrics: EventDeps['metrics'] & UsageMetrics & LedgerMetrics;
   readonly rates: RateCards;
   readonly charges: ChargeQueue;
+  readonly repeatMemory: RepeatMemory;
   readonly unpaidRecords: UnpaidRecords;
   /** Notes which participants the records show as present. */
   readonly sightings: { note(tenant: TenantId, records: UsageRecords): void };
@@ -111,27 +113,37 @@ export function chargeFreeBatches(deps: ChargeDeps, batches: readonly Batch[]): 
   });
 }
 
-export interface AloneOptions {
+export interface AloneOptions extends Partial<TenantCharging> {
   readonly rule?: PricingRule | undefined;
-  readonly isAwaited?: () => boolean;
-  readonly inPlace?: InPlace;
 }
 
 /**
  * Charge batches of one tenant, waiting for the lock on its account. The archived records that they repeat are read before, as long as
- * `isAwaited`, and once more if the archive has changed by the time when the account is locked.
+ * `isAwaited`, and once more if the archive has changed by the time when the account is locked. What was read is kept for a minute: if it
+ * was not all, the same batches go on from there when they come again.
  */
 export async function chargeTenant(
   deps: ChargeDeps,
   tenant: TenantId,
   batches: readonly Batch[],
-  { rule = CURRENT_RULE, isAwaited = () => true, inPlace = (work) => work() }: AloneOptions = {},
+  {
+    rule = CURRENT_RULE,
+    isAwaited = () => true,
+    inPlace = (work) => work(),
+    waiting = () => [],
+  }: AloneOptions = {},
 ): Promise<Outcomes> {
   const reported = batches.map(({ records }) => records);
-  const repeats = new ArchivedRepeats(tenant, reported);
-  const charging = { settings: SEQSCAN_OFF, lock: lockAndRead(tenant), repeats };
+  let repeats: ArchivedRepeats | undefined;
   for (let attempt = 1; attempt <= ARCHIVE_READS_MAX; attempt += 1) {
     const account = await findAccount(deps.db, tenant);
+    repeats ??= new ArchivedRepeats(deps.repeatMemory, {
+      tenant,
+      hasPaid: countsAsPaid(account.status),
+      batches: reported,
+      waiting: () => waiting().map(({ records }) => records),
+    });
+    const charging = { settings: SEQSCAN_OFF, lock: lockAndRead(tenant), repeats };
     const chunks = await findSuspectChunks(deps, deps.db, account, reported);
     await repeats.read(deps.db, chunks, isAwaited);
     const charged = await inPlace(async () =>

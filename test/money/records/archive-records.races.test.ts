@@ -1,5 +1,5 @@
 /** What may happen while records move into the archive. */
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isDistributed } from '../../../src/base/db/distribution.ts';
 import { openPool } from '../../../src/base/db/pool.ts';
 import { withSnapshot } from '../../../src/base/db/snapshot.ts';
@@ -9,6 +9,7 @@ import { requestErasure } from '../../../src/control/people/request-erasure.ts';
 import { type ArchiveDeps, archiveRecords } from '../../../src/money/records/archive-records.ts';
 import { KnownFilters } from '../../../src/money/records/known-ids/known-filters.ts';
 import { readRecords } from '../../../src/money/records/read-records.ts';
+import { RepeatMemory } from '../../../src/money/records/repeat-memory.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { findDifferences } from '../../../src/money/verification/find-differences.ts';
@@ -16,14 +17,19 @@ import { eraseAll } from '../../control/people/support.ts';
 import { type Holder, openHolder } from '../../support/holder.ts';
 import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { useService } from '../../support/service.ts';
+import { testOneServer } from '../../support/step-forms.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 const app = useService();
 const db = () => app.service.deps.db;
 
-/** Another process, whose filters are its own. */
+/** Another process, whose filters and memory are its own. */
 function anotherProcess() {
-  return { ...app.service.deps, knownFilters: new KnownFilters({ bytesMax: 64e6 }) };
+  return {
+    ...app.service.deps,
+    knownFilters: new KnownFilters({ bytesMax: 64e6 }),
+    repeatMemory: new RepeatMemory(),
+  };
 }
 
 const NEVER = { archiveAfterSeconds: undefined };
@@ -192,6 +198,24 @@ test('a batch that repeats archived ids is left out of a transaction for which o
   });
 });
 
+testOneServer('a transaction of several tenants looks up few ids of those without a filter', async () => {
+  const tenants = await Promise.all(Array.from({ length: 25 }, newTenant));
+  for (const tenant of tenants) await charge(tenant, recordsFrom(0, 2));
+  await archive();
+  const deps = { ...anotherProcess(), knownFilters: new KnownFilters({ bytesMax: 0 }) };
+  const batchesOf = (from: number, count = 1) =>
+    tenants.map((tenant) => ({ tenant, records: recordsFrom(from, count) }));
+  const { outcomes, repeating } = await chargeFreeBatches(deps, batchesOf(10));
+  // Each counts as 21.
+  expect([outcomes.size, repeating.size]).toEqual([19, 6]);
+  const [large] = batchesOf(20, 500);
+  expect((await chargeFreeBatches(deps, [large!])).outcomes.get(large!)).toMatchObject({ charged: 500 });
+
+  const loaded = anotherProcess();
+  for (const tenant of tenants) await loaded.knownFilters.load(db(), tenant, 2n ** 40n);
+  expect((await chargeFreeBatches(loaded, batchesOf(1_000))).outcomes.size).toBe(25);
+});
+
 /** A process that does this before or after it reads a repeated chunk, and counts how often it reads one. */
 function whenRead(work: (times: number) => Promise<unknown>, when: 'before' | 'after' = 'after') {
   const read = { times: 0 };
@@ -276,4 +300,65 @@ test('nothing more is read once no caller awaits the outcome', async () => {
   });
   expect(read.times).toBe(0);
   expect(await charge(tenant, recordsFrom(0, 20))).toMatchObject({ charged: 10, duplicates: 10 });
+});
+
+describe('what was read of the archive', () => {
+  /** With a record of each of these chunks. */
+  const PER_CHUNK = 5_001;
+  const ofEach = (chunks: number, at: number) =>
+    UsageRecords.from(
+      Array.from({ length: chunks }, (_, chunk) => ({
+        ...recordsFrom(chunk * PER_CHUNK + at, 1).record(0),
+      })),
+    );
+
+  async function chunked(chunks: number): Promise<TenantId> {
+    const tenant = await newTenant();
+    for (let chunk = 0; chunk < chunks; chunk += 1) {
+      await charge(tenant, recordsFrom(chunk * PER_CHUNK, PER_CHUNK));
+      await archive();
+    }
+    return tenant;
+  }
+
+  test('is kept, so that a batch that is sent again goes on where it ended', async () => {
+    const tenant = await chunked(3);
+    const { read, deps } = whenRead(async () => {});
+    const send = (isAwaited: () => boolean) => {
+      const batch = { tenant, records: ofEach(3, 7) };
+      return chargeTenant(deps, tenant, [batch], { isAwaited }).then((outcomes) => outcomes.get(batch));
+    };
+    await expect(send(() => read.times < 2)).rejects.toMatchObject({ kind: 'overloaded' });
+    expect(read.times).toBe(2);
+    expect(await send(() => true)).toMatchObject({ charged: 0, duplicates: 3 });
+    expect(read.times).toBe(3);
+  });
+
+  test('serves the batches that waited meanwhile, and is read again for other ids', async () => {
+    const tenant = await chunked(2);
+    const { read, deps } = whenRead(async () => {});
+    const waiting = { tenant, records: ofEach(2, 8) };
+    const first = { tenant, records: ofEach(2, 7) };
+    await chargeTenant(deps, tenant, [first], { waiting: () => [waiting] });
+    expect(read.times).toBe(2);
+    const outcomes = await chargeTenant(deps, tenant, [waiting]);
+    expect(outcomes.get(waiting)).toMatchObject({ charged: 0, duplicates: 2 });
+    expect(read.times).toBe(2);
+    expect(await charge(tenant, ofEach(2, 9), deps)).toMatchObject({ charged: 0, duplicates: 2 });
+    expect(read.times).toBe(4);
+  });
+
+  test('is read again once the chunk has grown by ids that were looked for in vain', async () => {
+    const tenant = await newTenant();
+    await charge(tenant, recordsFrom(0, 10));
+    await archive();
+    const { read, deps } = whenRead(async () => {});
+    expect(await charge(tenant, recordsFrom(5, 10), deps)).toMatchObject({ charged: 5, duplicates: 5 });
+    await archive();
+    for (const times of [2, 2]) {
+      expect(await charge(tenant, recordsFrom(5, 10), deps)).toMatchObject({ charged: 0, duplicates: 10 });
+      expect(read.times).toBe(times);
+    }
+    expect(await readAll(tenant)).toHaveLength(15);
+  });
 });

@@ -18,6 +18,7 @@ interface Transaction {
   readonly kind: 'free' | 'tenant';
   readonly batches: readonly Batch[];
   readonly isAwaited: () => boolean;
+  readonly waiting: () => readonly Batch[];
   /** Commit, leaving these out. */
   commit(leftOut?: readonly Batch[]): Promise<void>;
   /** Commit, leaving out these tenants, which repeat archived records. */
@@ -29,7 +30,12 @@ interface Transaction {
 function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) => number | undefined) {
   const transactions: Transaction[] = [];
   const reads = new Map<TenantId, PromiseWithResolvers<void>>();
-  const open = (kind: Transaction['kind'], batches: readonly Batch[], isAwaited = () => true) => {
+  const open = (
+    kind: Transaction['kind'],
+    batches: readonly Batch[],
+    isAwaited = () => true,
+    waiting: Transaction['waiting'] = () => [],
+  ) => {
     const { promise, resolve, reject } = Promise.withResolvers<SharedOutcomes>();
     const end = (leftOut: readonly Batch[], repeating: readonly TenantId[] = []) => {
       const outcomes = outcomesOf(batches.filter((batch) => !leftOut.includes(batch)));
@@ -40,6 +46,7 @@ function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) 
       kind,
       batches,
       isAwaited,
+      waiting,
       commit: (leftOut = []) => end(leftOut),
       commitWithout: (...tenants) => {
         const repeating = tenants.map((tenant) => BigInt(tenant) as TenantId);
@@ -58,9 +65,9 @@ function openQueue(limits?: Partial<QueueLimits>, serverOf?: (tenant: TenantId) 
   const charging: Charging = {
     free: (batches) => open('free', batches),
     // What it reads before takes as long as `reads`.
-    tenant: async (tenant, batches, { isAwaited, inPlace }) => {
+    tenant: async (tenant, batches, { isAwaited, inPlace, waiting }) => {
       await reads.get(tenant)?.promise;
-      return (await inPlace(() => open('tenant', batches, isAwaited))).outcomes;
+      return (await inPlace(() => open('tenant', batches, isAwaited, waiting))).outcomes;
     },
     ...(serverOf && { serverOf }),
   };
@@ -592,6 +599,18 @@ describe('while archived records are read', () => {
     for (const tenant of [1, 2, 3]) reads.get(BigInt(tenant) as TenantId)!.resolve();
     await turn();
     expect(charged()).toStrictEqual([[4], [1]]);
+  });
+
+  test('it is known which batches of the tenant wait', async () => {
+    const { queue, transactions } = openQueue();
+    watch(queue.charge(batchOf(1)));
+    await transactions[0]!.commitWithout(1);
+    const waiting = [batchOf(1), batchOf(1, 5_000)];
+    for (const batch of [...waiting, batchOf(2)]) watch(queue.charge(batch));
+    const reading = transactions.find(({ kind }) => kind === 'tenant')!;
+    expect(reading.waiting()).toStrictEqual(waiting);
+    await reading.commit();
+    expect(reading.waiting()).toHaveLength(1);
   });
 
   test('tenants that never paid have a quarter of the places to read', async () => {

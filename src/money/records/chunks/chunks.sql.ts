@@ -56,8 +56,8 @@ export interface RequestedChunk extends PlacedChunk {
   readonly version: string;
 }
 
-/** The column of names begins with its checksum. */
-const VERSION = `last_seq || '-' || encode(substring(names from 1 for 4), 'hex')`;
+/** Columns begin with their checksums. That of ids differs where a restored database has taken another course. */
+const VERSION = `last_seq || '-' || encode(substring(names from 1 for 4) || substring(ids from 1 for 4), 'hex')`;
 const REQUESTED = `${COLUMNS}, ${VERSION} as version,
   (select status from tenants where id = $1) ${COUNTS_AS_PAID} as "hasPaid"`;
 

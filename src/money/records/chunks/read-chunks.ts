@@ -44,19 +44,16 @@ export async function findInChunks(
   return found;
 }
 
+type Ids = Pick<ReadonlySet<string>, 'has'>;
+
 export interface FoundInChunk {
   /** As it was read. `undefined`: there is no such chunk. */
   readonly version: string | undefined;
   readonly records: readonly ChargedRecord[];
 }
 
-/** The records of a chunk with these ids. */
-export async function findInChunk(
-  db: Db,
-  tenant: TenantId,
-  number: number,
-  ids: ReadonlySet<string>,
-): Promise<FoundInChunk> {
+/** The records of a chunk with these ids. More may be added meanwhile. */
+export async function findInChunk(db: Db, tenant: TenantId, number: number, ids: Ids): Promise<FoundInChunk> {
   const placed = await findChunk(db, tenant, number);
   const records = placed ? await unpackInTurn(tenant, placed, (chunk) => findIn(chunk, ids)) : [];
   return { version: placed?.version, records };
@@ -72,7 +69,7 @@ async function unpackInTurn<T>(
   return unpackTurns.take({ tenant, hasPaid }, () => work(chunk));
 }
 
-async function findIn(chunk: Chunk, ids: ReadonlySet<string>): Promise<readonly ChargedRecord[]> {
+async function findIn(chunk: Chunk, ids: Ids): Promise<readonly ChargedRecord[]> {
   const own = await chunk.ids();
   return own.some((id) => ids.has(id)) ? chunk.records((row) => ids.has(own[row]!), own) : [];
 }
