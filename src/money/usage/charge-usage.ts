@@ -57,6 +57,12 @@ import { sumRecords } from './usage-sums.ts';
 const OUT_OF_RANGE = 'the batch cannot be charged until an operator has adjusted the balance: try again';
 /** A tenant's archive grows about once a second, and what was read is kept. */
 const ARCHIVE_READS_MAX = 5;
+/**
+ * A transaction of several tenants looks up so many ids of those without a filter (`known-filters.ts`), because the accounts of the others
+ * are locked meanwhile. A tenant counts as so many more.
+ */
+const LOOKED_UP_MAX = 400;
+const LOOKED_UP_OF_TENANT = 20;
 /** A person has to act first. */
 const ADJUSTED_WITHIN_SECONDS = 60;
 
@@ -232,7 +238,7 @@ interface InArchive {
 
 /**
  * Finds archived records that the batches repeat. Reading them takes milliseconds, so a tenant whose were not read before is left out. So
- * is one of several whose known ids are damaged: it fails alone.
+ * is one of several whose ids take long to look up, or whose known ids are damaged: it fails alone.
  */
 async function lookIntoArchive(
   deps: ChargeDeps,
@@ -244,12 +250,21 @@ async function lookIntoArchive(
   const archived = new Map<TenantId, Known & {}>();
   const accounts: Account[] = [];
   const repeating = new Set<TenantId>();
+  let lookedUp = 0;
   for (const account of locked) {
     if (account.archivedSeq === 0n) {
       accounts.push(account);
       continue;
     }
     const own = batches.get(account.tenant)!.map(({ records }) => records);
+    if (batches.size > 1 && !deps.knownFilters.covers(account.tenant, account.archivedSeq)) {
+      const cost = own.reduce((sum, { length }) => sum + length, LOOKED_UP_OF_TENANT);
+      if (lookedUp + cost > LOOKED_UP_MAX) {
+        repeating.add(account.tenant);
+        continue;
+      }
+      lookedUp += cost;
+    }
     const chunks = await findSuspectChunks(deps, tx, account, own).catch((error: unknown) => {
       if (!repeats && error instanceof DamagedPageError) return undefined;
       throw error;
