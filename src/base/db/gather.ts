@@ -6,8 +6,9 @@
  * statement is sent after the last of its questions was asked.
  *
  * The questions of a statement that fails, because it waited for a lock or one of them is at fault, are asked again in the
- * lane, where one statement at a time runs: so locks that last hold one connection. A statement there has one key, and later
- * questions of that key join it. Where the lock lasts, the next key has its turn, until a second after a question came.
+ * lane, where one statement at a time runs: so locks that last hold one connection. There, the keys of the statement are parted, again
+ * and again, until the one that is locked or at fault is alone. Later questions of a key in the lane join it. While its lock lasts, the
+ * others in the lane have their turns in between, until a second after a question came.
  */
 import { Failure } from '../failure.ts';
 import { Lane } from './lane.ts';
@@ -31,6 +32,8 @@ export interface GatherOptions<In> {
 const STATEMENTS_DEFAULT = 2;
 /** A statement that takes longer no longer keeps others back: it may wait for a lock, or its connection is lost. */
 const SLOW_MS = 100;
+/** The keys of a statement that failed are asked again in so many parts. So one of 512 is found in three steps. */
+const PARTS = 8;
 /** A question that waits for a lock fails after so long. */
 const LOCKED_MS = 1_000;
 /** For so long after that, the next question of its key goes into the lane at once. */
@@ -70,7 +73,7 @@ export class Gather<In, Out> {
   ask(input: In): Promise<Out> {
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
     const item = { input, since: performance.now(), resolve, reject };
-    if (this.#again.size > 0 && this.#again.has(this.#keyOf(item))) this.#askAgain(item);
+    if (this.#again.size > 0 && this.#again.has(this.#keyOf(item))) this.#askAgain([item]);
     else this.#waiting.push(item);
     this.#plan();
     return promise;
@@ -116,53 +119,78 @@ export class Gather<In, Out> {
 
   async #run(group: readonly Waiting<In, Out>[]): Promise<void> {
     const release = this.#hold();
-    await this.#send(group, (error) => {
+    await this.#send(group, (error, tookMs) => {
       // Nothing was stored.
-      const isAgain = isLockTimeout(error) || (group.length > 1 && isRefusal(error));
-      const again = isLockTimeout(error) ? failLocked(group, error) : group;
-      if (isAgain) for (const item of again) this.#askAgain(item);
+      if (isLockTimeout(error)) this.#askAgain(tookMs < LOCKED_MS ? group : failLocked(group, error));
+      else if (group.length > 1 && isRefusal(error)) this.#askAgain(group);
       else for (const { reject } of group) reject(error);
     });
     release();
   }
 
   /** Does not fail. */
-  async #send(group: readonly Waiting<In, Out>[], onError: (error: unknown) => unknown): Promise<void> {
+  async #send(
+    group: readonly Waiting<In, Out>[],
+    onError: (error: unknown, tookMs: number) => unknown,
+  ): Promise<void> {
+    const begun = performance.now();
     try {
       const answers = await this.#answer(group.map(({ input }) => input));
       for (const [at, { resolve }] of group.entries()) resolve(answers[at]!);
     } catch (error) {
-      await onError(error);
+      await onError(error, performance.now() - begun);
     }
   }
 
-  #askAgain(item: Waiting<In, Out>): void {
-    const key = this.#keyOf(item);
-    const again = this.#again.get(key) ?? { items: [], isInLane: false };
-    this.#again.set(key, again);
-    again.items.push(item);
-    if (!again.isInLane) this.#enterLane(key, again);
+  #askAgain(group: readonly Waiting<In, Out>[]): void {
+    const keys: unknown[] = [];
+    for (const item of group) {
+      const key = this.#keyOf(item);
+      const again = this.#again.get(key) ?? { items: [], isInLane: false };
+      this.#again.set(key, again);
+      again.items.push(item);
+      if (!again.isInLane) keys.push(key);
+      again.isInLane = true;
+    }
+    this.#enterLane(keys);
   }
 
-  #enterLane(key: unknown, again: Again<In, Out>): void {
-    again.isInLane = true;
-    this.#lane.run(() => this.#runAgain(key, again));
+  #enterLane(keys: readonly unknown[]): void {
+    const size = Math.ceil(keys.length / PARTS);
+    for (let at = 0; at < keys.length; at += size) {
+      const part = keys.slice(at, at + size);
+      this.#lane.run(() => this.#runAgain(part));
+    }
   }
 
-  async #runAgain(key: unknown, again: Again<In, Out>): Promise<void> {
-    const { items } = again;
-    const { nameOf, max = items.length } = this.#options;
-    const group = items.splice(0, nameOf ? 1 : max);
-    let isLocked = false;
-    await this.#send(group, async (error) => {
-      isLocked = isLockTimeout(error);
-      if (isLocked) items.unshift(...failLocked(group, error));
+  async #runAgain(keys: readonly unknown[]): Promise<void> {
+    const { nameOf, max = Number.POSITIVE_INFINITY } = this.#options;
+    const group: Waiting<In, Out>[] = [];
+    for (const key of keys)
+      group.push(...this.#again.get(key)!.items.splice(0, nameOf ? 1 : max - group.length));
+    let error: unknown;
+    await this.#send(group, async (thrown, tookMs) => {
+      error = thrown;
+      const mayEnd = keys.length === 1 || tookMs >= LOCKED_MS;
+      if (isLockTimeout(error)) this.#putBack(mayEnd ? failLocked(group, error) : group);
       else if (!isRefusal(error) || group.length === 1) for (const { reject } of group) reject(error);
+      else if (keys.length > 1) this.#putBack(group);
       else for (const item of group) await this.#send([item], item.reject);
     });
+    const left = keys.filter((key) => this.#again.get(key)!.items.length > 0);
+    for (const key of keys) if (!left.includes(key)) this.#leaveLane(key, isLockTimeout(error));
+    this.#enterLane(left);
+  }
+
+  /** Before those that came meanwhile. */
+  #putBack(group: readonly Waiting<In, Out>[]): void {
+    for (const item of group.toReversed()) this.#again.get(this.#keyOf(item))!.items.unshift(item);
+  }
+
+  #leaveLane(key: unknown, isLocked: boolean): void {
+    const again = this.#again.get(key)!;
     again.isInLane = false;
-    if (items.length > 0) this.#enterLane(key, again);
-    else if (isLocked) this.#forgetLater(key, again);
+    if (isLocked) this.#forgetLater(key, again);
     else this.#again.delete(key);
   }
 

@@ -164,6 +164,27 @@ describe('what waits for a lock', () => {
     expect(sent().slice(6)).toStrictEqual([['a4']]);
   });
 
+  test('is found in parts, so that few statements answer the others', async () => {
+    const locked = 'w77';
+    const asked: (readonly string[])[] = [];
+    const gather = new Gather<string, string>(
+      async (words) => {
+        asked.push(words);
+        if (words.includes(locked)) throw lockTimeout();
+        return words;
+      },
+      { keyOf: (word) => word },
+    );
+    const words = Array.from({ length: 512 }, (_, at) => `w${at}`);
+    const answers = words.map((word) => gather.ask(word));
+    const last = answers[77]!.catch((error: unknown) => error);
+    const others = answers.filter((_, at) => at !== 77);
+    expect(await Promise.all(others)).toStrictEqual(words.filter((word) => word !== locked));
+    const shared = asked.filter((each) => each.length > 1 || each[0] !== locked);
+    expect(shared.length).toBeLessThanOrEqual(1 + 3 * 8);
+    expect(await last).toMatchObject({ kind: 'overloaded' });
+  });
+
   test('is asked again one at a time where two of a name never share a statement', async () => {
     const { gather, statements, sent } = open({ nameOf: keyOf });
     const answers = Promise.all(['a1', 'b1'].map((word) => gather.ask(word)));
