@@ -8,15 +8,23 @@
 import { Gather, type GatherOptions } from '../../base/db/gather.ts';
 import { laneOf } from '../../base/db/lane.ts';
 import type { Pool } from '../../base/db/pool.ts';
+import { countsAsPaid } from '../../base/tenants/tenant.ts';
 import { enterFree, enterNew, findStates, renewFree, sharedBy } from './admission-forms.sql.ts';
 import type { Admission, Admitting, NewAdmission, Renewal } from './admissions.sql.ts';
 import type { Entrant, EntryState } from './entry-state.sql.ts';
 import { findJoinLookups, type JoinLookup, type ShownCredential } from './join-lookups.sql.ts';
 
 const TOGETHER_MAX = 32;
+/** One of 128 costs half as much as one of 32. Of 512, it costs more again: each is compared with each count. */
+const LOOKUPS_MAX = 128;
+/** So many credentials are remembered. */
+const PAID_MAX = 50_000;
 
 export class GatheredAdmissions {
   readonly #lookups: Gather<ShownCredential, JoinLookup | undefined>;
+  readonly #lookupsOfOthers: Gather<ShownCredential, JoinLookup | undefined>;
+  /** Credentials whose tenants had paid when they were last shown, the first longest ago. */
+  readonly #paid = new Set<string>();
   readonly #states: Gather<Entrant, EntryState>;
   readonly #statesNeverPaid: Gather<Entrant, EntryState>;
   readonly #renewals: Gather<Renewal, Admission | undefined>;
@@ -32,10 +40,15 @@ export class GatheredAdmissions {
       ...options,
       nameOf: ({ tenant, roomUid, username }) => `${tenant} ${roomUid} ${username}`,
     };
-    this.#lookups = new Gather<ShownCredential, JoinLookup | undefined>(
-      (shown) => findJoinLookups(db, shown),
-      { max: TOGETHER_MAX, statements: 1, keyOf: ({ id }) => id, lane },
-    );
+    const lookups = () =>
+      new Gather<ShownCredential, JoinLookup | undefined>((shown) => findJoinLookups(db, shown), {
+        max: LOOKUPS_MAX,
+        statements: 1,
+        keyOf: ({ id }) => id,
+        lane,
+      });
+    this.#lookups = lookups();
+    this.#lookupsOfOthers = lookups();
     const states = (entrants: readonly Entrant[]) => findStates(db, entrants);
     this.#states = new Gather<Entrant, EntryState>(states, options);
     this.#statesNeverPaid = new Gather<Entrant, EntryState>(states, { ...options, statements: 1 });
@@ -54,9 +67,23 @@ export class GatheredAdmissions {
     this.#mints = new Gather<NewAdmission, Admitting | undefined>(entering(true), byParticipant);
   }
 
-  /** `undefined`: there is no credential with this id. */
-  lookUp(shown: ShownCredential): Promise<JoinLookup | undefined> {
-    return this.#lookups.ask(shown);
+  /**
+   * `undefined`: there is no credential with this id. Those last seen of tenants that paid share no statement with others: anyone can
+   * sign up, or make up credentials.
+   */
+  async lookUp(shown: ShownCredential): Promise<JoinLookup | undefined> {
+    const wasPaid = this.#paid.delete(shown.id);
+    if (wasPaid) this.#paid.add(shown.id);
+    const found = await (wasPaid ? this.#lookups : this.#lookupsOfOthers).ask(shown);
+    const isPaid = found?.joins !== undefined && countsAsPaid(found.tenantStatus);
+    if (isPaid && !wasPaid) this.#remember(shown.id);
+    else if (wasPaid && found && !countsAsPaid(found.tenantStatus)) this.#paid.delete(shown.id);
+    return found;
+  }
+
+  #remember(id: string): void {
+    this.#paid.add(id);
+    if (this.#paid.size > PAID_MAX) this.#paid.delete(this.#paid.values().next().value!);
   }
 
   /** Tenants that never paid share no statement with others: anyone can sign up, and ban ranges that each look-up compares. */

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { hashKey } from '../../../src/access/keys/api-key.ts';
 import { openPool } from '../../../src/base/db/pool.ts';
 import { GatheredAdmissions } from '../../../src/control/admission/gathered-admissions.ts';
@@ -136,4 +136,29 @@ test('a counter that stays locked fails the joins of its credential after a seco
   expect(performance.now() - begun).toBeLessThan(5_000);
   await holder.release();
   expect(await gathered.lookUp(shownBy(locked!))).toMatchObject({ joins: { points: 2 } });
+});
+
+testOneServer('a credential last seen of a tenant that paid is looked up apart from the others', async () => {
+  const [paid, free] = await Promise.all([
+    createCredential(app, await app.paidTenant()),
+    createCredential(app, await app.signUp()),
+  ]);
+  const pool = openPool(db().options.connectionString!, { max: 4, plansByKey: true });
+  onTestFinished(() => pool.end());
+  const query = vi.spyOn(pool, 'query');
+  const gathered = new GatheredAdmissions(pool);
+  const all = () => Promise.all([free, paid, free].map((each) => gathered.lookUp(shownBy(each))));
+  const shared = () => {
+    const asked = query.mock.calls as unknown as [{ values: [string] }][];
+    query.mockClear();
+    return asked
+      .map(([{ values }]) =>
+        JSON.parse(values[0]).map(({ credential }: { credential: string }) => credential),
+      )
+      .toSorted((one, other) => one.length - other.length);
+  };
+  await all();
+  expect(shared()).toEqual([[free.id, paid.id, free.id]]);
+  await all();
+  expect(shared()).toEqual([[paid.id], [free.id, free.id]]);
 });
