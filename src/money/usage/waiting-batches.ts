@@ -107,7 +107,7 @@ export class WaitingBatches<Item extends Queued> {
     const queue = this.#leading(mayLead);
     const taken: Item[] = [];
     const misfits: Item[] = [];
-    /** Of the tenants whose batches were taken. */
+    /** Lists of which a batch was taken. */
     const begun = new Set<List<Item>>();
     let records = 0;
     while (queue && records <= max && misfits.length <= MISFITS_MAX) {
