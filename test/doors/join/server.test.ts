@@ -175,11 +175,23 @@ describe('a database that', () => {
   test('holds a lock for too long: 504', async () => {
     const [one, two] = [await credentialOf(), await credentialOf()];
     const holder = await openHolder(app.service.deps.db);
-    await holder.query('lock table rooms in access exclusive mode');
+    await holder.query('lock table participants in exclusive mode');
     const answers = await Promise.all([join(url(), one), join(app, two, { room: 'another' })]);
     await holder.release();
     for (const answer of answers) expectText(answer, 504, 'deadline exceeded');
     expectJoined(await join(url(), one));
+  });
+
+  test('holds the lock of a counter of joins: 503 within seconds, with Retry-After', async () => {
+    const credential = await credentialOf();
+    expectJoined(await join(url(), credential));
+    const holder = await openHolder(app.service.deps.db);
+    await holder.query("select from rate_limits where key like 'join:%' for update");
+    const answer = await join(url(), credential);
+    await holder.release();
+    expectText(answer, 503, 'the service is busy: try again');
+    expect(answer.headers.get('retry-after')).toBe('2');
+    expectJoined(await join(url(), credential));
   });
 
   test('stops answering: 504 within 15 seconds', async () => {
