@@ -10,7 +10,6 @@
  * and again, until the one that is locked or at fault is alone. Later questions of a key in the lane join it. While its lock lasts, the
  * others in the lane have their turns in between, until a second after a question came.
  */
-import { Failure } from '../failure.ts';
 import { Lane } from './lane.ts';
 import { isLockTimeout, isRefusal } from './transaction.ts';
 
@@ -38,7 +37,6 @@ const PARTS = 8;
 const LOCKED_MS = 1_000;
 /** For so long after that, the next question of its key goes into the lane at once. */
 const REMEMBERED_MS = 10_000;
-const RETRY_AFTER_SECONDS = 2;
 
 interface Waiting<In, Out> {
   readonly input: In;
@@ -224,7 +222,6 @@ function failLocked<Item extends Pick<Waiting<unknown, never>, 'since' | 'reject
   cause: unknown,
 ): Item[] {
   const before = performance.now() - LOCKED_MS;
-  for (const { since, reject } of group)
-    if (since <= before) reject(new Failure('overloaded', { retryAfter: RETRY_AFTER_SECONDS, cause }));
+  for (const { since, reject } of group) if (since <= before) reject(cause);
   return group.filter(({ since }) => since > before);
 }

@@ -82,9 +82,9 @@ export interface QueueLimits {
    * that never paid together. BYTES_OF_RECORD count as one, so they hold 256 MB at most.
    */
   readonly unanswered: number;
-  /** Batches of a tenant without an answer. */
-  readonly batches: number;
-  /** Those of all tenants that never paid. */
+  /** Batches without an answer of a tenant that never paid. Those of tenants that paid are limited by their records alone. */
+  readonly batchesOfNeverPaid: number;
+  /** Those of all such tenants. */
   readonly batchesNeverPaid: number;
 }
 
@@ -101,7 +101,7 @@ const LIMITS: QueueLimits = {
   retryMs: 3,
   patienceMs: 50,
   unanswered: 1_000_000,
-  batches: 100,
+  batchesOfNeverPaid: 100,
   batchesNeverPaid: 1_000,
 };
 
@@ -260,12 +260,12 @@ export class ChargeQueue {
   }
 
   #refuseTooMuch(share: Share, weight: number, hasPaid: boolean): void {
-    const { unanswered: max, batches, batchesNeverPaid } = this.#limits;
+    const { unanswered: max, batchesOfNeverPaid, batchesNeverPaid } = this.#limits;
     const others = hasPaid ? { records: 0, batches: 0 } : this.#unansweredNeverPaid;
     if (
       this.#unanswered.records + weight > max ||
       Math.max(share.records, others.records) + weight > max / 2 ||
-      share.batches >= batches ||
+      (!hasPaid && share.batches >= batchesOfNeverPaid) ||
       others.batches >= batchesNeverPaid
     )
       throw overloaded();

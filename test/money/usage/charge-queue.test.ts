@@ -845,19 +845,21 @@ describe('batches that are too many to be charged in time', () => {
 });
 
 describe('too many small batches', () => {
-  test('of one tenant are refused at once, whoever it is', async () => {
-    const { queue, transactions } = openQueue({ ...ONE_AT_A_TIME, batches: 3 });
-    for (const hasPaid of [true, false]) {
-      const tenant = hasPaid ? 1 : 2;
-      const results = Array.from({ length: 3 }, () => watch(queue.charge(batchOf(tenant), hasPaid)));
-      await expect(queue.charge(batchOf(tenant), hasPaid)).rejects.toMatchObject({
-        kind: 'overloaded',
-        retryAfter: 2,
-      });
-      await transactions.at(-1)!.commit();
-      expect(results.filter(({ result }) => result)).toHaveLength(hasPaid ? 1 : 0);
-    }
-    watch(queue.charge(batchOf(1)));
+  test('of one tenant that never paid are refused at once', async () => {
+    const { queue, transactions } = openQueue({ ...ONE_AT_A_TIME, batchesOfNeverPaid: 3 });
+    const results = Array.from({ length: 3 }, () => watch(queue.charge(batchOf(2), false)));
+    const refusal = { kind: 'overloaded', retryAfter: 2 };
+    await expect(queue.charge(batchOf(2), false)).rejects.toMatchObject(refusal);
+    await transactions[0]!.commit();
+    expect(results.filter(({ result }) => result)).toHaveLength(1);
+    watch(queue.charge(batchOf(2), false));
+    await expect(queue.charge(batchOf(2), false)).rejects.toMatchObject(refusal);
+  });
+
+  test('of a tenant that paid wait, as long as they hold few records', async () => {
+    const { queue } = openQueue({ ...ONE_AT_A_TIME, batchesOfNeverPaid: 3 });
+    const results = Array.from({ length: 400 }, () => watch(queue.charge(batchOf(1))));
+    expect(results.filter(({ result }) => result)).toEqual([]);
   });
 
   test('of tenants that never paid are refused together, and leave the others theirs', async () => {
