@@ -8,6 +8,7 @@
 import type { Socket } from 'node:net';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Failure } from '../../base/failure.ts';
+import { hasBody } from './late-body.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
 export interface TimeLimits {
@@ -92,11 +93,6 @@ export function limitTime(app: App, { stepMs, unreadMs }: TimeLimits): void {
 export function limitAnswer(request: FastifyRequest): void {
   request.receivedBefore = undefined;
   request.timeLimit?.refresh();
-}
-
-function hasBody({ headers }: FastifyRequest): boolean {
-  const { 'content-length': length } = headers;
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
 function onTimeout(request: FastifyRequest, reply: FastifyReply): void {
