@@ -17,7 +17,7 @@ import { type Answer, page } from './answer.ts';
 import { badge, emptyState, exact, type Faults, field, named, select, timeOf } from './components.ts';
 import { parseChoice } from './fields.ts';
 import { periodOf, queryOf, textOf } from './query.ts';
-import { faultsOf, readFields } from './read-fields.ts';
+import { readFields, readOrFaults } from './read-fields.ts';
 import { table } from './table.ts';
 
 const LINES = 50;
@@ -60,14 +60,9 @@ export async function showEntries(
 ): Promise<Answer> {
   const start = parsePlace(textOf(query, 'cursor', RECORD_TEXT_MAX), tenant);
   const heading = html`<h1>Ledger${site.of && html` of ${site.of}`}</h1>`;
-  let asked: EntryQuery;
-  try {
-    asked = parseEntryQuery(query);
-  } catch (error) {
-    const faults = faultsOf(error);
-    if (!faults) throw error;
+  const { value: asked, faults } = readOrFaults(() => parseEntryQuery(query));
+  if (faults)
     return page({ title: 'Ledger', body: html`${heading}${renderFilters(site, query, faults)}` }, 400);
-  }
   const filter = await filterEntries(db, tenant, asked);
   const { lines, place } = await readLedgerPage(db, tenant, filter, start ?? beginningOf(filter), LINES);
   const next = place && queryOf(query, FILTERS, { cursor: renderPlace(tenant, place) });

@@ -62,6 +62,22 @@ export function faultsOf(error: unknown, names: readonly string[] = []): Faults 
   return faultsAt(error.field, error);
 }
 
+/** What `read` returns; or the faults of fields, as `faultsOf()` tells them. Fails with any other error. */
+export function readOrFaults<T>(
+  read: () => T,
+  names?: readonly string[],
+):
+  | { readonly value: T; readonly faults: undefined }
+  | { readonly value: undefined; readonly faults: Faults } {
+  try {
+    return { value: read(), faults: undefined };
+  } catch (error) {
+    const faults = faultsOf(error, names);
+    if (!faults) throw error;
+    return { value: undefined, faults };
+  }
+}
+
 /** The failure of the field `name`, as a sentence beside it, and so without its name. */
 function faultsAt(name: string, failure: Failure): Faults {
   if (failure instanceof WrongFields) return failure.faults;

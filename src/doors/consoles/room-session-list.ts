@@ -11,7 +11,7 @@ import { parseKeyFilter, parseSessionPlace, renderSessionPlace } from '../http/s
 import { type Answer, page } from './answer.ts';
 import { badge, emptyState, exact, type Faults, field, named, timeOf } from './components.ts';
 import { periodOf, queryOf, textOf } from './query.ts';
-import { faultsOf, readFields } from './read-fields.ts';
+import { readFields, readOrFaults } from './read-fields.ts';
 import { table } from './table.ts';
 
 const LINES = 50;
@@ -45,14 +45,8 @@ export async function showSessionsInRooms(
   const title = 'Room sessions';
   const start = parseSessionPlace(textOf(query, 'cursor', RECORD_TEXT_MAX), tenant);
   const heading = html`<h1>${title}${site.of && html` of ${site.of}`}</h1>`;
-  let filter: SessionFilter;
-  try {
-    filter = parseSessionFilter(query);
-  } catch (error) {
-    const faults = faultsOf(error);
-    if (!faults) throw error;
-    return page({ title, body: html`${heading}${renderFilters(site, query, faults)}` }, 400);
-  }
+  const { value: filter, faults } = readOrFaults(() => parseSessionFilter(query));
+  if (faults) return page({ title, body: html`${heading}${renderFilters(site, query, faults)}` }, 400);
   const { items, end } = await listSessions(db, tenant, filter, start, LINES);
   const isFiltered = Object.values(filter).some((each) => each !== undefined);
   const next = end && queryOf(query, FILTERS, { cursor: renderSessionPlace(tenant, end) });

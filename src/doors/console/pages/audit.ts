@@ -8,7 +8,7 @@ import { type Answer, page } from '../../consoles/answer.ts';
 import { renderChange } from '../../consoles/audit-change.ts';
 import { emptyState, type Faults, field, named, timeOf } from '../../consoles/components.ts';
 import { actionOf, periodOf, queryOf, textOf } from '../../consoles/query.ts';
-import { faultsOf, readFields } from '../../consoles/read-fields.ts';
+import { readFields, readOrFaults } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
@@ -21,16 +21,10 @@ const FILTERS = ['action', 'subject', 'from', 'to'];
 export async function showAudit({ deps, session, query }: SessionCall): Promise<Answer> {
   const after = query.get('after');
   if (after !== undefined && !isAuditId(after)) throw noSuchPage();
-  let asked: ReturnType<typeof parseAsked>;
-  try {
-    asked = parseAsked(query);
-  } catch (error) {
-    const faults = faultsOf(error);
-    if (!faults) throw error;
-    return page(
-      { title: 'Audit trail', body: html`<h1>Audit trail</h1>${renderFilters(query, faults)}` },
-      400,
-    );
+  const { value: asked, faults } = readOrFaults(() => parseAsked(query));
+  if (faults) {
+    const body = html`<h1>Audit trail</h1>${renderFilters(query, faults)}`;
+    return page({ title: 'Audit trail', body }, 400);
   }
   const found = await listAudit(deps.db, session.tenant, { ...asked, after, size: PAGE_SIZE });
   if (!found) throw noSuchPage();

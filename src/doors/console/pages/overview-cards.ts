@@ -5,6 +5,7 @@ import { maySessionStill } from '../../../access/sessions/authenticate-session.t
 import { tailBalance } from '../../../control/streams/tail-balance.ts';
 import type { SetThreshold } from '../../../money/alerts/alert-threshold.ts';
 import { getAlerts } from '../../../money/alerts/get-alerts.ts';
+import type { Calendar } from '../../../money/calendar/calendar.ts';
 import { getCalendar } from '../../../money/calendar/get-calendar.ts';
 import { listGrants } from '../../../money/grants/list-grants.ts';
 import { describeTopUpError, type PaymentSettings } from '../../../money/payments/payment-settings.ts';
@@ -38,18 +39,25 @@ export async function sendCards(call: SessionCall): Promise<Answer> {
 
 function renderCardsNow(call: SessionCall): Promise<Html> {
   const { deps, session } = call;
-  return deps.calls.run(session, async () =>
-    renderCards(call, await findProgress(call), await getAlerts(deps.db, session.tenant)),
-  );
+  return deps.calls.run(session, async () => {
+    const progress = await findProgress(call);
+    const thresholds = await getAlerts(deps.db, session.tenant);
+    return renderCards(call, { progress, thresholds, calendar: await getCalendar(deps.db, session.tenant) });
+  });
+}
+
+/** What the page has read, and what the cards show of it. */
+interface Shown {
+  readonly progress: Progress;
+  readonly thresholds: readonly SetThreshold[];
+  readonly calendar: Calendar;
 }
 
 export async function renderCards(
   { deps, session }: Pick<SessionCall, 'deps' | 'session'>,
-  { billing, hasPaid }: Progress,
-  thresholds: readonly SetThreshold[],
+  { progress: { billing, hasPaid }, thresholds, calendar }: Shown,
 ): Promise<Html> {
   const now = new Date();
-  const calendar = await getCalendar(deps.db, session.tenant);
   const month = calendar.monthOf(now);
   const nextHour = new Date(Math.ceil((now.getTime() + 1) / HOUR_MS) * HOUR_MS);
   const period = { from: calendar.startOf(month), to: nextHour };

@@ -3,7 +3,7 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import type { SetThreshold } from '../../../money/alerts/alert-threshold.ts';
 import { getAlerts } from '../../../money/alerts/get-alerts.ts';
-import { daysLater } from '../../../money/calendar/calendar.ts';
+import { type Calendar, daysLater } from '../../../money/calendar/calendar.ts';
 import { getCalendar } from '../../../money/calendar/get-calendar.ts';
 import type { LedgerEntry } from '../../../money/ledger/posting.ts';
 import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
@@ -29,6 +29,7 @@ export async function showOverview(call: SessionCall): Promise<Answer> {
   const { lastTopUpError } = billing.settings;
   const seesMoney = mayDo(session.role, 'see_money');
   const thresholds = await getAlerts(deps.db, session.tenant);
+  const calendar = await getCalendar(deps.db, session.tenant);
   const body = html`<h1>${named(billing.tenant.name)}</h1>
 ${
   seesMoney &&
@@ -39,9 +40,9 @@ ${seesMoney && renderRaised(thresholds)}
 ${isStarted(progress) && progress.onTheirWay}
 ${!isStarted(progress) && html`<section class="card"><h2>Getting started</h2>${renderSteps(call, progress)}</section>`}
 ${isStarted(progress) && (await renderNextSteps(call, billing.settings, thresholds.length))}
-${await renderCards(call, progress, thresholds)}
+${await renderCards(call, { progress, thresholds, calendar })}
 <p class="hint" role="status" id="feed-state" data-events="/console/overview/events" data-what="figures">Reload the page to see newer figures.</p>
-${seesMoney && isStarted(progress) && (await renderSpend(call))}
+${seesMoney && isStarted(progress) && (await renderSpend(call, calendar))}
 ${seesMoney && html`<h2>Newest entries</h2>${renderRecent(billing.recent)}`}
 ${
   mayDo(session.role, 'pay') &&
@@ -52,8 +53,7 @@ ${
 }
 
 /** Spend of the last days, one bar for each. */
-async function renderSpend({ deps, session }: SessionCall): Promise<Html> {
-  const calendar = await getCalendar(deps.db, session.tenant);
+async function renderSpend({ deps, session }: SessionCall, calendar: Calendar): Promise<Html> {
   const next = daysLater(calendar.dayOf(new Date()), 1);
   const bars = Array.from({ length: DAYS_SHOWN }, (_, at) => daysLater(next, at - DAYS_SHOWN));
   const [from, to] = [calendar.startOfDay(bars[0]!), calendar.startOfDay(next)];

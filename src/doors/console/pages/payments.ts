@@ -8,7 +8,7 @@ import { type ListedGrants, listGrants } from '../../../money/grants/list-grants
 import { getBilling } from '../../../money/payments/get-billing.ts';
 import { getReceipt } from '../../../money/payments/get-receipt.ts';
 import { listPayments } from '../../../money/payments/list-payments.ts';
-import { isPaymentId, type ListedPayment, type PaymentPeriod } from '../../../money/payments/payment.ts';
+import { isPaymentId, type ListedPayment } from '../../../money/payments/payment.ts';
 import { type Answer, page, redirect } from '../../consoles/answer.ts';
 import {
   badge,
@@ -23,7 +23,7 @@ import {
 import { grantsTable } from '../../consoles/grants-table.ts';
 import { KIND_NAMES } from '../../consoles/ledger-list.ts';
 import { periodOf, queryOf } from '../../consoles/query.ts';
-import { faultsOf } from '../../consoles/read-fields.ts';
+import { readOrFaults } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { streamItems } from '../../http/item-stream.ts';
@@ -39,14 +39,9 @@ const FILTERS = ['from', 'to'] as const;
 
 export async function showPayments({ deps, session, query }: SessionCall): Promise<Answer> {
   const after = query.get('after');
-  let period: PaymentPeriod;
-  try {
-    period = periodOf(query);
-  } catch (error) {
-    const faults = faultsOf(error);
-    if (!faults) throw error;
+  const { value: period, faults } = readOrFaults(() => periodOf(query));
+  if (faults)
     return page({ title: 'Payments', body: html`<h1>Payments</h1>${renderFilters(query, faults)}` }, 400);
-  }
   const listed =
     after === undefined || isPaymentId(after)
       ? await listPayments(deps.db, session.tenant, { ...period, after, size: PAGE_SIZE })

@@ -13,7 +13,7 @@ import {
   scrolling,
   select,
 } from '../../consoles/components.ts';
-import { faultsOf } from '../../consoles/read-fields.ts';
+import { readOrFaults } from '../../consoles/read-fields.ts';
 import { renderCsv } from '../../http/csv.ts';
 import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
@@ -34,14 +34,10 @@ import {
 const loadAssets = () => import('../../consoles/assets/chart-assets.ts');
 
 export async function showSpend({ deps, session, query }: SessionCall): Promise<Answer> {
-  let asked: Asked;
-  try {
-    asked = parseAsked(query, await getCalendar(deps.db, session.tenant));
-  } catch (error) {
-    const faults = faultsOf(error, ['from', 'to']);
-    if (!faults) throw error;
+  const calendar = await getCalendar(deps.db, session.tenant);
+  const { value: asked, faults } = readOrFaults(() => parseAsked(query, calendar), ['from', 'to']);
+  if (faults)
     return page({ title: 'Spend', body: html`<h1>Spend</h1>${renderForm(query, undefined, faults)}` }, 400);
-  }
   const spend = await findSpend(deps, session.tenant, asked);
   const { CHART_SCRIPT_ASSET, PLOT_ASSET, PLOT_STYLE_ASSET } = await loadAssets();
   const body = html`<h1>Spend</h1>

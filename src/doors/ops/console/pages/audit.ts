@@ -5,7 +5,7 @@ import { type Answer, page } from '../../../consoles/answer.ts';
 import { renderChange } from '../../../consoles/audit-change.ts';
 import { emptyState, type Faults, field, named, timeOf } from '../../../consoles/components.ts';
 import { actionOf, periodOf, textOf } from '../../../consoles/query.ts';
-import { faultsOf, readFields } from '../../../consoles/read-fields.ts';
+import { readFields, readOrFaults } from '../../../consoles/read-fields.ts';
 import { table } from '../../../consoles/table.ts';
 import type { Form } from '../../../http/form.ts';
 import { parseTenantFilter, SEARCH_MAX } from '../fields.ts';
@@ -15,14 +15,8 @@ import { tenantLink } from '../tenant-link.ts';
 const LINES = 100;
 
 export async function showAudit({ deps, query }: LoggedInCall): Promise<Answer> {
-  let asked: ReturnType<typeof parseAsked>;
-  try {
-    asked = parseAsked(query);
-  } catch (error) {
-    const faults = faultsOf(error);
-    if (!faults) throw error;
-    return page({ title: 'Audit', body: html`<h1>Audit</h1>${renderFilters(query, faults)}` }, 400);
-  }
+  const { value: asked, faults } = readOrFaults(() => parseAsked(query));
+  if (faults) return page({ title: 'Audit', body: html`<h1>Audit</h1>${renderFilters(query, faults)}` }, 400);
   const found = await listAuditOfAll(deps.db, { ...asked, limit: LINES });
   const body = html`<h1>Audit</h1>
 ${renderFilters(query, {})}

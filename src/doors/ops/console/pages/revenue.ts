@@ -5,20 +5,17 @@ import { type Month, monthOf, parseMonth } from '../../../../money/month.ts';
 import { type Credit, type RevenueReport, reportRevenue } from '../../../../money/reports/report-revenue.ts';
 import { type Answer, page } from '../../../consoles/answer.ts';
 import { exact, type Faults, field, timeOf } from '../../../consoles/components.ts';
-import { faultsOf, readFields } from '../../../consoles/read-fields.ts';
+import { readFields, readOrFaults } from '../../../consoles/read-fields.ts';
 import { table } from '../../../consoles/table.ts';
 import type { LoggedInCall } from '../route.ts';
 
 export async function showRevenue({ deps, door, query }: LoggedInCall): Promise<Answer> {
-  let month: Month;
-  try {
-    month = readFields({ month: () => monthIn(query.get('month')) }).month;
-  } catch (error) {
-    const faults = faultsOf(error);
-    if (!faults) throw error;
+  const { value, faults } = readOrFaults(() => readFields({ month: () => monthIn(query.get('month')) }));
+  if (faults) {
     const filter = renderFilter(query.get('month'), faults);
     return page({ title: 'Revenue', body: html`<h1>Revenue</h1>${filter}` }, 400);
   }
+  const { month } = value;
   const report = await reportRevenue(deps.db, month, undefined, door.stopping);
   const body = html`<h1>Revenue</h1>
 ${renderFilter(month, {})}

@@ -14,7 +14,7 @@ import {
   timeOf,
 } from '../../../consoles/components.ts';
 import { choiceOf, textOf } from '../../../consoles/query.ts';
-import { faultsOf, readFields } from '../../../consoles/read-fields.ts';
+import { readFields, readOrFaults } from '../../../consoles/read-fields.ts';
 import { table } from '../../../consoles/table.ts';
 import type { Form } from '../../../http/form.ts';
 import { SEARCH_MAX } from '../fields.ts';
@@ -24,14 +24,9 @@ import { tenantLink, tenantPath } from '../tenant-link.ts';
 const TENANTS_MAX = 100;
 
 export async function showTenants({ deps, query }: LoggedInCall): Promise<Answer> {
-  let asked: ReturnType<typeof parseAsked>;
-  try {
-    asked = parseAsked(query);
-  } catch (error) {
-    const faults = faultsOf(error);
-    if (!faults) throw error;
+  const { value: asked, faults } = readOrFaults(() => parseAsked(query));
+  if (faults)
     return page({ title: 'Tenants', body: html`<h1>Tenants</h1>${renderFilters(query, faults)}` }, 400);
-  }
   const found = await listTenants(deps.db, { ...asked, limit: TENANTS_MAX });
   // The field for it is on every page, so most searches come from elsewhere.
   const [only, ...others] = found;
