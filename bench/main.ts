@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { archives } from './archive.ts';
+import { archiveBegins } from './archive-begins.ts';
 import { archiveSizes } from './archive-sizes.ts';
 import type { Benchmark, Peer, Result } from './benchmark.ts';
 import { budget } from './budget.ts';
@@ -51,6 +52,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   usageCases,
   knownIds,
   archives,
+  archiveBegins,
   archiveSizes,
   flat,
   ledgerReads,

@@ -1,7 +1,7 @@
 /**
  * The service in a process of its own, for benchmarks. With BENCH_ONE_TRANSACTION_A_REQUEST it never
  * charges two requests together. With BENCH_TRANSACTIONS it has as many under way, as workers have one.
- * BENCH_FILTER_MB is ARCHIVE_FILTER_MB. With BENCH_PORT=grpc it announces the port of the control plane.
+ * BENCH_FILTER_MB is ARCHIVE_FILTER_MB; BENCH_ARCHIVE_AFTER is ARCHIVE_AFTER, in seconds. With BENCH_PORT=grpc it announces the port of the control plane.
  */
 import { startService } from '../src/run/service.ts';
 import { announce } from './process.ts';
@@ -11,6 +11,7 @@ const {
   BENCH_ONE_TRANSACTION_A_REQUEST: isSingly,
   BENCH_TRANSACTIONS: transactions,
   BENCH_FILTER_MB: filterMb,
+  BENCH_ARCHIVE_AFTER: archiveAfter,
 } = process.env;
 const chargeLimits = isSingly
   ? { transactions: 16, ofOneKind: 16, aloneMs: 0, records: 1 }
@@ -20,6 +21,7 @@ const chargeLimits = isSingly
 const config = {
   ...serviceConfig(process.env.DATABASE_URL!),
   ...(filterMb && { archiveFilterMb: Number(filterMb) }),
+  ...(archiveAfter && { archiveAfterSeconds: Number(archiveAfter) }),
 };
 
 const service = await startService(config, log, { chargeLimits });

@@ -8,7 +8,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { sees, useRelay } from './support.ts';
 
 const meeting = await useRelay();
-const MAIN = join(import.meta.dirname, '../../sdk/typescript/src/whip-proxy/main.ts');
+const MAIN = join(import.meta.dirname, '../../sdk/typescript/src/command/main.ts');
 
 /** Resolves with the address that it printed. */
 async function startProxy(room: string, keyFile: string): Promise<string> {

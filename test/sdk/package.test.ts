@@ -89,7 +89,8 @@ test('the SDK holds the build, a README and the licence, and neither sources nor
   const paths = await packedFiles('@boxoffice/sdk');
   expect(
     paths.filter(
-      (path) => !/^dist\/(backend|device|relay|whip-proxy)\/[\w/-]+(\.d\.ts|\.js|\.js\.map)$/.test(path),
+      (path) =>
+        !/^dist\/(backend|command|device|relay|whip-proxy)\/[\w/-]+(\.d\.ts|\.js|\.js\.map)$/.test(path),
     ),
   ).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
 });

@@ -3,7 +3,9 @@ import { expect } from 'vitest';
 
 export interface SentEvent {
   readonly event: string;
+  /** Empty: only an id came. */
   readonly data: string;
+  readonly id?: string;
 }
 
 export interface TestEventStream {
@@ -13,10 +15,18 @@ export interface TestEventStream {
   close(): void;
 }
 
-export async function openEventStream(url: string, key?: string): Promise<TestEventStream> {
+export async function openEventStream(
+  url: string,
+  key?: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<TestEventStream> {
   const ending = new AbortController();
   const answer = await fetch(url, {
-    headers: { accept: 'text/event-stream', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+    headers: {
+      accept: 'text/event-stream',
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
     signal: ending.signal,
   });
   expect(answer.status).toBe(200);
@@ -34,8 +44,12 @@ async function* readEvents(chunks: AsyncIterable<string>): AsyncGenerator<SentEv
     const parts = (text + chunk).split('\n\n');
     text = parts.pop()!;
     for (const part of parts) {
-      const [, event, data] = /^event: (.+)\ndata: (.+)$/.exec(part)!;
-      yield { event: event!, data: data! };
+      const {
+        event = '',
+        data = '',
+        id,
+      } = Object.fromEntries(part.split('\n').map((line) => /^(event|data|id): (.+)$/.exec(line)!.slice(1)));
+      yield { event, data, ...(id !== undefined && { id }) };
     }
   }
 }

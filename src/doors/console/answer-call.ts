@@ -6,7 +6,9 @@ import { Failure } from '../../base/failure.ts';
 import { parseTenantId, renderTenantId } from '../../base/tenants/tenant.ts';
 import { type Answer, redirect } from '../consoles/answer.ts';
 import { answerPage, answerPageError, type Site } from '../consoles/answer-page.ts';
+import { readCookie } from '../consoles/cookie.ts';
 import type { Pages } from '../consoles/door.ts';
+import { isTyped, sendAgainPage } from '../consoles/send-again.ts';
 import type { Deps } from '../deps.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
 import { findHelp } from './find-help.ts';
@@ -52,7 +54,7 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
   // Where the person wanted to go. The result of a form cannot be shown again.
   const here = route.method === 'GET' ? request.url : '/console';
   if (!session && call.closed) return answerClosed(route, call, call.closed);
-  if (!session) return redirect(`/console/login?next=${encodeURIComponent(here)}`);
+  if (!session) return askToLogIn(route, call, `/console/login?next=${encodeURIComponent(here)}`);
   // Links of mails name the tenant. The person may have another one open.
   const wanted = route.method === 'GET' ? parseTenantId(call.query.get('tenant') ?? '') : undefined;
   if (wanted !== undefined && wanted !== session.tenant) {
@@ -71,6 +73,14 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
     const inSession = { ...call, session };
     return notePassedOver(inSession, await answerWithTyped(route, inSession));
   });
+}
+
+/** With what was typed, if the browser had a session. A form is sent to the tenant that is open then. */
+function askToLogIn({ method }: GuardedRoute, call: Call, login: string): Answer {
+  const hadSession = readCookie(call.deps.config.publicUrl, call.request.headers.cookie) !== undefined;
+  if (method !== 'POST' || !hadSession || !isTyped(call.form)) return redirect(login);
+  const why = 'Your session has ended. The form goes to the tenant that you open when you log in.';
+  return sendAgainPage(call, why, login);
 }
 
 /** The tenant is suspended or archived: its people are told so, and may do what works then. */

@@ -11,6 +11,17 @@ export interface Pages {
   answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
+/** For Fastify: an address of the console that cannot be decoded is found missing by a page too. */
+export function rewriteConsoleUrl({ url = '' }: { readonly url?: string | undefined }): string {
+  if (!url.startsWith('/console') || !url.includes('%')) return url;
+  try {
+    decodeURI(url.split('?')[0]!);
+    return url;
+  } catch {
+    return url.replaceAll('%', '%25');
+  }
+}
+
 /** `app` is a context of its own: its errors are pages. `load` is called once. */
 export function servePages(app: FastifyInstance, load: () => Promise<Pages>): void {
   app.addContentTypeParser(

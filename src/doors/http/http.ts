@@ -51,6 +51,8 @@ declare module 'fastify' {
 export interface Door {
   readonly trustProxy: readonly string[];
   readonly bodyBytesMax: number;
+  /** What the router takes a request's address for; absent: as it is. */
+  rewriteUrl?(request: { readonly url?: string | undefined }): string;
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply;
   /** The whole answer to a malformed or late HTTP request; `code` is Node's. */
   renderClientError(code: string | undefined, requestId: string): string;
@@ -77,6 +79,7 @@ export function openHttp(deps: Deps, door: Door, times = TIME_LIMITS): Http {
     },
     trustProxy: door.trustProxy.length > 0 ? [...door.trustProxy] : false,
     genReqId: () => newId('req'),
+    ...(door.rewriteUrl && { rewriteUrl: door.rewriteUrl }),
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     // Fastify's defaults delete unknown fields and turn "5" into 5. Both are client mistakes to report.
     // Our schemas are checked by the linter of the OpenAPI description, so not at each start too.

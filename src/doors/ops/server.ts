@@ -2,6 +2,7 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
+import { rewriteConsoleUrl } from '../consoles/door.ts';
 import type { Deps } from '../deps.ts';
 import { drainOnClose } from '../http/drain.ts';
 import { requireTls } from '../http/strict-transport.ts';
@@ -38,6 +39,7 @@ export function buildOps(
   const app = Fastify({
     loggerInstance: watched.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    rewriteUrl: rewriteConsoleUrl,
   });
   drainOnClose(app);
   const ownName = new URL(opsUrl).hostname.replace(/^\[(.*)\]$/, '$1');

@@ -10,6 +10,7 @@ import {
   PULLED_EVENTS_USUAL,
   pullEvents,
 } from '../../outward/events/pull-events.ts';
+import { EVENT_STREAM_TYPE, sendEventStream, wantsStream } from './event-stream.ts';
 import { limitField, parseLimit } from './query.ts';
 import { JSON_TYPE, plain } from './route.ts';
 import { time, words } from './schemas.ts';
@@ -56,6 +57,9 @@ export const eventsRoute = plain(
       'The same events, in the same form, as webhooks get. Ask again with the `after` of the answer. With ' +
       '`wait_seconds`, the answer comes as soon as there is an event. Events are kept for ' +
       `${EVENT_DAYS} days; an \`after\` whose next event is gone, or that the log has not reached, is refused with 400.\n\n` +
+      `Who accepts \`${EVENT_STREAM_TYPE}\` gets server-sent events without end: \`event\` is the type, \`id\` the number, ` +
+      '`data` the event. They begin after `Last-Event-ID` or `after`; without both, with what happens from then on. ' +
+      '`limit` and `wait_seconds` mean nothing there.\n\n' +
       `${described.join('\n')}`,
     query: Type.Object({
       after: Type.Optional(
@@ -98,7 +102,9 @@ export const eventsRoute = plain(
       waitMs: parseWait(query.wait_seconds) * 1000,
     }),
   },
-  async ({ deps, caller, input, reply }) => {
+  async ({ deps, caller, input, request, reply, closing }) => {
+    reply.header('vary', 'accept');
+    if (wantsStream(request)) return sendEventStream(deps, { request, reply, caller, closing }, input);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     const page = await pullEvents(deps, caller, { ...input, signal: gone.signal });

@@ -49,6 +49,8 @@ export interface Call<P, Q, B, Input> extends Taken<P, Q, B> {
   readonly input: Input;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** Aborted when the service stops. */
+  readonly closing: AbortSignal;
 }
 
 /** The schema of a success, by its status. */
@@ -166,6 +168,9 @@ export function callOut<P extends TSchema, Q extends TSchema, B extends TSchema,
 export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void {
   app.decorateRequest('caller', undefined);
   app.decorateRequest('isLate', false);
+  const stop = new AbortController();
+  app.addHook('preClose', async () => stop.abort());
+  const { signal: closing } = stop;
   for (const { row, takesIdempotencyKey, run } of routes) {
     const [method, url] = row.path.split(' ') as [string, string];
     const queue = queueOfRoute(deps, row.queue);
@@ -184,7 +189,7 @@ export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void
           const taken = { params, query, body } as Taken<never, never, never>;
           const input = row.parse?.(taken, caller!) as never;
           if (caller) refuseStatus(caller, CLOSED_TO[row.closedTo!]);
-          return run({ ...taken, deps, caller: caller!, input, request, reply });
+          return run({ ...taken, deps, caller: caller!, input, request, reply, closing });
         };
         return caller ? queue.run(caller, answer) : answer();
       },

@@ -1,6 +1,7 @@
 /**
  * The REST door: its routes and their description. Source: specification 4 and 7.1.
  */
+import { rewriteConsoleUrl } from '../consoles/door.ts';
 import type { Deps } from '../deps.ts';
 import { collectMethods, type Http, openHttp } from '../http/http.ts';
 import { jwksRoute } from '../http/jwks.ts';
@@ -89,7 +90,13 @@ export async function buildRest(
   deps: Deps,
   { trustProxy, alsoDescribed = [], routes = ROUTES }: RestDoor,
 ): Promise<Http> {
-  const app = openHttp(deps, { trustProxy, bodyBytesMax: BODY_BYTES_MAX, sendError, renderClientError });
+  const app = openHttp(deps, {
+    trustProxy,
+    bodyBytesMax: BODY_BYTES_MAX,
+    rewriteUrl: rewriteConsoleUrl,
+    sendError,
+    renderClientError,
+  });
   const refuseMethods = collectMethods(app);
   checkQueries(app);
 

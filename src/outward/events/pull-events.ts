@@ -75,7 +75,8 @@ export async function pullEvents(
   }
 }
 
-function refuseUnknownPlace(after: bigint, { keptAfter, lastSeq }: PublicEventPage): void {
+/** Fails with `invalid_request`. */
+export function refuseUnknownPlace(after: bigint, { keptAfter, lastSeq }: PublicEventPage): void {
   if (after > lastSeq) throw invalidField('after', `must be <= ${lastSeq}, the number of the newest event`);
   if (after < keptAfter) {
     throw invalidField(

@@ -52,6 +52,7 @@ test.each([
   ['/console/keys/0123456789abcdef/rotate', 405, 'There is no such page', '/console/keys'],
   ['/console/ledger?from=2026-01-01&from=2026-01-01', 400, 'That was not understood', '/console/ledger'],
   ['/console/nowhere', 404, 'There is no such page', '/console'],
+  ['/console/%zz', 404, 'There is no such page', '/console'],
 ])('%s answers %i with the navigation, and leads to the section', async (path, status, title, goesTo) => {
   expect(read(await getPage(app, path, owner.cookie))).toEqual({
     status,

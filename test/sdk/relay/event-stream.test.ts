@@ -23,7 +23,16 @@ describe('reads', () => {
         { event: 'message', data: 'c' },
       ],
     ],
-    ['no comment, id or name alone', ': a\n\nid: 1\n\nevent: a\n\n', []],
+    ['no comment or name alone', ': a\n\nevent: a\n\n', []],
+    [
+      'an id alone, and one of an event',
+      'id: 1\n\nid: 2\ndata: b\n\ndata: c\n\n',
+      [
+        { event: 'message', data: '', id: '1' },
+        { event: 'message', data: 'b', id: '2' },
+        { event: 'message', data: 'c' },
+      ],
+    ],
     ['nothing that is incomplete', 'data: a\n\ndata: b\n', [{ event: 'message', data: 'a' }]],
   ])('%s', async (_, text, events) => {
     expect(await read([text])).toStrictEqual(events);

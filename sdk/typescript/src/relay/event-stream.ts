@@ -2,7 +2,10 @@
 
 export interface ServerSentEvent {
   readonly event: string;
+  /** Empty: only the id came, which moves the place of the reader. */
   readonly data: string;
+  /** Absent: none came with it. */
+  readonly id?: string;
 }
 
 /** Throws if one event has more than `charactersMax` characters. What is incomplete at the end is left out. */
@@ -13,6 +16,7 @@ export async function* readEvents(
   const decoder = new TextDecoder();
   let rest = '';
   let event = '';
+  let id: string | undefined;
   let data: string[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -26,9 +30,12 @@ export async function* readEvents(
       const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line)!;
       if (name === 'event') event = value;
       else if (name === 'data') data.push(value);
+      else if (name === 'id') id = value;
       if (line !== '') continue;
-      if (data.length > 0) yield { event: event || 'message', data: data.join('\n') };
+      if (data.length > 0 || id !== undefined)
+        yield { event: event || 'message', data: data.join('\n'), ...(id !== undefined && { id }) };
       event = '';
+      id = undefined;
       data = [];
       size = 0;
     }

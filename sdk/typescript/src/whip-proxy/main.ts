@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** `npx @boxoffice/sdk whip-proxy`: joins as a device, and lets encoders of this machine publish as it. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,10 +1,11 @@
 /** Answers a request for a page of operators: finds its session, and refuses what is not allowed. */
 import { authenticateOperator } from '../../../access/operators/log-in-with-link.ts';
 import { noteRead } from '../../../access/operators/note-read.ts';
-import { OPERATOR_HOURS } from '../../../access/operators/operator-session.ts';
+import { OPERATOR_FRESH_MINUTES, OPERATOR_HOURS } from '../../../access/operators/operator-session.ts';
 import { type Answer, redirect } from '../../consoles/answer.ts';
 import { answerPage, answerPageError, type Site } from '../../consoles/answer-page.ts';
 import type { Pages } from '../../consoles/door.ts';
+import { isTyped, sendAgainPage } from '../../consoles/send-again.ts';
 import { parseTenantParam } from './fields.ts';
 import { type Context, renderOpsPage, sectionOf } from './layout.ts';
 import type { OperatorDoor } from './operator-deps.ts';
@@ -53,10 +54,18 @@ function siteOf(door: OperatorDoor): Site<Pick<Context, 'session'>, OpsRoute> {
 async function answerRoute(route: OpsRoute, call: OperatorCall): Promise<Answer> {
   const { session } = call;
   if (route.needs === 'nothing') return route.handle(call);
-  if (!session) return redirect('/console/login');
-  if (route.isDangerous && !session.isFresh) return redirect('/console/confirm');
+  if (!session) return askToLogIn(route, call, 'You are not logged in any more.', '/console/login');
+  if (route.isDangerous && !session.isFresh) {
+    const why = `This can be done for ${OPERATOR_FRESH_MINUTES} minutes after a log-in.`;
+    return askToLogIn(route, call, why, '/console/confirm');
+  }
   const answer = await route.handle({ ...call, session });
   if (route.reads !== undefined && answer.kind === 'page' && answer.status === 200)
     await noteRead(call.deps, session, parseTenantParam(call.params.tenant), route.reads);
   return answer;
+}
+
+/** With what was typed, if the request is a form. */
+function askToLogIn({ method }: OpsRoute, call: OperatorCall, why: string, login: string): Answer {
+  return method === 'POST' && isTyped(call.form) ? sendAgainPage(call, why, login) : redirect(login);
 }
