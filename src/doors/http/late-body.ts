@@ -9,12 +9,15 @@ export function hasBody({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
 }
 
 /**
- * Whether all of the request has arrived. Asked before its caller is looked up: what arrives later may arrive minutes later, and
- * the caller may have been revoked by then.
+ * Whether all of the request has arrived. If not when its caller was looked up, the rest may arrive minutes later, and the caller may
+ * have been revoked by then.
  */
-export async function hasArrived(request: FastifyRequest): Promise<boolean> {
-  if (!hasBody(request)) return true;
-  // By the next turn of the event loop, the parser has read what had arrived, and most clients have sent the rest.
-  await turn();
-  return request.raw.complete;
+export function isWhole(request: FastifyRequest): boolean {
+  return request.raw.complete || !hasBody(request);
+}
+
+/** The same in the next turn of the event loop: the parser has read what had arrived, and most clients have sent the rest. */
+export async function isSoonWhole(request: FastifyRequest): Promise<boolean> {
+  if (hasBody(request)) await turn();
+  return isWhole(request);
 }

@@ -5,7 +5,7 @@ import { refuseTooManyJoins } from '../../control/admission/join-limit.ts';
 import type { JoinRequest } from '../../control/admission/join-room.ts';
 import type { Deps } from '../deps.ts';
 import { authorizationOf } from '../http/http.ts';
-import { hasArrived } from '../http/late-body.ts';
+import { isSoonWhole } from '../http/late-body.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +22,7 @@ declare module 'fastify' {
  * about the user. `firstFault()` sees to it that a client cannot tell.
  */
 export async function requireDevice(deps: Deps, request: FastifyRequest): Promise<void> {
-  request.isWhole = await hasArrived(request);
+  request.isWhole = await isSoonWhole(request);
   if (!request.isWhole) await authenticate(deps, request, { isCounted: true });
 }
 

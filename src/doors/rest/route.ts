@@ -14,7 +14,7 @@ import type { TenantStatus } from '../../base/tenants/tenant.ts';
 import type { Deps } from '../deps.ts';
 import { answers, type ErrorStatus } from '../http/answers.ts';
 import { authorizationOf, type Http } from '../http/http.ts';
-import { hasArrived } from '../http/late-body.ts';
+import { isWhole } from '../http/late-body.ts';
 import { queueOfRoute, type RouteQueue } from '../queue-of-route.ts';
 import { IdempotencySchema, mutationOf } from './idempotency.ts';
 
@@ -200,8 +200,8 @@ export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void
 /** Runs before the body is read: an unknown caller gets 401 and no other information. */
 function requireKey(deps: Deps, kind: KeyKind) {
   return async (request: FastifyRequest) => {
-    request.isLate = !(await hasArrived(request));
     request.caller = await authenticate(deps, authorizationOf(request), kind, request.ip);
+    request.isLate = !isWhole(request);
     request.keyId = request.caller.keyId;
     deps.keyRate.count(request.caller);
   };
