@@ -69,5 +69,9 @@ export interface Deps
     WebhookDeps['config'] & {
       /** How long browsers ask for TLS alone; 0: they are not told to. */
       readonly strictTransportSeconds: number;
+      /** The port of the control plane, as it was set. */
+      readonly grpcPort: number;
+      /** Of the control plane; `undefined`: it has none, or a proxy has it. */
+      readonly tls: object | undefined;
     };
 }

@@ -403,6 +403,8 @@ export function makeDeps({
       webhookNetworks,
       archiveAfterSeconds: config.archiveAfterSeconds,
       strictTransportSeconds: config.strictTransportSeconds,
+      grpcPort: config.grpcPort,
+      tls: config.tls,
       supportEmail: config.supportEmail,
       mailsShown: mailsShownOf(config),
     },

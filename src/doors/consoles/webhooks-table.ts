@@ -12,7 +12,7 @@ import { listDeliveries } from '../../outward/webhooks/list-deliveries.ts';
 import type { Pauser, Webhook } from '../../outward/webhooks/webhook.ts';
 import type { Form } from '../http/form.ts';
 import { noSuchPage } from '../http/no-such-page.ts';
-import { badge, countDownTo, emptyState, named, timeOf } from './components.ts';
+import { badge, countDownTo, countOf, emptyState, named, timeOf } from './components.ts';
 import { table } from './table.ts';
 
 const PAGE_SIZE = 25;
@@ -30,7 +30,7 @@ export function webhooksTable(
     webhooks.map((each) => [
       html`<a href="${path}/${each.id}">${named(addressOf(each))}</a>`,
       named(each.description),
-      each.types.length === 0 ? 'all' : `${each.types.length} types`,
+      each.types.length === 0 ? 'all' : countOf(each.types.length, 'type'),
       html`<span>${stateOf(each)}</span>`,
     ]),
     { names: 'Address' },

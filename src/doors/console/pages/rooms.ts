@@ -58,8 +58,7 @@ ${state === 'LIVE' && (await renderFeed(call, undefined))}`;
 async function renderNoRoom({ deps, session }: SessionCall, state: RoomState): Promise<Html> {
   if (state === 'ENDED')
     return emptyState('No room has ended yet.', 'Rooms that ended stay here with what they cost.');
-  if (!(await hasRooms(deps.db, session.tenant)))
-    return renderFirstRoom(deps.config.publicUrl, session.tenant);
+  if (!(await hasRooms(deps.db, session.tenant))) return renderFirstRoom(deps.config, session.tenant);
   return emptyState(
     'No room is live.',
     'A room comes to life when your back end creates it, or when the first participant joins it.',

@@ -16,6 +16,7 @@ import {
   checkbox,
   dollars,
   emptyState,
+  exact,
   type Faults,
   field,
   freshNote,
@@ -104,7 +105,7 @@ ${
   settings.topUpEnabled &&
   balance < settings.topUpBelow &&
   describeTopUpError(settings) === null &&
-  html`<div class="note"><p>The balance of ${dollars(balance)} is below that already. The next usage requests a top-up.</p>
+  html`<div class="note"><p>The balance of ${exact(balance)} is below that already. The next usage requests a top-up.</p>
 ${
   mayChange &&
   session.isFresh &&

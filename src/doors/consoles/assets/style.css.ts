@@ -102,7 +102,7 @@ legend { font-weight: 600; font-size: .9375rem; padding: 0 .375rem; }
 fieldset .checks { margin: 0; }
 progress { width: 100%; max-width: 30rem; accent-color: var(--accent); }
 .inline { display: inline-flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: 0; }
-button, .button { display: inline-flex; align-items: center; justify-content: center; font: inherit; font-weight: 600; font-size: .9375rem; color: var(--ink); background: var(--paper);
+button, .button { display: inline-flex; gap: 0 .3em; align-items: center; justify-content: center; font: inherit; font-weight: 600; font-size: .9375rem; color: var(--ink); background: var(--paper);
          border: 1px solid var(--quiet); border-radius: .5rem; padding: .5rem .875rem; min-height: 2.625rem; cursor: pointer;
          text-decoration: none; vertical-align: middle; max-width: 100%; overflow-wrap: anywhere; }
 button[hidden] { display: none; }
@@ -216,13 +216,15 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem 2rem; color: var(-
     text-align: right; white-space: normal; }
   table.rows td::before, table.rows tbody th::before { content: attr(data-label); color: var(--quiet); font-weight: 400; flex: none;
     text-align: left; }
+  table.rows td > *, table.rows tbody th > * { min-width: 0; }
+  table.rows time, table.rows .moment, table.rows .number { white-space: normal; }
   table.rows td:empty { display: none; }
   table.desk tr { display: flex; align-items: center; gap: .5rem; padding: .375rem 1rem; }
   table.desk td, table.desk tbody th { padding: 0; }
   table.desk td::before, table.desk tbody th::before, table.desk td:not(:last-child) { display: none; }
   table.desk tbody th { flex: 1; min-width: 0; overflow: hidden; }
   table.desk th a { min-width: 0; }
-  table.desk th bdi { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  table.desk th bdi { display: block; }
   table.desk .inline { flex-wrap: nowrap; gap: .25rem; }
   table.desk button { padding: .125rem .375rem; font-size: .8125rem; }
 }

@@ -1,5 +1,5 @@
 /** `/console/tenants/t_.../status`: move a tenant to another status, with a reason. */
-import { html } from '@boxoffice/pages/html';
+import { type Html, html } from '@boxoffice/pages/html';
 import { operatorOf } from '../../../../access/operators/operator-session.ts';
 import { parseReason, REASON_MAX } from '../../../../base/audit/reason.ts';
 import {
@@ -76,6 +76,20 @@ ${field({ name: 'told', label: 'What its people are told', value: given.get('tol
 ${field({ name: 'confirm', label: 'To delete it: its id', hint: html`<code>${renderTenantId(tenant.id)}</code>`, faults, input: html`autocomplete="off"` })}
 <p><button class="danger">Change the status</button></p></form>`
 }
+${renderCharging(tenant)}
 <p><a href="${path}">Back to the tenant</a></p>`;
   return { title: 'Change the status', body, layout: 'narrow' };
+}
+
+/** A button among others would be pressed by mistake. */
+function renderCharging(tenant: Tenant): Html {
+  const { exempt } = tenant;
+  return html`<h2>Whether it is charged</h2>
+<p>${
+    exempt
+      ? 'Its usage costs nothing now, and it is admitted whatever its balance is. Charged again, it pays for what happens from then on.'
+      : 'It pays for its usage. If it is charged nothing, what it uses from then on is free, and it is admitted whatever its balance is, until it is charged again.'
+  }</p>
+<form method="post" action="${tenantPath(tenant)}/exempt"><input type="hidden" name="exempt" value="${exempt ? 'no' : 'yes'}">
+<p><button${!exempt && html` class="danger"`}>${exempt ? 'Charge it again' : 'Charge it nothing'}</button></p></form>`;
 }

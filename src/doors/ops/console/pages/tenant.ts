@@ -97,12 +97,10 @@ function renderActions(tenant: Tenant, settings: PaymentSettings): Html {
   return html`<div class="actions">
 <a class="button" href="${path}/credit">Adjust credit</a>
 <a class="button" href="${path}/grants">Grants</a>
-<a class="button" href="${path}/status">Change the status</a>
+<a class="button" href="${path}/status">Status, and whether it is charged</a>
 <a class="button" href="${path}/limits">Limits</a>
 <a class="button" href="${path}/details">Name and billing details</a>
 <a class="button" href="${path}/sessions">Sessions</a>
-<form class="inline" method="post" action="${path}/exempt"><input type="hidden" name="exempt" value="${tenant.exempt ? 'no' : 'yes'}">
-<button>${tenant.exempt ? 'Charge it again' : 'Charge it nothing'}</button></form>
 ${isStopped && button('unfreeze', 'Let automatic top-ups run again')}
 ${hasConsole && button('console-link', 'Make a link to its console')}
 </div>`;
