@@ -205,7 +205,14 @@ const BY_TENANT: readonly Case[] = [
     act: () => newWebhook(),
     subject: WEBHOOK,
     before: null,
-    after: { host: 'x.example', types: ['watchdog_warned'], description: '' },
+    after: {
+      host: 'x.example',
+      types: ['watchdog_warned'],
+      description: '',
+      order: 'tenant',
+      max_in_flight: 10,
+      max_per_second: null,
+    },
   },
   {
     action: 'webhook_changed',
