@@ -23,7 +23,7 @@ const WEBHOOKS: Actor = { kind: 'system', id: 'webhooks' };
 /** An attempt that is the last one of its event. */
 export interface LastAttempt {
   readonly seq: bigint;
-  /** Of the event, before this attempt. */
+  /** How often the event has failed before this attempt. */
   readonly failures: number;
   readonly delivery: NewDelivery;
 }

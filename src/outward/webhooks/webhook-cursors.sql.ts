@@ -193,7 +193,7 @@ export interface Note extends Move {
   readonly deliveries: readonly NewDelivery[];
   /** One of them was delivered. */
   readonly hasDelivered: boolean;
-  /** Of the webhook, in a row. */
+  /** Failures of the webhook in a row. */
   readonly failures: number;
 }
 

@@ -129,7 +129,7 @@ export interface AsideOutcomes {
   readonly skipped: bigint;
   /** One of them was delivered. */
   readonly hasDelivered: boolean;
-  /** Of the webhook: failures in a row, and its standing. */
+  /** Failures of the webhook in a row, and its standing. */
   readonly failures: number;
   readonly standing: number;
   readonly leaseSeconds: number;
