@@ -23,6 +23,6 @@ export interface ClaimedWebhook extends WebhookName, WebhookSettings {
   readonly hasWaiting: boolean;
   /** Since the last turn ended. `null`: there was none. Negative: it was cut short. */
   readonly idleSeconds: number | null;
-  /** The process of the last turn has died, or lost its lease. */
+  /** The process of the last turn is gone, or has lost its lease. */
   readonly wasCut: boolean;
 }

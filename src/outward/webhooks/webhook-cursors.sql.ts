@@ -20,8 +20,12 @@ import { SETTINGS } from './webhooks.sql.ts';
 const isDue = (gone: string) => `c.paused_by is null and (c.retry_at is null or c.retry_at <= now())
             and (c.leased_until is null or c.leased_until <= now() or c.leased_by = any(${gone}))`;
 
-/** An event that was put aside is due. Or a turn was cut short: one may have been under way that is put aside meanwhile. */
-const HAS_DUE = '(c.aside_at <= now() or (c.aside_at is not null and c.lease is not null))';
+/**
+ * An event that was put aside is due. Or the process that delivered last is gone, or has lost its lease: one may have been under
+ * way that is put aside meanwhile.
+ */
+const hasDue = (gone: string) => `(c.aside_at <= now()
+                     or (c.aside_at is not null and (c.lease is not null or c.leased_by = any(${gone}))))`;
 
 /** Like `laneOf()`. */
 const IS_FAST = `c.standing >= case t.status when 'pending' then ${FAST_STANDING.pending} else ${FAST_STANDING.paid} end`;
@@ -71,7 +75,7 @@ export async function findDueWebhooks(
                from webhook_cursors c
                join event_streams s on s.tenant_id = c.tenant_id
                join tenants t on t.id = c.tenant_id
-              where c.tenant_id = any($1) and (c.seq < s.last_seq or ${HAS_DUE}) and ${isDue('$3')}
+              where c.tenant_id = any($1) and (c.seq < s.last_seq or ${hasDue('$3')}) and ${isDue('$3')}
                 and t.status <> 'deleted'
            ), placed as (
              select due.*, row_number() over (partition by is_pending, is_fast
@@ -108,7 +112,7 @@ export async function claimWebhook(
     text: `update webhook_cursors c set lease = $3, leased_until = now() + make_interval(secs => $4), leased_by = $5
              from webhook_endpoints w, tenants t,
                   (select extract(epoch from now() - leased_until)::double precision as idle_seconds,
-                          lease is not null as was_cut
+                          lease is not null or coalesce(leased_by = any($6), false) as was_cut
                      from webhook_cursors where tenant_id = $1 and webhook_id = $2) as before
             where c.tenant_id = $1 and c.webhook_id = $2 and w.tenant_id = $1 and w.id = $2 and t.id = $1
               and ${isDue('$6')}
