@@ -1,15 +1,31 @@
-/** How soon a webhook tells of what happened. */
+/** How soon a webhook tells of what happened, and how fast in each order. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { inTransaction } from '../src/base/db/transaction.ts';
+import { appendEvents } from '../src/events/append-events.sql.ts';
+import { numberEvents } from '../src/events/number-events.ts';
 import { adjustCredit } from '../src/money/ledger/adjust-credit.ts';
 import { createWebhook } from '../src/outward/webhooks/create-webhook.ts';
+import {
+  IN_FLIGHT_MAX,
+  WEBHOOK_DEFAULTS,
+  type WebhookOrder,
+  type WebhookSettings,
+} from '../src/outward/webhooks/webhook.ts';
 import { callerOf } from '../test/support/tenants.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
 import { depsOn } from './settings.ts';
-import { type BenchTenant, makeBenchTenant, openService, openStand, type Stand } from './stand.ts';
+import {
+  type BenchProcess,
+  type BenchTenant,
+  makeBenchTenant,
+  openProcess,
+  openStand,
+  type Stand,
+} from './stand.ts';
 import { percentile } from './statistics.ts';
 import { makeRows } from './usage-records.ts';
 
@@ -17,25 +33,35 @@ const TENANTS = 10;
 const SAMPLES = 500;
 const WARM_UP = 50;
 const P99_MS_MAX = 250;
+/** How long the receiver takes whose speed is measured. */
+const RECEIVER_MS = 50;
+const ROOMS = 50;
+const STANDSTILL_SECONDS_MAX = 5;
+const SECOND_MS = 1_000;
 const OPERATOR = { kind: 'operator', id: 'bench' } as const;
 
 export const webhooks: Benchmark = {
   name: 'webhooks',
-  minutes: 1,
+  minutes: 2,
   summary: 'from the answer of POST /v1/usage to the request that tells of spent credit',
   protocol: `${TENANTS} tenants have a webhook for \`credit_spent\`. ${SAMPLES} times, one after the other, a tenant with one micro
     of credit reports a record that costs more. The result is the time from the answer of POST /v1/usage, which comes after
     the commit, until the head of the webhook's request has arrived at a receiver in this process. The floor is the least that
     could tell: NOTIFY on one connection, and a POST without signature when it arrives at another one, measured from the answer
-    to NOTIFY. There is one round.`,
+    to NOTIFY. There is one round.
+
+    Then a webhook of one tenant, whose receiver takes ${RECEIVER_MS} ms, has thousands of events before it, in each order, with
+    ${IN_FLIGHT_MAX} requests at once and events of ${ROOMS} rooms in turns. The result is the rate at which they arrive, without
+    the first tenth. At last there are two processes, and the one that delivers in no order is killed: the result is the longest time
+    in which nothing arrives.`,
   async run(bench) {
     const stand = await openStand(bench);
     const receiver = await openReceiver(bench);
     const tenants = await Promise.all(Array.from({ length: TENANTS }, () => makeBenchTenant(stand, 'relay')));
     for (const tenant of tenants) await subscribe(stand, tenant, receiver.url);
-    const { urls } = await openService(bench, stand);
+    const service = await openProcess(bench, stand, './service.ts');
     bench.progress('spending credit');
-    const ours = await sample((at) => spendCredit(stand, urls[0]!, tenants[at % TENANTS]!, at), receiver);
+    const ours = await sample((at) => spendCredit(stand, service.url, tenants[at % TENANTS]!, at), receiver);
     bench.progress('notifying');
     const notify = await openNotifier(bench, stand, receiver.url);
     const floor = await sample(notify, receiver);
@@ -44,8 +70,110 @@ export const webhooks: Benchmark = {
       const limit = percent === 99 ? { atMost: P99_MS_MAX } : undefined;
       bench.note(`webhook, p${percent}`, percentile(ours, percent), 'ms', limit);
     }
+    const slow = await openSlowReceiver(bench);
+    for (const each of SPEEDS) {
+      bench.progress(`order ${each.order}`);
+      const rate = await measureSpeed(stand, slow, each);
+      bench.note(`order ${each.order}`, rate, 'events/s');
+      const limit = { atMost: SECOND_MS / each.rateMin };
+      bench.note(`order ${each.order}, for each event`, SECOND_MS / rate, 'ms', limit);
+    }
+    bench.progress('killing one of two processes');
+    const standstill = await measureStandstill(bench, stand, slow, service);
+    bench.note('longest stand-still after kill -9', standstill, 's', { atMost: STANDSTILL_SECONDS_MAX });
   },
 };
+
+interface Speed {
+  readonly order: WebhookOrder;
+  readonly events: number;
+  readonly rateMin: number;
+}
+
+const SPEEDS: readonly Speed[] = [
+  // One connection can do 20 a second.
+  { order: 'tenant', events: 200, rateMin: 17 },
+  { order: 'room', events: 5_000, rateMin: 200 },
+  { order: 'none', events: 5_000, rateMin: 300 },
+];
+
+interface SlowReceiver {
+  readonly url: string;
+  /** When each request so far arrived. */
+  arrivals: number[];
+}
+
+async function openSlowReceiver(bench: Bench): Promise<SlowReceiver> {
+  const receiver = { url: '', arrivals: [] as number[] };
+  const server = createServer((request, response) => {
+    receiver.arrivals.push(performance.now());
+    request.resume();
+    setTimeout(() => response.writeHead(204).end(), RECEIVER_MS);
+  });
+  await bench.use(listen(server), async (opened) => {
+    opened.closeAllConnections();
+    opened.close();
+  });
+  receiver.url = urlOf(server);
+  return receiver;
+}
+
+async function measureSpeed(stand: Stand, receiver: SlowReceiver, { order, events }: Speed): Promise<number> {
+  receiver.arrivals = [];
+  const { tenant } = await makeBehind(stand, receiver.url, order, events);
+  while (receiver.arrivals.length < events) await wait(20);
+  await stand.db.query(
+    `update webhook_cursors set paused_by = 'tenant', paused_at = now() where tenant_id = $1`,
+    [tenant],
+  );
+  const [first, last] = [Math.floor(events / 10), events - 1];
+  return (SECOND_MS * (last - first)) / (receiver.arrivals[last]! - receiver.arrivals[first]!);
+}
+
+/** A tenant whose webhook has so many events before it. */
+async function makeBehind(
+  stand: Stand,
+  url: string,
+  order: WebhookOrder,
+  events: number,
+): Promise<BenchTenant> {
+  const tenant = await makeBenchTenant(stand, 'backend');
+  await subscribe(stand, tenant, url, { order, maxInFlight: IN_FLIGHT_MAX });
+  const made = Array.from({ length: events }, (_, at) => ({
+    type: 'credit_spent',
+    roomUid: `room-${at % ROOMS}`,
+    subject: { balance: '1', admitted: false },
+  }));
+  await appendEvents(stand.db, tenant.tenant, made);
+  await numberEvents(stand.db, [tenant.tenant]);
+  return tenant;
+}
+
+async function measureStandstill(
+  bench: Bench,
+  stand: Stand,
+  receiver: SlowReceiver,
+  service: BenchProcess,
+): Promise<number> {
+  const { rows } = await stand.db.query<{ id: string }>('select id from processes where gone_at is null');
+  const own = rows[0]!.id;
+  await openProcess(bench, stand, './service.ts');
+  receiver.arrivals = [];
+  const { tenant } = await makeBehind(stand, receiver.url, 'none', 20_000);
+  const isServing = async () => {
+    const { rowCount } = await stand.db.query(
+      'select from webhook_cursors where tenant_id = $1 and leased_by = $2 and lease is not null',
+      [tenant, own],
+    );
+    return rowCount === 1;
+  };
+  while (receiver.arrivals.length === 0 || !(await isServing())) await wait(20);
+  await service.kill();
+  const killed = receiver.arrivals.length;
+  while (receiver.arrivals.length < killed + SAMPLES) await wait(20);
+  const after = receiver.arrivals.slice(Math.max(0, killed - 1));
+  return Math.max(...after.slice(1).map((at, index) => at - after[index]!)) / SECOND_MS;
+}
 
 interface Receiver {
   readonly url: string;
@@ -60,12 +188,7 @@ async function openReceiver(bench: Bench): Promise<Receiver> {
     request.resume();
     response.writeHead(204).end();
   });
-  const opening = async (): Promise<Server> => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return server;
-  };
-  await bench.use(opening(), async (opened) => {
+  await bench.use(listen(server), async (opened) => {
     opened.closeAllConnections();
     opened.close();
   });
@@ -73,7 +196,17 @@ async function openReceiver(bench: Bench): Promise<Receiver> {
     new Promise<number>((resolve) => {
       arrived = resolve;
     });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, next };
+  return { url: urlOf(server), next };
+}
+
+async function listen(server: Server): Promise<Server> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
 /** Sorted times in ms. `act` resolves to the time of its answer. */
@@ -89,9 +222,14 @@ async function sample(act: (at: number) => Promise<number>, receiver: Receiver):
   return Float64Array.from(times).sort();
 }
 
-async function subscribe(stand: Stand, { tenant, keyId }: BenchTenant, url: string): Promise<void> {
+async function subscribe(
+  stand: Stand,
+  { tenant, keyId }: BenchTenant,
+  url: string,
+  flow: Partial<WebhookSettings> = {},
+): Promise<void> {
   const caller = { ...callerOf(tenant), keyId };
-  const settings = { url, types: ['credit_spent'], description: '' };
+  const settings = { ...WEBHOOK_DEFAULTS, url, types: ['credit_spent'], ...flow };
   await inTransaction(stand.db, (tx) => createWebhook(tx, depsOn(stand.db), caller, settings));
 }
 

@@ -528,7 +528,21 @@ export const WORDS: Readonly<Record<string, WordsName>> = {
   DeliveryKind: {
     doc: 'Why an event was sent',
     prefix: 'Delivery',
-    words: { event: 'In order', test: 'The test event', resend: 'It was asked for again' },
+    words: {
+      event: 'In its place',
+      aside: 'It was put aside, so later events may have come before',
+      test: 'The test event',
+      resend: 'It was asked for again',
+    },
+  },
+  WebhookOrder: {
+    doc: 'In which order a webhook gets events',
+    prefix: 'Order',
+    words: {
+      tenant: 'Each event once the one before was accepted',
+      room: 'So in each room, and rooms side by side',
+      none: 'All side by side',
+    },
   },
 };
 

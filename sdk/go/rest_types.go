@@ -275,12 +275,27 @@ type DeliveryKind string
 
 // Values of DeliveryKind.
 const (
-	// In order.
+	// In its place.
 	DeliveryEvent DeliveryKind = "event"
+	// It was put aside, so later events may have come before.
+	DeliveryAside DeliveryKind = "aside"
 	// The test event.
 	DeliveryTest DeliveryKind = "test"
 	// It was asked for again.
 	DeliveryResend DeliveryKind = "resend"
+)
+
+// WebhookOrder is in which order a webhook gets events. Expect words that are not listed here.
+type WebhookOrder string
+
+// Values of WebhookOrder.
+const (
+	// Each event once the one before was accepted.
+	OrderTenant WebhookOrder = "tenant"
+	// So in each room, and rooms side by side.
+	OrderRoom WebhookOrder = "room"
+	// All side by side.
+	OrderNone WebhookOrder = "none"
 )
 
 // Tenant is a customer of the platform, with its settings for payments.
@@ -1121,6 +1136,14 @@ type Webhook struct {
 	Types []EventType `json:"types"`
 	// As given. May be empty.
 	Description string `json:"description"`
+	// [OrderTenant]: each event once the one before was accepted; [OrderRoom]: so in each room, and rooms side
+	// by side; [OrderNone]: all side by side. In [OrderRoom] and [OrderNone], an event that fails is put aside
+	// and tried again by itself.
+	Order WebhookOrder `json:"order"`
+	// Requests at once, in an order other than tenant.
+	MaxInFlight int64 `json:"max_in_flight"`
+	// Requests in a second. 0: as many as it accepts.
+	MaxPerSecond int64 `json:"max_per_second,omitzero"`
 	// [WebhookPaused]: nothing is delivered, and events wait.
 	State WebhookState `json:"state"`
 	// [PausedByTenant]: by a request; [PausedByFailing]: the last attempt of a delivery failed; [PausedByGone]:
@@ -1128,11 +1151,14 @@ type Webhook struct {
 	PausedBy WebhookPauser `json:"paused_by,omitzero"`
 	// Since when it is paused. Zero: it is active.
 	PausedAt time.Time `json:"paused_at,omitzero"`
-	// Every wanted event up to this number has been delivered.
+	// Every wanted event up to this number has been delivered, or is put aside.
 	DeliveredSeq uint64 `json:"delivered_seq"`
-	// Failed attempts to deliver the next event.
+	// Events that are put aside, and are tried again by themselves. At most 10000, and 1000 until the tenant
+	// has paid: later events wait then.
+	Waiting int64 `json:"waiting"`
+	// Failed attempts since the last delivery.
 	Failures int64 `json:"failures"`
-	// When the next event is tried again. Zero: it has not failed, or is not retried.
+	// Nothing is tried again before. Zero: nothing has failed, or is retried.
 	RetryAt time.Time `json:"retry_at,omitzero"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at,omitzero"`
@@ -1159,8 +1185,8 @@ type RotatedWebhookSecret struct {
 type WebhookDelivery struct {
 	// The id of the attempt.
 	ID string `json:"id"`
-	// [DeliveryEvent]: in order; [DeliveryTest]: the test event; [DeliveryResend]: an event that was asked for
-	// again.
+	// [DeliveryEvent]: in its place; [DeliveryAside]: an event that was put aside, so later ones may have come
+	// before; [DeliveryTest]: the test event; [DeliveryResend]: an event that was asked for again.
 	Kind DeliveryKind `json:"kind"`
 	// The id of the event, which is the header webhook-id.
 	EventID string `json:"event_id"`
@@ -1172,6 +1198,8 @@ type WebhookDelivery struct {
 	Attempt int64 `json:"attempt"`
 	// The answer had a status from 200 to 299.
 	Delivered bool `json:"delivered"`
+	// It was the last attempt: the event is not sent again.
+	GaveUp bool `json:"gave_up"`
 	// Of the answer. 0: there was none.
 	Status int64 `json:"status,omitzero"`
 	// Why there was no answer. Empty: there was one.
@@ -1486,6 +1514,14 @@ type CreateWebhook struct {
 	Types []EventType `json:"types,omitzero"`
 	// For your own lists. At most 200 characters.
 	Description string `json:"description,omitzero"`
+	// [OrderTenant]: each event once the one before was accepted; [OrderRoom]: so in each room, and rooms side
+	// by side; [OrderNone]: all side by side. In [OrderRoom] and [OrderNone], an event that fails is put aside
+	// and tried again by itself. Empty: [OrderTenant].
+	Order WebhookOrder `json:"order,omitzero"`
+	// Requests at once, in an order other than tenant. 1 to 20.
+	MaxInFlight int64 `json:"max_in_flight,omitzero"`
+	// Requests in a second. 0: as many as it accepts. 0 to 1000.
+	MaxPerSecond *int64 `json:"max_per_second,omitzero"`
 }
 
 // ChangeWebhook is the request of [Webhooks.Change]: what to change of a webhook. What is left out keeps
@@ -1500,6 +1536,14 @@ type ChangeWebhook struct {
 	Types []EventType `json:"types,omitzero"`
 	// For your own lists. At most 200 characters.
 	Description *string `json:"description,omitzero"`
+	// [OrderTenant]: each event once the one before was accepted; [OrderRoom]: so in each room, and rooms side
+	// by side; [OrderNone]: all side by side. In [OrderRoom] and [OrderNone], an event that fails is put aside
+	// and tried again by itself.
+	Order WebhookOrder `json:"order,omitzero"`
+	// Requests at once, in an order other than tenant. 1 to 20.
+	MaxInFlight int64 `json:"max_in_flight,omitzero"`
+	// Requests in a second. 0: as many as it accepts. 0 to 1000.
+	MaxPerSecond *int64 `json:"max_per_second,omitzero"`
 	// true: deliver nothing for now; false: go on at once, where the deliveries stopped.
 	Paused *bool `json:"paused,omitzero"`
 }

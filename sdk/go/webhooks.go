@@ -48,11 +48,17 @@ func (w *Webhooks) Change(ctx context.Context, request ChangeWebhook, options ..
 		return nil, err
 	}
 	body := struct {
-		URL         *string     `json:"url,omitzero"`
-		Types       []EventType `json:"types,omitzero"`
-		Description *string     `json:"description,omitzero"`
-		Paused      *bool       `json:"paused,omitzero"`
-	}{request.URL, request.Types, request.Description, request.Paused}
+		URL          *string      `json:"url,omitzero"`
+		Types        []EventType  `json:"types,omitzero"`
+		Description  *string      `json:"description,omitzero"`
+		Order        WebhookOrder `json:"order,omitzero"`
+		MaxInFlight  int64        `json:"max_in_flight,omitzero"`
+		MaxPerSecond *int64       `json:"max_per_second,omitzero"`
+		Paused       *bool        `json:"paused,omitzero"`
+	}{
+		request.URL, request.Types, request.Description, request.Order, request.MaxInFlight, request.MaxPerSecond,
+		request.Paused,
+	}
 	answer := new(Webhook)
 	op := operation{name: "Webhooks.Change", method: "PATCH", path: path, body: body, isWrite: true}
 	return orNil(answer, w.rest.call(ctx, op, answer, options))

@@ -48,7 +48,7 @@ import { watchLedger } from '../money/verification/watch-ledger.ts';
 import { watchProvider } from '../money/verification/watch-provider.ts';
 import { mailListener } from '../outward/mail/mail-listener.ts';
 import { expireLinks, sendMails } from '../outward/mail/send-mails.ts';
-import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
+import type { DeliveryRules } from '../outward/webhooks/delivery-turn.ts';
 import { measureWebhooks } from '../outward/webhooks/measure-webhooks.ts';
 import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
 

@@ -62,7 +62,7 @@ import { UnpaidRecords } from '../money/usage/unpaid-records.ts';
 import { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
 import type { MailsShown } from '../outward/mail/mail.ts';
 import { SmtpMailer } from '../outward/mail/mailer.ts';
-import type { DeliveryRules } from '../outward/webhooks/deliver-events.ts';
+import type { DeliveryRules } from '../outward/webhooks/delivery-turn.ts';
 import type { SendTimes } from '../outward/webhooks/send-limits.ts';
 import { WebhookSender } from '../outward/webhooks/send-request.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';

@@ -5,11 +5,12 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import {
   DELIVERY_DAYS,
   type Delivery,
+  type DeliveryKind,
   isDelivered,
   renderDeliveryId,
 } from '../../outward/webhooks/delivery.ts';
 import { listDeliveries } from '../../outward/webhooks/list-deliveries.ts';
-import type { Pauser, Webhook } from '../../outward/webhooks/webhook.ts';
+import type { Pauser, Webhook, WebhookOrder } from '../../outward/webhooks/webhook.ts';
 import type { Form } from '../http/form.ts';
 import { noSuchPage } from '../http/no-such-page.ts';
 import { badge, countDownTo, countOf, emptyState, named, timeOf } from './components.ts';
@@ -26,16 +27,23 @@ export function webhooksTable(
 ): Html {
   return table(
     'Webhooks',
-    ['Address', 'Description', 'Events', 'State'],
+    ['Address', 'Description', 'Events', 'Order', 'State'],
     webhooks.map((each) => [
       html`<a href="${path}/${each.id}">${named(addressOf(each))}</a>`,
       named(each.description),
       each.types.length === 0 ? 'all' : countOf(each.types.length, 'type'),
+      ORDERS[each.order],
       html`<span>${stateOf(each)}</span>`,
     ]),
     { names: 'Address' },
   );
 }
+
+const ORDERS: Readonly<Record<WebhookOrder, string>> = {
+  tenant: 'all in order',
+  room: 'by room',
+  none: 'none',
+};
 
 /** An address may hold a secret of its receiver, but for its host. */
 export function hostOf({ url }: Pick<Webhook, 'url'>): string {
@@ -90,20 +98,25 @@ export async function renderDeliveries(
 }
 
 function cellsOf({ path, hasDetails, showsAnswers, again }: DeliveriesSite, delivery: Delivery): HtmlValue[] {
-  const { id, at, type, seq, attempt, kind, latencyMs, status, error, answer } = delivery;
+  const { id, at, type, seq, attempt, kind, latencyMs, status, error, answer, gaveUp } = delivery;
   const look = isDelivered(delivery) ? 'good' : 'bad';
   const said = showsAnswers ? (error ?? answer ?? '') : '';
   return [
     hasDetails ? html`<a href="${path}/deliveries/${renderDeliveryId(id)}">${timeOf(at)}</a>` : timeOf(at),
     html`<code>${type}</code>`,
     seq ?? '–',
-    kind === 'event' ? attempt : kind,
+    attemptText(kind, attempt),
     html`<span>${badge(status === null ? 'no answer' : String(status), look)}${
-      said !== '' && html` <span class="hint">${named(shorten(said))}</span>`
-    }</span>`,
+      gaveUp && html` ${badge('given up', 'bad')}`
+    }${said !== '' && html` <span class="hint">${named(shorten(said))}</span>`}</span>`,
     `${latencyMs} ms`,
     seq !== null && again?.(seq, type),
   ];
+}
+
+function attemptText(kind: DeliveryKind, attempt: number): string {
+  if (kind === 'event') return String(attempt);
+  return kind === 'aside' ? `${attempt}, put aside` : kind;
 }
 
 function shorten(text: string): string {

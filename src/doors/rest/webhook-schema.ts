@@ -9,7 +9,18 @@ import {
   isDelivered,
   renderDeliveryId,
 } from '../../outward/webhooks/delivery.ts';
-import { PAUSERS, WEBHOOK_DESCRIPTION_LENGTH_MAX, type Webhook } from '../../outward/webhooks/webhook.ts';
+import {
+  IN_FLIGHT_MAX,
+  PAUSERS,
+  PER_SECOND_MAX,
+  WAITING_MAX,
+  WEBHOOK_DEFAULTS,
+  WEBHOOK_DESCRIPTION_LENGTH_MAX,
+  WEBHOOK_ORDERS,
+  type Webhook,
+  type WebhookOrder,
+  type WebhookSettings,
+} from '../../outward/webhooks/webhook.ts';
 import { strictObject, time, words } from './schemas.ts';
 
 /** The number of an event. JSON integers have any size. */
@@ -42,16 +53,47 @@ const description = Type.String({
   examples: ['the billing back end'],
 });
 
+const ORDER =
+  '`tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all ' +
+  'side by side. In `room` and `none`, an event that fails is put aside and tried again by itself';
+const IN_FLIGHT = 'Requests at once, in an order other than `tenant`';
+
+/** With what holds if they are left out, where something does. */
+function flow(defaults: { order?: WebhookOrder; maxInFlight?: number; maxPerSecond?: number } = {}) {
+  const withDefault = <T>(value: T | undefined) => (value === undefined ? {} : { default: value });
+  return {
+    order: Type.Optional(words(WEBHOOK_ORDERS, { ...withDefault(defaults.order), description: ORDER })),
+    max_in_flight: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: IN_FLIGHT_MAX,
+        ...withDefault(defaults.maxInFlight),
+        description: IN_FLIGHT,
+      }),
+    ),
+    max_per_second: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: PER_SECOND_MAX,
+        ...withDefault(defaults.maxPerSecond),
+        description: 'Requests in a second. 0: as many as it accepts',
+      }),
+    ),
+  };
+}
+
 export const NewWebhookSchema = strictObject({
   url,
   types: Type.Optional(types),
   description: Type.Optional(description),
+  ...flow({ order: WEBHOOK_DEFAULTS.order, maxInFlight: WEBHOOK_DEFAULTS.maxInFlight, maxPerSecond: 0 }),
 });
 
 export const WebhookChangeSchema = strictObject({
   url: Type.Optional(url),
   types: Type.Optional(types),
   description: Type.Optional(description),
+  ...flow(),
   paused: Type.Optional(
     Type.Boolean({
       description: '`true`: deliver nothing for now; `false`: go on at once, where the deliveries stopped',
@@ -76,6 +118,11 @@ export const WebhookSchema = Type.Object(
     url: Type.String({ description: 'Where events go' }),
     types: Type.Array(Type.String(), { description: 'Which types of events it gets. Empty: all' }),
     description: Type.String({ description: 'As given. May be empty' }),
+    order: words(WEBHOOK_ORDERS, { description: ORDER }),
+    max_in_flight: Type.Integer({ description: IN_FLIGHT }),
+    max_per_second: Type.Optional(
+      Type.Integer({ description: 'Requests in a second. Absent: as many as it accepts' }),
+    ),
     state: words(['active', 'paused'] as const, {
       description: '`paused`: nothing is delivered, and events wait',
     }),
@@ -87,15 +134,31 @@ export const WebhookSchema = Type.Object(
       }),
     ),
     paused_at: Type.Optional(time('Since when it is paused. Absent: it is active')),
-    delivered_seq: seq('Every wanted event up to this number has been delivered'),
-    failures: Type.Integer({ description: 'Failed attempts to deliver the next event' }),
-    retry_at: Type.Optional(
-      time('When the next event is tried again. Absent: it has not failed, or is not retried'),
-    ),
+    delivered_seq: seq('Every wanted event up to this number has been delivered, or is put aside'),
+    waiting: Type.Integer({
+      description: `Events that are put aside, and are tried again by themselves. At most ${WAITING_MAX.paid}, and ${WAITING_MAX.pending} until the tenant has paid: later events wait then`,
+    }),
+    failures: Type.Integer({ description: 'Failed attempts since the last delivery' }),
+    retry_at: Type.Optional(time('Nothing is tried again before. Absent: nothing has failed, or is retried')),
     created_at: time('When it was created'),
   },
   { description: 'An endpoint that gets the events of the tenant, without its secret' },
 );
+
+type GivenSettings = Partial<Static<typeof WebhookChangeSchema>>;
+
+/** What was given, under the names of the feature. */
+export function settingsOf(body: GivenSettings): Partial<WebhookSettings> {
+  const { url, types, description, order, max_in_flight, max_per_second } = body;
+  return {
+    ...(url !== undefined && { url }),
+    ...(types !== undefined && { types }),
+    ...(description !== undefined && { description }),
+    ...(order !== undefined && { order }),
+    ...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
+    ...(max_per_second !== undefined && { maxPerSecond: max_per_second || null }),
+  };
+}
 
 export function renderWebhook(webhook: Webhook): Static<typeof WebhookSchema> {
   const { pausedBy, pausedAt, retryAt } = webhook;
@@ -104,12 +167,16 @@ export function renderWebhook(webhook: Webhook): Static<typeof WebhookSchema> {
     url: webhook.url,
     types: [...webhook.types],
     description: webhook.description,
+    order: webhook.order,
+    max_in_flight: webhook.maxInFlight,
+    ...(webhook.maxPerSecond !== null && { max_per_second: webhook.maxPerSecond }),
     state: pausedBy === null ? 'active' : 'paused',
     ...(pausedBy !== null && { paused_by: pausedBy }),
     ...(pausedAt && { paused_at: pausedAt.toISOString() }),
     delivered_seq: webhook.seq,
+    waiting: webhook.waiting,
     failures: webhook.failures,
-    ...(retryAt && { retry_at: retryAt.toISOString() }),
+    ...(retryAt && webhook.failures > 0 && { retry_at: retryAt.toISOString() }),
     created_at: webhook.createdAt.toISOString(),
   };
 }
@@ -135,13 +202,16 @@ export const DeliverySchema = Type.Object(
   {
     id: Type.String({ description: 'The id of the attempt' }),
     kind: words(DELIVERY_KINDS, {
-      description: '`event`: in order; `test`: the test event; `resend`: an event that was asked for again',
+      description:
+        '`event`: in its place; `aside`: an event that was put aside, so later ones may have come before; `test`: the ' +
+        'test event; `resend`: an event that was asked for again',
     }),
     event_id: Type.String({ description: 'The id of the event, which is the header `webhook-id`' }),
     seq: Type.Optional(seq('The number of the event. Absent: a test')),
     type: Type.String({ description: `The type of the event, or \`${TEST_EVENT_TYPE}\`` }),
     attempt: Type.Integer({ description: 'Counts the attempts to deliver the event in a row, from 1' }),
     delivered: Type.Boolean({ description: 'The answer had a status from 200 to 299' }),
+    gave_up: Type.Boolean({ description: 'It was the last attempt: the event is not sent again' }),
     status: Type.Optional(Type.Integer({ description: 'Of the answer. Absent: there was none' })),
     error: Type.Optional(Type.String({ description: 'Why there was no answer. Absent: there was one' })),
     answer: Type.Optional(Type.String({ description: 'The first 1024 characters of the answer' })),
@@ -161,6 +231,7 @@ export function renderDelivery(delivery: Delivery): Static<typeof DeliverySchema
     type: delivery.type,
     attempt: delivery.attempt,
     delivered: isDelivered(delivery),
+    gave_up: delivery.gaveUp ?? false,
     ...(status !== null && { status }),
     ...(error !== null && { error }),
     ...(answer !== null && { answer }),

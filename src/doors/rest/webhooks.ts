@@ -6,7 +6,7 @@ import { createWebhook } from '../../outward/webhooks/create-webhook.ts';
 import { deleteWebhook } from '../../outward/webhooks/delete-webhook.ts';
 import { getWebhook, listWebhooks } from '../../outward/webhooks/get-webhook.ts';
 import { rotateSecret } from '../../outward/webhooks/rotate-secret.ts';
-import { WEBHOOKS_MAX } from '../../outward/webhooks/webhook.ts';
+import { WEBHOOK_DEFAULTS, WEBHOOKS_MAX } from '../../outward/webhooks/webhook.ts';
 import { SIGNING_SECRETS_MAX } from '../../outward/webhooks/webhook-secret.ts';
 import { change, plain } from './route.ts';
 import { time } from './schemas.ts';
@@ -16,6 +16,7 @@ import {
   renderWebhook,
   SecretRotationSchema,
   secretFields,
+  settingsOf,
   WebhookChangeSchema,
   WebhookIdSchema,
   WebhookSchema,
@@ -80,8 +81,8 @@ const create = change(
     audit: ['webhook_created'],
   },
   async (tx, { deps, caller, body }) => {
-    const { url, types = [], description = '' } = body;
-    return renderSecret(await createWebhook(tx, deps, caller, { url, types, description }));
+    const wanted = { ...WEBHOOK_DEFAULTS, ...settingsOf(body), url: body.url };
+    return renderSecret(await createWebhook(tx, deps, caller, wanted));
   },
 );
 
@@ -96,7 +97,7 @@ const changeOne = change(
     summary: 'Change, pause or resume a webhook',
     description:
       'What is left out keeps its value. A webhook that goes on begins with the event where it stopped, at once. ' +
-      'Another `url` is tried at once. Failures count on until a delivery.',
+      'Another `url` or `order` is tried at once. Failures count on until a delivery.',
     params: WebhookIdSchema,
     body: WebhookChangeSchema,
     answer: { 200: WebhookSchema },
@@ -104,7 +105,9 @@ const changeOne = change(
     audit: ['webhook_changed', 'webhook_paused', 'webhook_resumed'],
   },
   async (tx, { deps, caller, params, body }) => {
-    return renderWebhook(await changeWebhook(tx, deps, caller, params.id, body));
+    const { paused } = body;
+    const wanted = { ...settingsOf(body), ...(paused !== undefined && { paused }) };
+    return renderWebhook(await changeWebhook(tx, deps, caller, params.id, wanted));
   },
 );
 

@@ -177,15 +177,22 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
       expires_at, created_at, finished_at`,
     order: 'id',
   },
-  webhook_endpoints: { columns: 'id, url, types, description, created_at', order: 'id' },
+  webhook_endpoints: {
+    columns: 'id, url, types, description, ordering, max_in_flight, max_per_second, created_at',
+    order: 'id',
+  },
   webhook_cursors: {
-    columns: 'webhook_id, seq, skipped, paused_by, paused_at, failures, retry_at',
+    columns: 'webhook_id, seq, skipped, paused_by, paused_at, failures, retry_at, aside_at, delivered_at',
     order: 'webhook_id',
+  },
+  webhook_waiting: {
+    columns: 'webhook_id, seq, room_uid, failures, failed_at, retry_at',
+    order: 'webhook_id, seq',
   },
   webhook_secrets: { columns: 'webhook_id, number, created_at, retires_at', order: 'webhook_id, number' },
   webhook_deliveries: {
     columns: `webhook_id, id, kind, event_id, seq, type, attempt, signed_at, skipped, at, latency_ms, status, error,
-      answer`,
+      answer, gave_up`,
     order: 'webhook_id, id',
   },
   // Answers are encrypted, and hold what the other tables do.

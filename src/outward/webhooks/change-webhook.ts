@@ -24,18 +24,22 @@ export async function changeWebhook(
   { paused, ...wanted }: WebhookChange,
 ): Promise<Webhook> {
   const before = await getLockedWebhook(tx, tenant, id);
-  const { url, types, description } = { ...before, ...wanted };
+  const { url, types, description, order, maxInFlight, maxPerSecond } = { ...before, ...wanted };
   const after = {
     url: url === before.url ? url : parseWebhookUrl(url, config.webhookNetworks).href,
     types,
     description,
+    order,
+    maxInFlight,
+    maxPerSecond,
   };
   const entry = changedEntry(before, after);
   if (entry) {
     await updateWebhook(tx, tenant, id, after);
     await appendAudit(tx, tenant, actor, entry);
   }
-  const hasMoved = after.url !== before.url && before.pausedBy === null;
+  const isOther = after.url !== before.url || after.order !== before.order;
+  const hasMoved = isOther && before.pausedBy === null;
   if (paused === true && before.pausedBy === null) {
     await pauseWebhook(tx, { tenant, id });
     await appendAudit(tx, tenant, actor, pausedEntry(id, 'tenant'));

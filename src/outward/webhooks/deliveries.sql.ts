@@ -6,7 +6,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 
 const DELIVERY = `id, kind, event_id as "eventId", seq, type, attempt, signed_at as "signedAt", skipped, at,
-  latency_ms as "latencyMs", status, error, answer`;
+  latency_ms as "latencyMs", status, error, answer, gave_up as "gaveUp"`;
 
 /** Nothing is inserted if the webhook was deleted meanwhile. */
 export async function insertDelivery(
@@ -23,18 +23,61 @@ export async function insertDelivery(
   return rows[0];
 }
 
+/** What is written of a delivery, with the types. */
+const LOGGED = {
+  kind: 'text',
+  event_id: 'text',
+  seq: 'bigint',
+  type: 'text',
+  attempt: 'integer',
+  signed_at: 'timestamptz',
+  skipped: 'bigint',
+  latency_ms: 'integer',
+  status: 'integer',
+  error: 'text',
+  answer: 'text',
+  gave_up: 'boolean',
+} as const;
+const COLUMNS = Object.keys(LOGGED);
+const INSERT = `insert into webhook_deliveries (tenant_id, webhook_id, ${COLUMNS.join(', ')})`;
+
 /** Inserts a delivery to the webhook `$2` of the tenant `$1`, if it exists. `deliveryValues()` begin at `$first`. */
 export function logDelivery(first: number): string {
-  const values = Array.from({ length: 11 }, (_, at) => `$${first + at}`).join(', ');
-  return `insert into webhook_deliveries
-            (tenant_id, webhook_id, kind, event_id, seq, type, attempt, signed_at, skipped, latency_ms, status, error, answer)
-          select $1, $2, ${values} from webhook_endpoints where tenant_id = $1 and id = $2`;
+  const values = COLUMNS.map((_, at) => `$${first + at}`).join(', ');
+  return `${INSERT} select $1, $2, ${values} from webhook_endpoints where tenant_id = $1 and id = $2`;
 }
 
-/** In the order of the columns from `kind` to `answer`, without `at`. */
+/** Like `logDelivery()`, several. `deliveriesValues()` begin at `$first`. */
+export function logDeliveries(first: number): string {
+  const lists = Object.values(LOGGED).map((type, at) => `$${first + at}::${type}[]`);
+  const values = COLUMNS.map((name) => `d.${name}`).join(', ');
+  return `${INSERT}
+          select $1, $2, ${values} from webhook_endpoints w, unnest(${lists.join(', ')}) as d (${COLUMNS.join(', ')})
+           where w.tenant_id = $1 and w.id = $2`;
+}
+
 export function deliveryValues(delivery: NewDelivery): unknown[] {
-  const { kind, eventId, seq, type, attempt, signedAt, skipped, latencyMs, status, error, answer } = delivery;
-  return [kind, eventId, seq, type, attempt, signedAt, skipped, latencyMs, status, error, answer];
+  const { kind, eventId, seq, type, attempt, signedAt, skipped, latencyMs, status, error, answer, gaveUp } =
+    delivery;
+  return [
+    kind,
+    eventId,
+    seq,
+    type,
+    attempt,
+    signedAt,
+    skipped,
+    latencyMs,
+    status,
+    error,
+    answer,
+    gaveUp ?? false,
+  ];
+}
+
+export function deliveriesValues(deliveries: readonly NewDelivery[]): unknown[][] {
+  const rows = deliveries.map(deliveryValues);
+  return COLUMNS.map((_, at) => rows.map((row) => row[at]));
 }
 
 /** The newest first, before the delivery `before`. */

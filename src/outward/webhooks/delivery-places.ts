@@ -36,6 +36,8 @@ class Place {
   isLeft = false;
   /** The request was ended by the service itself, not for others: its outcome does not count. */
   isAborted = false;
+  /** It is free once its request has ended. */
+  isReleased = false;
 
   constructor(tenant: TenantId, lane: Lane) {
     this.tenant = tenant;
@@ -143,15 +145,24 @@ export class DeliveryPlaces {
 
   /** `undefined`: there is none now. */
   take({ tenant, lane, isFailing }: PlaceSeeker): Place | undefined {
-    const isFull = this.#lanes[lane].isFullFor(tenant);
-    if (isFull && (isFailing || !this.#makeRoom(lane, tenant))) return undefined;
+    if (this.#lanes[lane].isFullFor(tenant) && (isFailing || !this.#makeRoom(lane, tenant))) return undefined;
     const place = new Place(tenant, lane);
     this.#lanes[lane].add(place);
     return place;
   }
 
-  /** The turn is over. */
+  /** A place that is free, within the share of the tenant; none is taken from others. */
+  takeFree(tenant: TenantId, lane: Lane): Place | undefined {
+    if (this.#lanes[lane].isFullFor(tenant)) return undefined;
+    const place = new Place(tenant, lane);
+    this.#lanes[lane].add(place);
+    return place;
+  }
+
+  /** Nothing more is sent in it. If a request is under way, it is free after that. */
   release(place: Place): void {
+    place.isReleased = true;
+    if (place.request) return;
     this.#lanes[place.lane].delete(place);
     this.#onChange(place.lane);
   }
@@ -175,6 +186,7 @@ export class DeliveryPlaces {
       clearTimeout(crowded);
       clearTimeout(late);
       place.request = undefined;
+      if (place.isReleased) this.release(place);
     }
   }
 

@@ -4,8 +4,11 @@ import type { SendOutcome } from './send-request.ts';
 /** How long they are kept. */
 export const DELIVERY_DAYS = 7;
 
-/** `event`: in order; `test`: the test event; `resend`: one event that the tenant asked for again. */
-export const DELIVERY_KINDS = ['event', 'test', 'resend'] as const;
+/**
+ * `event`: in its place in the log; `aside`: an event that was put aside, so others after it may have come before;
+ * `test`: the test event; `resend`: one event that the tenant asked for again.
+ */
+export const DELIVERY_KINDS = ['event', 'aside', 'test', 'resend'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
 export interface NewDelivery {
@@ -25,6 +28,8 @@ export interface NewDelivery {
   readonly error: string | null;
   /** Its first characters. */
   readonly answer: string | null;
+  /** The event is not sent again, because it was refused too often. Left out: it may be. */
+  readonly gaveUp?: boolean;
 }
 
 export interface Delivery extends NewDelivery {

@@ -4,6 +4,7 @@
  * Source: the recommended schedule of Standard Webhooks. All attempts together take about three days, so the event is
  * still kept at the last one.
  */
+import type { Sent } from './send-event.ts';
 
 export interface RetrySchedule {
   /** Seconds to wait after the first failure, the second one, and so on. There is one attempt more than waits. */
@@ -38,4 +39,22 @@ export function retryWaitSeconds(
   const wait = waitSeconds[failures - 1];
   if (wait === undefined) return undefined;
   return Math.max(wait * (1 + jitter * random), Math.min(retryAfterSeconds, RETRY_AFTER_SECONDS_MAX));
+}
+
+/** How long to wait after this attempt, which failed; `undefined`: it was the last one, or the receiver wants no more. */
+export function waitAfter(schedule: RetrySchedule, { delivery, outcome }: Sent): number | undefined {
+  if (delivery.status === GONE) return undefined;
+  const retryAfterSeconds = outcome.kind === 'answered' ? outcome.retryAfterSeconds : undefined;
+  return retryWaitSeconds(schedule, delivery.attempt, {
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+}
+
+/** Failures of a webhook in a row after which it gets one attempt at a time, with rests that double. */
+export const RESTS_AFTER = 5;
+const REST_SECONDS_MAX = 5 * MINUTE;
+
+/** Where each event is tried again by itself, this keeps a receiver that is away from failing them all. */
+export function restSeconds({ waitSeconds }: RetrySchedule, failures: number): number {
+  return Math.min(waitSeconds[0]! * 2 ** Math.max(0, failures - RESTS_AFTER), REST_SECONDS_MAX);
 }

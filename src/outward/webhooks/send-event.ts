@@ -37,20 +37,41 @@ export interface Recipient {
   readonly url: string;
 }
 
-/** Send it once. `keys`: newest first. */
-export async function sendEvent(
+/** A message that is ready to be sent. */
+export interface SignedMessage {
+  readonly message: Message;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `keys`: newest first. */
+export function signEvent(keys: readonly Uint8Array[], message: Message): SignedMessage {
+  const { eventId: id, signedAt: at, body } = message;
+  return { message, headers: signWebhook({ id, at, body }, keys) };
+}
+
+/** Send it once. */
+export async function sendSigned(
   deps: Pick<WebhookDeps, 'webhookSender' | 'metrics'>,
   { tenant, url }: Recipient,
-  keys: readonly Uint8Array[],
-  { body, ...message }: Message,
+  { message: { body, ...message }, headers }: SignedMessage,
   signal?: AbortSignal,
 ): Promise<Sent> {
-  const headers = signWebhook({ id: message.eventId, at: message.signedAt, body }, keys);
   const outcome = await deps.webhookSender.send({ tenant, url, headers, body }, signal);
   const delivery = { ...message, ...outcomeFields(outcome) };
   deps.metrics.webhookDeliveries.inc({ kind: message.kind, outcome: resultOf(delivery) });
   deps.metrics.webhookDuration.observe(outcome.latencyMs / 1000);
   return { delivery, outcome };
+}
+
+/** Sign it, and send it once. `keys`: newest first. */
+export async function sendEvent(
+  deps: Pick<WebhookDeps, 'webhookSender' | 'metrics'>,
+  recipient: Recipient,
+  keys: readonly Uint8Array[],
+  message: Message,
+  signal?: AbortSignal,
+): Promise<Sent> {
+  return sendSigned(deps, recipient, signEvent(keys, message), signal);
 }
 
 /** `refused`: the answer had another status than 2xx; `unanswered`: there was none. */

@@ -19,10 +19,11 @@ export const SEND_TIMES: SendTimes = { connect: 5_000, answer: 15_000, body: 2_0
  * requests wait for one.
  */
 export const CONNECTIONS_PER_HOST_MAX = 32;
-/** Idle connections of one tenant to one host and port. */
-export const IDLE_PER_HOST_MAX = 2;
-/** How many pairs of a tenant and a host keep idle connections. */
-export const IDLE_HOSTS_MAX = 512;
+/** Idle connections of one tenant to one host and port: as many as a webhook has requests at once. */
+export const IDLE_PER_HOST_MAX = 20;
+/** Idle connections of one tenant, and of all. */
+export const IDLE_PER_TENANT_MAX = 40;
+export const IDLE_MAX = 1_024;
 
 /** The size of one block of headers of an answer. */
 export const HEADER_BYTES_MAX = 16_384;

@@ -52,6 +52,13 @@ export function movedBackEntry(id: string, from: bigint, to: bigint): NewAuditEn
   return { action: 'webhook_moved_back', subject: id, before: { seq: from }, after: { seq: to } };
 }
 
-function fieldsOf({ url, types, description }: WebhookSettings) {
-  return { host: new URL(url).host, types, description };
+function fieldsOf({ url, types, description, order, maxInFlight, maxPerSecond }: WebhookSettings) {
+  return {
+    host: new URL(url).host,
+    types,
+    description,
+    order,
+    max_in_flight: maxInFlight,
+    max_per_second: maxPerSecond,
+  };
 }

@@ -2,20 +2,30 @@
 import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { deliveryValues, logDelivery } from './deliveries.sql.ts';
+import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
+import { deliveriesValues, deliveryValues, logDeliveries, logDelivery } from './deliveries.sql.ts';
 import type { NewDelivery } from './delivery.ts';
 import { FAST_STANDING, type Lane, laneOf } from './delivery-lane.ts';
-import type { Pauser, WebhookSettings } from './webhook.ts';
-
-/** One webhook of one tenant. */
-export interface WebhookName {
-  readonly tenant: TenantId;
-  readonly id: string;
-}
+import type { Pauser } from './webhook.ts';
+import {
+  type Aside,
+  asideValues,
+  forgetWaitingAfter,
+  hurryWaiting,
+  putAside,
+} from './webhook-waiting.sql.ts';
+import { SETTINGS } from './webhooks.sql.ts';
 
 /** The condition that events may wait for a webhook, and that no process delivers them. `gone`: a parameter, the processes that are. */
 const isDue = (gone: string) => `c.paused_by is null and (c.retry_at is null or c.retry_at <= now())
             and (c.leased_until is null or c.leased_until <= now() or c.leased_by = any(${gone}))`;
+
+/**
+ * An event that was put aside is due. Or the process that delivered last is gone, or has lost its lease: one may have been under
+ * way that is put aside meanwhile.
+ */
+const hasDue = (gone: string) => `(c.aside_at <= now()
+                     or (c.aside_at is not null and (c.lease is not null or c.leased_by = any(${gone}))))`;
 
 /** Like `laneOf()`. */
 const IS_FAST = `c.standing >= case t.status when 'pending' then ${FAST_STANDING.pending} else ${FAST_STANDING.paid} end`;
@@ -65,7 +75,8 @@ export async function findDueWebhooks(
                from webhook_cursors c
                join event_streams s on s.tenant_id = c.tenant_id
                join tenants t on t.id = c.tenant_id
-              where c.tenant_id = any($1) and c.seq < s.last_seq and ${isDue('$3')} and t.status <> 'deleted'
+              where c.tenant_id = any($1) and (c.seq < s.last_seq or ${hasDue('$3')}) and ${isDue('$3')}
+                and t.status <> 'deleted'
            ), placed as (
              select due.*, row_number() over (partition by is_pending, is_fast
                                               order by is_failing, nth, leased_until nulls first) as place
@@ -78,17 +89,6 @@ export async function findDueWebhooks(
     },
   );
   return rows.map(({ tenant, id, isFailing, ...facts }) => ({ tenant, id, isFailing, lane: laneOf(facts) }));
-}
-
-/** What a turn of deliveries needs to know. */
-export interface ClaimedWebhook extends WebhookName, WebhookSettings {
-  readonly lease: string;
-  readonly version: number;
-  readonly seq: bigint;
-  readonly skipped: bigint;
-  readonly failures: number;
-  /** See `delivery-lane.ts`. */
-  readonly standing: number;
 }
 
 /** What a process takes a lease with. */
@@ -110,22 +110,35 @@ export async function claimWebhook(
   const { rows } = await db.query<ClaimedWebhook>({
     name: 'claim-webhook',
     text: `update webhook_cursors c set lease = $3, leased_until = now() + make_interval(secs => $4), leased_by = $5
-             from webhook_endpoints w
-            where c.tenant_id = $1 and c.webhook_id = $2 and w.tenant_id = $1 and w.id = $2 and ${isDue('$6')}
-           returning c.tenant_id as tenant, c.webhook_id as id, c.lease, w.version, w.url, w.types, w.description,
-                     c.seq, c.skipped, c.failures, c.standing`,
+             from webhook_endpoints w, tenants t,
+                  (select extract(epoch from now() - leased_until)::double precision as idle_seconds,
+                          lease is not null or coalesce(leased_by = any($6), false) as was_cut
+                     from webhook_cursors where tenant_id = $1 and webhook_id = $2) as before
+            where c.tenant_id = $1 and c.webhook_id = $2 and w.tenant_id = $1 and w.id = $2 and t.id = $1
+              and ${isDue('$6')}
+           returning c.tenant_id as tenant, c.webhook_id as id, c.lease, w.version, ${SETTINGS}, c.seq, c.skipped,
+                     c.failures, c.standing, t.status = 'pending' as "isPending",
+                     c.aside_at is not null as "hasWaiting", before.idle_seconds as "idleSeconds",
+                     before.was_cut as "wasCut"`,
     values: [tenant, id, lease, leaseSeconds, holder, gone],
   });
   return rows[0];
 }
 
-/** End the turn. */
-export async function releaseWebhook(db: Db, { tenant, id, lease }: ClaimedWebhook): Promise<void> {
+/** End a turn that has put nothing aside. `restSeconds`: nothing is sent before; `undefined`: as it was. */
+export async function releaseWebhook(
+  db: Db,
+  { tenant, id, lease }: ClaimedWebhook,
+  restSeconds?: number,
+): Promise<void> {
   await db.query({
     name: 'release-webhook',
-    text: `update webhook_cursors set lease = null, leased_until = now()
-            where tenant_id = $1 and webhook_id = $2 and lease = $3`,
-    values: [tenant, id, lease],
+    text: `update webhook_cursors c
+              set lease = null, leased_until = now(),
+                  retry_at = case when c.paused_by is null then coalesce(t.retry_at, c.retry_at) end
+             from (select now() + make_interval(secs => $4) as retry_at) as t
+            where c.tenant_id = $1 and c.webhook_id = $2 and c.lease = $3`,
+    values: [tenant, id, lease, restSeconds ?? null],
   });
 }
 
@@ -145,7 +158,7 @@ export interface Move {
 export async function moveWebhook(db: Db, webhook: ClaimedWebhook, move: Move): Promise<boolean> {
   const { rows } = await db.query<{ isSame: boolean }>({
     name: 'move-webhook',
-    text: `${MOVE} returning c.paused_by is null and w.version = $8 as "isSame"`,
+    text: `${moveTo('c.delivered_at')} returning c.paused_by is null and w.version = $8 as "isSame"`,
     values: moveValues(webhook, move),
   });
   return rows[0]?.isSame ?? false;
@@ -160,7 +173,7 @@ export async function finishDelivery(
 ): Promise<boolean> {
   const { rows } = await db.query<{ isSame: boolean }>({
     name: 'finish-webhook-delivery',
-    text: `with moved as (${MOVE} returning c.paused_by is null and w.version = $8 as "isSame"),
+    text: `with moved as (${moveTo('now()')} returning c.paused_by is null and w.version = $8 as "isSame"),
                 logged as (${logDelivery(10)})
            select "isSame" from moved`,
     values: [...moveValues(webhook, move), ...deliveryValues(delivery)],
@@ -168,12 +181,56 @@ export async function finishDelivery(
   return rows[0]?.isSame ?? false;
 }
 
-const MOVE = `update webhook_cursors c
+function moveTo(deliveredAt: string): string {
+  return `update webhook_cursors c
              set seq = $5, skipped = c.skipped + $6, failures = 0, retry_at = null,
-                 leased_until = now() + make_interval(secs => $7), standing = $9
+                 leased_until = now() + make_interval(secs => $7), standing = $9, delivered_at = ${deliveredAt}
             from webhook_endpoints w
            where c.tenant_id = $1 and c.webhook_id = $2 and c.lease = $3 and c.seq = $4
              and w.tenant_id = $1 and w.id = $2`;
+}
+
+/** What has become of events that were sent side by side. */
+export interface Note extends Move {
+  /** Those that the cursor moves past, and that were not delivered. */
+  readonly put: readonly Aside[];
+  readonly deliveries: readonly NewDelivery[];
+  /** One of them was delivered. */
+  readonly hasDelivered: boolean;
+  /** Failures of the webhook in a row. */
+  readonly failures: number;
+}
+
+/** Like `moveWebhook()`, after deliveries side by side, which are logged in any case. */
+export async function noteDeliveries(db: Db, webhook: ClaimedWebhook, note: Note): Promise<boolean> {
+  const { put, deliveries, hasDelivered, failures, leaseSeconds } = note;
+  const waits = put.map(({ waitSeconds }) => waitSeconds ?? leaseSeconds);
+  const { rows } = await db.query<{ isSame: boolean }>({
+    name: 'note-webhook-deliveries',
+    text: `with moved as (
+             update webhook_cursors c
+                set seq = $5, skipped = c.skipped + $6, failures = $10, leased_until = t.leased_until, standing = $9,
+                    delivered_at = coalesce(t.delivered_at, c.delivered_at), aside_at = least(c.aside_at, t.aside_at)
+               from webhook_endpoints w,
+                    (select now() + make_interval(secs => $7) as leased_until,
+                            case when $11 then now() end as delivered_at,
+                            now() + make_interval(secs => $12) as aside_at) as t
+              where c.tenant_id = $1 and c.webhook_id = $2 and c.lease = $3 and c.seq = $4
+                and w.tenant_id = $1 and w.id = $2
+             returning c.paused_by is null and w.version = $8 as "isSame"
+           ), put as (${putAside(13)}), logged as (${logDeliveries(17)})
+           select "isSame" from moved`,
+    values: [
+      ...moveValues(webhook, note),
+      failures,
+      hasDelivered,
+      waits.length > 0 ? Math.min(...waits) : null,
+      ...asideValues(put),
+      ...deliveriesValues(deliveries),
+    ],
+  });
+  return rows[0]?.isSame ?? false;
+}
 
 function moveValues({ tenant, id, lease, version }: ClaimedWebhook, move: Move): unknown[] {
   return [tenant, id, lease, move.from, move.to, move.skipped, move.leaseSeconds, version, move.standing];
@@ -248,22 +305,27 @@ export async function pauseWebhook(tx: Tx, { tenant, id }: WebhookName): Promise
 export async function resumeWebhook(tx: Tx, { tenant, id }: WebhookName): Promise<void> {
   await tx.query({
     name: 'resume-webhook',
-    text: `update webhook_cursors set paused_by = null, paused_at = null, retry_at = null
-            where tenant_id = $1 and webhook_id = $2`,
+    text: `update webhook_cursors c
+              set paused_by = null, paused_at = null, retry_at = null, aside_at = least(c.aside_at, t.aside_at)
+             from (select case when exists (select 1 from webhook_waiting where tenant_id = $1 and webhook_id = $2)
+                               then now() end as aside_at) as t
+            where c.tenant_id = $1 and c.webhook_id = $2`,
     values: [tenant, id],
   });
+  await hurryWaiting(tx, { tenant, id });
 }
 
 /** Move the place back to before the first event that is kept and happened at or after `since`, unless it is before. */
 export async function moveBack(tx: Tx, { tenant, id }: WebhookName, since: Date): Promise<void> {
-  await tx.query({
+  const { rows } = await tx.query<{ seq: bigint }>({
     name: 'move-webhook-back',
     text: `update webhook_cursors c
               set seq = least(c.seq, coalesce((select min(seq) - 1 from events where tenant_id = $1 and at >= $3), c.seq)),
                   skipped = 0, retry_at = null
-            where c.tenant_id = $1 and c.webhook_id = $2`,
+            where c.tenant_id = $1 and c.webhook_id = $2 returning c.seq`,
     values: [tenant, id, since],
   });
+  await forgetWaitingAfter(tx, { tenant, id }, rows[0]!.seq);
 }
 
 export interface WebhookCounts {

@@ -40,7 +40,7 @@ export function webhookMetrics(registry: Registry) {
     watchWebhookLanes: (count: () => readonly { lane: string; taken: number; waiting: number }[]): void => {
       const gauge = new Gauge({
         name: 'boxoffice_webhook_lanes',
-        help: 'Webhooks that have a place in a lane, and those that wait for one, by lane and state.',
+        help: 'Places of a lane that are taken, and webhooks that wait for one, by lane and state.',
         labelNames: ['lane', 'state'],
         registers: [registry],
         collect: () => {

@@ -8,9 +8,10 @@
 import { Lanes } from '../../base/lib/lanes.ts';
 import type { LeaseHolder } from '../../base/processes/own-process.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
-import { type DeliveryRules, deliverEvents, type Turn } from './deliver-events.ts';
+import { deliverEvents } from './deliver-events.ts';
 import { LANES, type Lane } from './delivery-lane.ts';
 import { DeliveryPlaces, type Place } from './delivery-places.ts';
+import type { DeliveryRules, RequestPlace, Turn } from './delivery-turn.ts';
 import { RETRY_SCHEDULE } from './retry-schedule.ts';
 import type { WebhookDeps } from './send-event.ts';
 import { type DueWebhook, findDueWebhooks, findTenantsWithWebhooks } from './webhook-cursors.sql.ts';
@@ -42,6 +43,8 @@ export class WebhookWorker {
   readonly #running = new Set<Promise<void>>();
   /** Webhooks that are served here: their claims may not have been committed yet. */
   readonly #served = new Set<string>();
+  /** Requests that have outlived the turns of their webhooks. */
+  readonly #left = new Map<string, number>();
   /** Due webhooks without a place, by their ids. */
   readonly #waiting = Object.fromEntries(LANES.map((lane) => [lane, new Map()])) as Readonly<
     Record<Lane, Map<string, DueWebhook>>
@@ -84,7 +87,8 @@ export class WebhookWorker {
     this.#isStopping = true;
     await this.#looking;
     const timer = setTimeout(() => this.#places.abortAll(), STOP_MS);
-    await Promise.all(this.#running);
+    // A turn that ends may leave requests.
+    while (this.#running.size > 0) await Promise.all(this.#running);
     clearTimeout(timer);
   }
 
@@ -144,7 +148,7 @@ export class WebhookWorker {
   async #serve(webhook: DueWebhook, place: Place): Promise<void> {
     const { tenant, id } = webhook;
     try {
-      if (await deliverEvents(this.#deps, webhook, this.#turnIn(place))) this.#woken.add(tenant);
+      if (await deliverEvents(this.#deps, webhook, this.#turnOf(webhook, place))) this.#woken.add(tenant);
     } catch (error) {
       this.#deps.log.error(
         { err: error, tenant: renderTenantId(tenant), webhook: id },
@@ -153,16 +157,43 @@ export class WebhookWorker {
     }
   }
 
-  #turnIn(place: Place): Turn {
+  #turnOf({ tenant, id }: DueWebhook, place: Place): Turn {
+    const { lane } = place;
+    const isWanted = () => this.#waiting[place.lane].size > 0;
     return {
       ...this.#rules,
       process: this.#process,
-      during: (send) => this.#places.during(place, send),
-      isAborted: () => place.isAborted,
+      place: this.#requestPlace(place),
+      takePlace: () => {
+        // One more request takes no place that others wait for.
+        const more = isWanted() || place.isLeft ? undefined : this.#places.takeFree(tenant, lane);
+        return more && this.#requestPlace(more);
+      },
+      left: () => this.#left.get(id) ?? 0,
+      leave: (request) => this.#leave(id, request),
       isEnding: () => place.isLeft || place.isAborted || !this.#mayStart(),
-      isWanted: () => this.#waiting[place.lane].size > 0,
+      isWanted,
       inDatabase: (work) => this.#statements[place.lane](work),
     };
+  }
+
+  #requestPlace(place: Place): RequestPlace {
+    return {
+      during: (send) => this.#places.during(place, send),
+      isAborted: () => place.isAborted,
+      release: () => this.#places.release(place),
+    };
+  }
+
+  #leave(id: string, request: Promise<void>): void {
+    this.#left.set(id, (this.#left.get(id) ?? 0) + 1);
+    const running = request.finally(() => {
+      this.#running.delete(running);
+      const others = this.#left.get(id)! - 1;
+      if (others > 0) this.#left.set(id, others);
+      else this.#left.delete(id);
+    });
+    this.#running.add(running);
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * Webhooks: endpoints of a tenant that get its events, in order, one at a time, and at least once.
+ * Webhooks: endpoints of a tenant that get its events, at least once, and in the order that the tenant chooses.
  *
- * A webhook is a reader with a place of its own in the tenant's log. What fails is sent again until it succeeds; the
- * events after it wait. When it has failed too often, the webhook is paused, and goes on at the same event when the
- * tenant resumes it.
+ * A webhook is a reader with a place of its own in the tenant's log. What fails is sent again until it succeeds. In the
+ * order of the tenant, the events after it wait; otherwise it is put aside, and the others go on. A webhook that has
+ * accepted nothing for too long is paused, and goes on with the same events when the tenant resumes it.
  */
 
 import type { ActingCaller } from '../../access/sessions/session.ts';
@@ -15,6 +15,15 @@ export const WEBHOOKS_MAX = 20;
 /** In characters. */
 export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 200;
 
+/** `tenant`: that of the log, one at a time. `room`: that of the log in each room, rooms side by side. `none`: side by side. */
+export const WEBHOOK_ORDERS = ['tenant', 'room', 'none'] as const;
+export type WebhookOrder = (typeof WEBHOOK_ORDERS)[number];
+
+/** Requests at once: as many as a tenant has places in a lane. */
+export const IN_FLIGHT_MAX = 20;
+/** More than one webhook gets anyway. */
+export const PER_SECOND_MAX = 1_000;
+
 /** `failing`: its last attempt failed; `gone`: it answered 410. */
 export const PAUSERS = ['tenant', 'failing', 'gone'] as const;
 export type Pauser = (typeof PAUSERS)[number];
@@ -25,19 +34,38 @@ export interface WebhookSettings {
   /** None: all. */
   readonly types: readonly string[];
   readonly description: string;
+  readonly order: WebhookOrder;
+  /** Requests at once, in an order other than that of the tenant. */
+  readonly maxInFlight: number;
+  /** Requests in a second; `null`: as fast as it accepts them. */
+  readonly maxPerSecond: number | null;
 }
+
+/** What a webhook has that says nothing else. */
+export const WEBHOOK_DEFAULTS = {
+  types: [],
+  description: '',
+  order: 'tenant',
+  maxInFlight: 10,
+  maxPerSecond: null,
+} as const satisfies Omit<WebhookSettings, 'url'>;
+
+/** Events of one webhook that are put aside. Its place in the log does not move on while there are so many. */
+export const WAITING_MAX = { paid: 10_000, pending: 1_000 } as const;
 
 export interface Webhook extends WebhookSettings {
   readonly id: string;
   readonly createdAt: Date;
-  /** Every wanted event up to this number has been delivered. */
+  /** Every wanted event up to this number has been delivered, or was put aside. */
   readonly seq: bigint;
+  /** How many are put aside. */
+  readonly waiting: number;
   /** `null`: it gets events. */
   readonly pausedBy: Pauser | null;
   readonly pausedAt: Date | null;
-  /** Failed attempts to deliver the next event. */
+  /** Failed attempts in a row: since the last delivery. */
   readonly failures: number;
-  /** When that is tried again; `null`: nothing has failed, or it is paused. */
+  /** Nothing is tried before; `null`: nothing has failed, or it is paused. */
   readonly retryAt: Date | null;
 }
 

@@ -3,9 +3,14 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Webhook, WebhookSettings } from './webhook.ts';
 
-/** The columns of a `Webhook`, from `webhook_endpoints w` and `webhook_cursors c`. */
-const WEBHOOK = `w.id, w.url, w.types, w.description, w.created_at as "createdAt", c.seq, c.paused_by as "pausedBy",
-                 c.paused_at as "pausedAt", c.failures, c.retry_at as "retryAt"`;
+/** The columns of `WebhookSettings`, from `webhook_endpoints w`. */
+export const SETTINGS = `w.url, w.types, w.description, w.ordering as "order", w.max_in_flight as "maxInFlight",
+                 w.max_per_second as "maxPerSecond"`;
+
+/** The columns of a `Webhook` of the tenant `$1`, from `webhook_endpoints w` and `webhook_cursors c`. */
+const WEBHOOK = `w.id, ${SETTINGS}, w.created_at as "createdAt", c.seq, c.paused_by as "pausedBy",
+                 c.paused_at as "pausedAt", c.failures, c.retry_at as "retryAt",
+                 (select count(*)::integer from webhook_waiting q where q.tenant_id = $1 and q.webhook_id = w.id) as waiting`;
 const WITH_CURSOR = `webhook_endpoints w
              join webhook_cursors c on c.tenant_id = w.tenant_id and c.webhook_id = w.id`;
 
@@ -50,12 +55,14 @@ export async function countWebhooks(tx: Tx, tenant: TenantId): Promise<number> {
 export async function insertWebhook(
   tx: Tx,
   tenant: TenantId,
-  { id, url, types, description }: WebhookSettings & Pick<Webhook, 'id'>,
+  { id, ...settings }: WebhookSettings & Pick<Webhook, 'id'>,
 ): Promise<void> {
   await tx.query({
     name: 'insert-webhook',
-    text: 'insert into webhook_endpoints (tenant_id, id, url, types, description) values ($1, $2, $3, $4, $5)',
-    values: [tenant, id, url, types, description],
+    text: `insert into webhook_endpoints
+             (tenant_id, id, url, types, description, ordering, max_in_flight, max_per_second)
+           values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [tenant, id, ...settingValues(settings)],
   });
 }
 
@@ -63,14 +70,21 @@ export async function updateWebhook(
   tx: Tx,
   tenant: TenantId,
   id: string,
-  { url, types, description }: WebhookSettings,
+  settings: WebhookSettings,
 ): Promise<void> {
   await tx.query({
     name: 'update-webhook',
-    text: `update webhook_endpoints set url = $3, types = $4, description = $5, version = version + 1
+    text: `update webhook_endpoints
+              set url = $3, types = $4, description = $5, ordering = $6, max_in_flight = $7, max_per_second = $8,
+                  version = version + 1
             where tenant_id = $1 and id = $2`,
-    values: [tenant, id, url, types, description],
+    values: [tenant, id, ...settingValues(settings)],
   });
+}
+
+function settingValues(settings: WebhookSettings): unknown[] {
+  const { url, types, description, order, maxInFlight, maxPerSecond } = settings;
+  return [url, types, description, order, maxInFlight, maxPerSecond];
 }
 
 /** With its secrets and its place. Returns whether it existed. */

@@ -54,6 +54,7 @@ const DISTRIBUTED = [
   'webhook_endpoints',
   'webhook_secrets',
   'webhook_cursors',
+  'webhook_waiting',
   'webhook_deliveries',
 ] as const;
 

@@ -79,6 +79,12 @@ describe('a webhook', () => {
     [{ url: `https://x.example/${'a'.repeat(2048)}` }, 'url'],
     [{ description: 'x'.repeat(201) }, 'description'],
     [{ description: 'a\nb' }, 'description'],
+    [{ order: 'random' }, 'order'],
+    [{ max_in_flight: '21' }, 'max_in_flight'],
+    [{ max_in_flight: '' }, 'max_in_flight'],
+    [{ max_in_flight: '1.5' }, 'max_in_flight'],
+    [{ max_per_second: '0' }, 'max_per_second'],
+    [{ max_per_second: '1001' }, 'max_per_second'],
   ])('%j is told beside its field', async (fields, wrong) => {
     const before = await listOf(tenant);
     const all = { form: randomUUID(), url: 'https://x.example/', description: '', ...fields };
@@ -102,7 +108,13 @@ describe('a webhook', () => {
     const { id, path } = await makeHook();
     const fields = { url: receiver.url('/moved'), description: 'other', type_balance_low: 'on' };
     expect((await post(`/${id}`, fields)).status).toBe(303);
-    expect(await get(id)).toMatchObject({ types: ['balance_low'], description: 'other' });
+    expect(await get(id)).toMatchObject({ types: ['balance_low'], description: 'other', order: 'tenant' });
+    const flow = { order: 'room', max_in_flight: '20', max_per_second: '5' };
+    expect((await post(`/${id}`, { ...fields, ...flow })).status).toBe(303);
+    expect(await get(id)).toMatchObject({ order: 'room', max_in_flight: 20, max_per_second: 5 });
+    expect((await look(`/${id}`)).text).toMatch(/<option value="room" selected>/);
+    expect((await post(`/${id}`, { ...fields, ...flow, max_per_second: '' })).status).toBe(303);
+    expect(await get(id)).not.toHaveProperty('max_per_second');
     const wrong = await post(`/${id}`, { ...fields, url: 'nowhere' });
     expect([wrong.status, wrong.text.includes('id="url-fault"')]).toEqual([400, true]);
     expect(path).not.toBe('/moved');

@@ -89,8 +89,11 @@ describe('POST /v1/webhooks', () => {
       url,
       types: [],
       description: '',
+      order: 'tenant',
+      max_in_flight: 10,
       state: 'active',
       delivered_seq: 0,
+      waiting: 0,
       failures: 0,
       created_at: expect.stringMatching(TIMESTAMP),
     };
@@ -131,10 +134,38 @@ describe('POST /v1/webhooks', () => {
     ],
     [{ url: 'https://x.example/', secret: 'mine' }, 'secret is not a known field'],
     [{ url: 'https://x.example/', paused: true }, 'paused is not a known field'],
+    [{ url: 'https://x.example/', order: 'random' }, 'order must be one of tenant, room, none'],
+    [{ url: 'https://x.example/', order: null }, 'order must be string'],
     [{ url: 'http://x.example.org:99999/' }, 'url must be a URL such as https://x.example/hook'],
     [{ url: 'https://10.0.0.1/' }, 'url must be on the public internet: 10.0.0.1 is a private address'],
   ])('400 for %j', async (body, what) => {
     expectError(await call('POST', '', { body }), 400, `invalid request: ${what}`);
+  });
+
+  test('201 with an order and limits', async () => {
+    const wanted = { order: 'room', max_in_flight: 20, max_per_second: 1_000 };
+    const made = expectOk(await call('POST', '', { body: { url: 'https://x.example/', ...wanted } }), 201);
+    expect(made.webhook).toMatchObject(wanted);
+    expectOk(await call('DELETE', `/${made.webhook.id}`), 204);
+  });
+
+  test.each([
+    ['max_in_flight', 0],
+    ['max_in_flight', 21],
+    ['max_in_flight', 1.5],
+    ['max_in_flight', '5'],
+    ['max_per_second', -1],
+    ['max_per_second', 1_001],
+    ['max_per_second', null],
+  ])('400 for %s %j', async (name, value) => {
+    for (const [method, path] of [
+      ['POST', ''],
+      ['PATCH', `/${hook.id}`],
+    ] as const) {
+      const body = { ...(method === 'POST' && { url: 'https://x.example/' }), [name]: value };
+      const answer = await call(method, path, { body });
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(name)]);
+    }
   });
 
   test.each(NOT_STRINGS)('400 for the url %j', async (url) => {
@@ -194,6 +225,19 @@ describe('PATCH /v1/webhooks/{id}', () => {
     expectError(await call('GET', `/${id}`), 404, 'not found');
   });
 
+  test('changes the order and the limits, and takes a limit away', async () => {
+    const { id } = await makeWebhook(app, tenant, 'https://x.example/', { max_per_second: 5 });
+    const change = async (body: object) => expectOk(await call('PATCH', `/${id}`, { body }));
+    expect(await change({ order: 'none' })).toMatchObject({
+      order: 'none',
+      max_in_flight: 10,
+      max_per_second: 5,
+    });
+    expect(await change({ max_in_flight: 3 })).toMatchObject({ order: 'none', max_in_flight: 3 });
+    expect(await change({ max_per_second: 0 })).not.toHaveProperty('max_per_second');
+    expectOk(await call('DELETE', `/${id}`), 204);
+  });
+
   test.each(NOT_BOOLEANS)('400 for paused %j', async (paused) => {
     expectError(
       await call('PATCH', `/${hook.id}`, { body: { paused } }),
@@ -250,6 +294,7 @@ describe('POST /v1/webhooks/{id}/test', () => {
       type: 'webhook_test',
       attempt: 1,
       delivered: true,
+      gave_up: false,
       status: 204,
     });
     const [received] = receiver.received('/tested');

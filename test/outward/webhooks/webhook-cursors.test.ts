@@ -3,9 +3,11 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { newTenantId, type TenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { appendNumberedEvents } from '../../../src/events/append-events.sql.ts';
-import { deliverEvents, type Turn } from '../../../src/outward/webhooks/deliver-events.ts';
+import type { ClaimedWebhook } from '../../../src/outward/webhooks/claimed-webhook.ts';
+import { deliverEvents } from '../../../src/outward/webhooks/deliver-events.ts';
+import type { Turn } from '../../../src/outward/webhooks/delivery-turn.ts';
+import { WEBHOOK_DEFAULTS } from '../../../src/outward/webhooks/webhook.ts';
 import {
-  type ClaimedWebhook,
   claimWebhook,
   failDelivery,
   findDueWebhooks,
@@ -20,7 +22,7 @@ import { makeTenant } from '../../support/tenants.ts';
 
 const database = useDatabase();
 const id = `wh_${'0'.repeat(32)}`;
-const settings = { url: 'https://x.example/', types: [], description: '' };
+const settings = { ...WEBHOOK_DEFAULTS, url: 'https://x.example/' };
 let tenant: TenantId;
 let claimed: ClaimedWebhook;
 
@@ -229,8 +231,10 @@ test('a turn whose webhook was changed while it skipped deleted events sends not
   const turn: Turn = {
     ...FAST_WEBHOOKS.rules!,
     process: { id: 'pr_1', gone: [], isAlive: () => true },
-    during,
-    isAborted: () => false,
+    place: { during, isAborted: () => false, release: () => {} },
+    takePlace: () => undefined,
+    left: () => 0,
+    leave: () => {},
     isEnding: () => false,
     isWanted: () => false,
     // The first statement claims the webhook.

@@ -361,8 +361,10 @@ impl Default for WebhookPauser {
 text_words! {
     /// Why an event was sent.
     pub enum DeliveryKind {
-        /// In order.
+        /// In its place.
         Event => "event",
+        /// It was put aside, so later events may have come before.
+        Aside => "aside",
         /// The test event.
         Test => "test",
         /// It was asked for again.
@@ -371,6 +373,24 @@ text_words! {
 }
 
 impl Default for DeliveryKind {
+    fn default() -> Self {
+        Self::Unknown(String::new())
+    }
+}
+
+text_words! {
+    /// In which order a webhook gets events.
+    pub enum WebhookOrder {
+        /// Each event once the one before was accepted.
+        Tenant => "tenant",
+        /// So in each room, and rooms side by side.
+        Room => "room",
+        /// All side by side.
+        None => "none",
+    }
+}
+
+impl Default for WebhookOrder {
     fn default() -> Self {
         Self::Unknown(String::new())
     }
@@ -1583,6 +1603,15 @@ pub struct Webhook {
     pub types: Vec<String>,
     /// As given. May be empty.
     pub description: String,
+    /// `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side;
+    /// `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by
+    /// itself.
+    pub order: WebhookOrder,
+    /// Requests at once, in an order other than `tenant`.
+    pub max_in_flight: u64,
+    /// Requests in a second. Absent: as many as it accepts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_per_second: Option<u64>,
     /// `paused`: nothing is delivered, and events wait.
     pub state: WebhookState,
     /// `tenant`: by a request; `failing`: the last attempt of a delivery failed; `gone`: the answer was 410.
@@ -1592,11 +1621,14 @@ pub struct Webhook {
     /// Since when it is paused. Absent: it is active.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<SystemTime>,
-    /// Every wanted event up to this number has been delivered.
+    /// Every wanted event up to this number has been delivered, or is put aside.
     pub delivered_seq: u64,
-    /// Failed attempts to deliver the next event.
+    /// Events that are put aside, and are tried again by themselves. At most 10000, and 1000 until the tenant
+    /// has paid: later events wait then.
+    pub waiting: u64,
+    /// Failed attempts since the last delivery.
     pub failures: u64,
-    /// When the next event is tried again. Absent: it has not failed, or is not retried.
+    /// Nothing is tried again before. Absent: nothing has failed, or is retried.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<SystemTime>,
     /// When it was created.
@@ -1640,7 +1672,8 @@ pub struct RotatedWebhookSecret {
 pub struct Delivery {
     /// The id of the attempt.
     pub id: String,
-    /// `event`: in order; `test`: the test event; `resend`: an event that was asked for again.
+    /// `event`: in its place; `aside`: an event that was put aside, so later ones may have come before; `test`:
+    /// the test event; `resend`: an event that was asked for again.
     pub kind: DeliveryKind,
     /// The id of the event, which is the header `webhook-id`.
     pub event_id: String,
@@ -1654,6 +1687,8 @@ pub struct Delivery {
     pub attempt: u64,
     /// The answer had a status from 200 to 299.
     pub delivered: bool,
+    /// It was the last attempt: the event is not sent again.
+    pub gave_up: bool,
     /// Of the answer. Absent: there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
@@ -2657,6 +2692,17 @@ pub struct CreateWebhook {
     /// For your own lists. At most 200 characters.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
+    /// `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side;
+    /// `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by
+    /// itself. Absent: `tenant`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<WebhookOrder>,
+    /// Requests at once, in an order other than `tenant`. 1 to 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<i64>,
+    /// Requests in a second. 0: as many as it accepts. 0 to 1000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_per_second: Option<i64>,
 }
 
 impl CreateWebhook {
@@ -2677,6 +2723,26 @@ impl CreateWebhook {
     /// For your own lists. At most 200 characters.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
+        self
+    }
+
+    /// `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side;
+    /// `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by
+    /// itself.
+    pub fn order(mut self, order: WebhookOrder) -> Self {
+        self.order = Some(order);
+        self
+    }
+
+    /// Requests at once, in an order other than `tenant`. 1 to 20.
+    pub fn max_in_flight(mut self, flight: i64) -> Self {
+        self.max_in_flight = Some(flight);
+        self
+    }
+
+    /// Requests in a second. 0: as many as it accepts. 0 to 1000.
+    pub fn max_per_second(mut self, second: i64) -> Self {
+        self.max_per_second = Some(second);
         self
     }
 }
@@ -2700,6 +2766,17 @@ pub struct ChangeWebhook {
     /// For your own lists. At most 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side;
+    /// `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by
+    /// itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<WebhookOrder>,
+    /// Requests at once, in an order other than `tenant`. 1 to 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<i64>,
+    /// Requests in a second. 0: as many as it accepts. 0 to 1000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_per_second: Option<i64>,
     /// `true`: deliver nothing for now; `false`: go on at once, where the deliveries stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
@@ -2730,6 +2807,26 @@ impl ChangeWebhook {
     /// For your own lists. At most 200 characters.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
+        self
+    }
+
+    /// `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side;
+    /// `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by
+    /// itself.
+    pub fn order(mut self, order: WebhookOrder) -> Self {
+        self.order = Some(order);
+        self
+    }
+
+    /// Requests at once, in an order other than `tenant`. 1 to 20.
+    pub fn max_in_flight(mut self, flight: i64) -> Self {
+        self.max_in_flight = Some(flight);
+        self
+    }
+
+    /// Requests in a second. 0: as many as it accepts. 0 to 1000.
+    pub fn max_per_second(mut self, second: i64) -> Self {
+        self.max_per_second = Some(second);
         self
     }
 

@@ -351,17 +351,25 @@ export interface Webhook {
   types: string[];
   /** As given. May be empty. */
   description: string;
+  /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
+  order: 'tenant' | 'room' | 'none';
+  /** Requests at once, in an order other than `tenant`. */
+  maxInFlight: number;
+  /** Requests in a second. Absent: as many as it accepts. */
+  maxPerSecond?: number | undefined;
   /** `paused`: nothing is delivered, and events wait. */
   state: 'active' | 'paused';
   /** `tenant`: by a request; `failing`: the last attempt of a delivery failed; `gone`: the answer was 410. Absent: it is active. */
   pausedBy?: 'tenant' | 'failing' | 'gone' | undefined;
   /** Since when it is paused. Absent: it is active. */
   pausedAt?: Date | undefined;
-  /** Every wanted event up to this number has been delivered. */
+  /** Every wanted event up to this number has been delivered, or is put aside. */
   deliveredSeq: bigint;
-  /** Failed attempts to deliver the next event. */
+  /** Events that are put aside, and are tried again by themselves. At most 10000, and 1000 until the tenant has paid: later events wait then. */
+  waiting: number;
+  /** Failed attempts since the last delivery. */
   failures: number;
-  /** When the next event is tried again. Absent: it has not failed, or is not retried. */
+  /** Nothing is tried again before. Absent: nothing has failed, or is retried. */
   retryAt?: Date | undefined;
   /** When it was created. */
   createdAt: Date;
@@ -371,8 +379,8 @@ export interface Webhook {
 export interface WebhookDelivery {
   /** The id of the attempt. */
   id: string;
-  /** `event`: in order; `test`: the test event; `resend`: an event that was asked for again. */
-  kind: 'event' | 'test' | 'resend';
+  /** `event`: in its place; `aside`: an event that was put aside, so later ones may have come before; `test`: the test event; `resend`: an event that was asked for again. */
+  kind: 'event' | 'aside' | 'test' | 'resend';
   /** The id of the event, which is the header `webhook-id`. */
   eventId: string;
   /** The number of the event. Absent: a test. */
@@ -383,6 +391,8 @@ export interface WebhookDelivery {
   attempt: number;
   /** The answer had a status from 200 to 299. */
   delivered: boolean;
+  /** It was the last attempt: the event is not sent again. */
+  gaveUp: boolean;
   /** Of the answer. Absent: there was none. */
   status?: number | undefined;
   /** Why there was no answer. Absent: there was one. */
@@ -1054,6 +1064,12 @@ export interface Operations {
       types?: WebhookEventType[] | undefined;
       /** For your own lists. */
       description?: string | undefined;
+      /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
+      order?: 'tenant' | 'room' | 'none' | undefined;
+      /** Requests at once, in an order other than `tenant`. */
+      maxInFlight?: number | undefined;
+      /** Requests in a second. 0: as many as it accepts. */
+      maxPerSecond?: number | undefined;
     };
     /** The answer. */
     answer: {
@@ -1090,6 +1106,12 @@ export interface Operations {
       types?: WebhookEventType[] | undefined;
       /** For your own lists. */
       description?: string | undefined;
+      /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
+      order?: 'tenant' | 'room' | 'none' | undefined;
+      /** Requests at once, in an order other than `tenant`. */
+      maxInFlight?: number | undefined;
+      /** Requests in a second. 0: as many as it accepts. */
+      maxPerSecond?: number | undefined;
       /** `true`: deliver nothing for now; `false`: go on at once, where the deliveries stopped. */
       paused?: boolean | undefined;
     };
@@ -2067,6 +2089,7 @@ export const NAMES = {
   expires_at: 'expiresAt',
   finished_at: 'finishedAt',
   first_at: 'firstAt',
+  gave_up: 'gaveUp',
   granted_at: 'grantedAt',
   group_by: 'groupBy',
   has_card: 'hasCard',
@@ -2083,6 +2106,8 @@ export const NAMES = {
   limit_micros: 'limitMicros',
   limited_by: 'limitedBy',
   markup_basis_points: 'markupBasisPoints',
+  max_in_flight: 'maxInFlight',
+  max_per_second: 'maxPerSecond',
   next_cursor: 'nextCursor',
   next_from: 'nextFrom',
   next_time_zone: 'nextTimeZone',

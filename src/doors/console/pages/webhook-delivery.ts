@@ -30,8 +30,13 @@ ${request ? renderRequest(request, mayChange) : html`<p class="hint">The event i
 }
 
 function renderOutcome(delivery: Delivery, address: string, mayChange: boolean): Html {
-  const { at, signedAt, status, error, answer, latencyMs, attempt, kind, seq } = delivery;
-  const attempts = { event: `attempt ${attempt}`, test: 'a test', resend: 'sent again on request' };
+  const { at, signedAt, status, error, answer, latencyMs, attempt, kind, seq, gaveUp } = delivery;
+  const attempts = {
+    event: `attempt ${attempt}`,
+    aside: `attempt ${attempt}, put aside: later events may have come before`,
+    test: 'a test',
+    resend: 'sent again on request',
+  };
   const look = isDelivered(delivery) ? 'good' : 'bad';
   const told = html`<pre tabindex="0"><code>${answer}</code></pre>`;
   return facts('Outcome', {
@@ -40,6 +45,7 @@ function renderOutcome(delivery: Delivery, address: string, mayChange: boolean):
     Attempt: attempts[kind],
     'Number of the event': seq,
     Outcome: html`${badge(status === null ? 'no answer' : String(status), look)} after ${latencyMs} ms`,
+    ...(gaveUp && { Afterwards: 'given up: the event is not sent again by itself' }),
     // What a receiver answers may hold its secrets.
     ...(mayChange && error !== null && { Why: named(error) }),
     ...(mayChange && answer !== null && { Answer: answer === '' ? 'empty' : told }),

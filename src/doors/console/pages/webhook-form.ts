@@ -7,42 +7,90 @@ import {
   type PublicEventType,
 } from '../../../outward/events/event-catalogue.ts';
 import type { AddressRanges } from '../../../outward/webhooks/address-guard.ts';
-import { WEBHOOK_DESCRIPTION_LENGTH_MAX, type WebhookSettings } from '../../../outward/webhooks/webhook.ts';
+import {
+  IN_FLIGHT_MAX,
+  PER_SECOND_MAX,
+  WEBHOOK_DEFAULTS,
+  WEBHOOK_DESCRIPTION_LENGTH_MAX,
+  WEBHOOK_ORDERS,
+  type WebhookOrder,
+  type WebhookSettings,
+} from '../../../outward/webhooks/webhook.ts';
 import { parseWebhookUrl, WEBHOOK_URL_CHARACTERS_MAX } from '../../../outward/webhooks/webhook-url.ts';
-import { checkbox, type Faults, field } from '../../consoles/components.ts';
+import { checkbox, type Faults, field, select } from '../../consoles/components.ts';
+import { parseChoice } from '../../consoles/fields.ts';
 import { orWrong, readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
 
 /** A box for each type, because a form has each field once. */
 const boxOf = (type: PublicEventType) => `type_${type}`;
 
-export const WEBHOOK_FIELDS = ['form', 'url', 'description', ...PUBLIC_EVENT_TYPES.map(boxOf)];
+export const WEBHOOK_FIELDS = [
+  'form',
+  'url',
+  'description',
+  'order',
+  'max_in_flight',
+  'max_per_second',
+  ...PUBLIC_EVENT_TYPES.map(boxOf),
+];
 
 /** What was typed, before it is checked. No type that is chosen means all. */
-export function typedWebhook(form: Form): WebhookSettings {
+export interface TypedWebhook extends Pick<WebhookSettings, 'url' | 'types' | 'description'> {
+  readonly order: string;
+  readonly maxInFlight: string;
+  /** Empty: no limit. */
+  readonly maxPerSecond: string;
+}
+
+export function typedWebhook(form: Form): TypedWebhook {
+  const text = (name: string, otherwise = '') => (form.get(name) ?? otherwise).trim();
   return {
-    url: (form.get('url') ?? '').trim(),
+    url: text('url'),
     types: PUBLIC_EVENT_TYPES.filter((type) => form.has(boxOf(type))),
-    description: (form.get('description') ?? '').trim(),
+    description: text('description'),
+    order: text('order', WEBHOOK_DEFAULTS.order),
+    maxInFlight: text('max_in_flight', String(WEBHOOK_DEFAULTS.maxInFlight)),
+    maxPerSecond: text('max_per_second'),
   };
+}
+
+/** As if its settings had been typed. */
+export function typedOf({ maxInFlight, maxPerSecond, ...settings }: WebhookSettings): TypedWebhook {
+  return { ...settings, maxInFlight: String(maxInFlight), maxPerSecond: String(maxPerSecond ?? '') };
 }
 
 const WRONG_DESCRIPTION = `Must have at most ${WEBHOOK_DESCRIPTION_LENGTH_MAX} characters.`;
 
 /** `before`: the address so far, which may stay whatever it is. Fails with `invalid_request`. */
 export function parseWebhook(form: Form, allowed: AddressRanges, before?: string): WebhookSettings {
-  const typed = typedWebhook(form);
-  const { url, description } = typed;
-  readFields({
+  const { url, types, description, order, maxInFlight, maxPerSecond } = typedWebhook(form);
+  const read = readFields({
     url: () => url === before || parseWebhookUrl(url, allowed),
     description: () =>
       description === '' ||
       orWrong(parseLine(description, WEBHOOK_DESCRIPTION_LENGTH_MAX), WRONG_DESCRIPTION),
+    order: () => parseChoice('order', order, WEBHOOK_ORDERS),
+    max_in_flight: () => parseWhole(maxInFlight, IN_FLIGHT_MAX),
+    max_per_second: () => (maxPerSecond === '' ? null : parseWhole(maxPerSecond, PER_SECOND_MAX)),
   });
-  return typed;
+  const flow = { order: read.order, maxInFlight: read.max_in_flight, maxPerSecond: read.max_per_second };
+  return { url, types, description, ...flow };
 }
 
-export function renderWebhookFields({ url, types, description }: WebhookSettings, faults: Faults): Html {
+function parseWhole(text: string, max: number): number {
+  const number = /^[1-9][0-9]{0,5}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+  return orWrong(number <= max && number, `Must be a whole number from 1 to ${max}.`);
+}
+
+const ORDER_TEXTS: Readonly<Record<WebhookOrder, string>> = {
+  tenant: 'All in order, one at a time',
+  room: 'In order in each room, rooms side by side',
+  none: 'In no order, side by side',
+};
+
+export function renderWebhookFields(typed: TypedWebhook, faults: Faults): Html {
+  const { url, types, description } = typed;
   return html`${field({
     name: 'url',
     label: 'Address',
@@ -59,8 +107,30 @@ ${field({
   faults,
   input: html`maxlength="${WEBHOOK_DESCRIPTION_LENGTH_MAX}" autocomplete="off"`,
 })}
+${renderFlow(typed, faults)}
 <details${types.length > 0 && html` open`}><summary>Only some types of events</summary>
 <fieldset><legend class="hidden">Types of events. None: all</legend><div class="checks">${PUBLIC_EVENT_TYPES.map(
     (type) => checkbox(boxOf(type), html`<code>${type}</code>`, types.includes(type), PUBLIC_EVENTS[type]),
   )}</div></fieldset></details>`;
+}
+
+function renderFlow({ order, maxInFlight, maxPerSecond }: TypedWebhook, faults: Faults): Html {
+  const choices = WEBHOOK_ORDERS.map((value) => ({ value, text: ORDER_TEXTS[value] }));
+  return html`${select('order', 'Order of events', choices, order, faults)}
+${field({
+  name: 'max_in_flight',
+  label: 'Requests at once',
+  value: maxInFlight,
+  hint: 'Where events are sent side by side.',
+  faults,
+  input: html`type="number" min="1" max="${IN_FLIGHT_MAX}" required`,
+})}
+${field({
+  name: 'max_per_second',
+  label: 'Requests in a second, at most',
+  value: maxPerSecond,
+  hint: 'Empty: as many as it accepts.',
+  faults,
+  input: html`type="number" min="1" max="${PER_SECOND_MAX}"`,
+})}`;
 }

@@ -10,9 +10,9 @@ import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
 import { resendSince } from '../../../outward/webhooks/resend-since.ts';
 import { rotateSecret } from '../../../outward/webhooks/rotate-secret.ts';
 import { resendEvent, testWebhook } from '../../../outward/webhooks/send-now.ts';
-import type { Webhook, WebhookSettings } from '../../../outward/webhooks/webhook.ts';
+import type { Webhook } from '../../../outward/webhooks/webhook.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
-import { type Faults, field, formId, freshNote, named, timeOf } from '../../consoles/components.ts';
+import { countOf, type Faults, field, formId, freshNote, named, timeOf } from '../../consoles/components.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
 import { renderDeliveries, stateOf } from '../../consoles/webhooks-table.ts';
 import { parseTime } from '../../http/period.ts';
@@ -20,7 +20,13 @@ import { mutationOf, onceForForm } from '../once-for-form.ts';
 import { parseOverlap, rotationForm } from '../rotation.ts';
 import type { SessionCall } from '../route.ts';
 import { keepOutcome, type Outcome, renderOutcome, resendForm } from './webhook-deliveries.ts';
-import { parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
+import {
+  parseWebhook,
+  renderWebhookFields,
+  type TypedWebhook,
+  typedOf,
+  typedWebhook,
+} from './webhook-form.ts';
 import { addressFor, type ShownSecret, secretPage } from './webhooks.ts';
 
 const idOf = ({ params }: SessionCall) => params.id ?? '';
@@ -115,7 +121,7 @@ export async function submitResendSince(call: SessionCall): Promise<Answer> {
 
 interface Shown {
   /** What was typed into the form that changes it. */
-  readonly typed?: WebhookSettings;
+  readonly typed?: TypedWebhook;
   readonly faults?: Faults;
   /** What became of the event that was just sent. */
   readonly outcome?: Outcome;
@@ -136,13 +142,15 @@ async function webhookPage(
 ${outcome && renderOutcome(outcome)}
 <section class="card"><p class="label">Address</p><p>${named(addressFor(session, webhook))}</p>
 <p>${stateOf(webhook)} ${webhook.pausedAt && html`since ${timeOf(webhook.pausedAt)}`}</p>
-<p class="hint">Everything up to the event ${webhook.seq} is delivered. Created ${timeOf(webhook.createdAt)}. <code>${webhook.id}</code></p>
+<p class="hint">Everything up to the event ${webhook.seq} is delivered${
+    webhook.waiting > 0 && html`, but for ${countOf(webhook.waiting, 'event')} put aside`
+  }. Created ${timeOf(webhook.createdAt)}. <code>${webhook.id}</code></p>
 ${mayChange && renderActions(call, webhook)}</section>
 <h2>Deliveries</h2>
 ${await renderDeliveries({ db: deps.db, tenant: session.tenant, query: call.query }, webhook, site)}
 ${mayChange && renderResendSince(call, faults)}
 ${mayChange && freshNote(session, 'To change the webhook', pathOf(call))}
-${mayChange && session.isFresh && renderChanges(call, typed ?? webhook, faults)}`;
+${mayChange && session.isFresh && renderChanges(call, typed ?? typedOf(webhook), faults)}`;
   return page({ title: 'Webhook', body }, status);
 }
 
@@ -164,17 +172,17 @@ ${field({
   name: 'since',
   label: 'From the start of the day (UTC)',
   value: call.form.get('since'),
-  hint: 'The webhook gets everything from there again, in order.',
+  hint: 'The webhook gets everything from there again, in its order.',
   faults,
   input: html`type="date" required`,
 })}
 <p><button>Deliver again</button></p></form></section>`;
 }
 
-function renderChanges(call: SessionCall, settings: WebhookSettings, faults: Faults): Html {
+function renderChanges(call: SessionCall, typed: TypedWebhook, faults: Faults): Html {
   const path = pathOf(call);
   return html`<section class="card"><h2>Change the webhook</h2><form method="post" action="${path}" novalidate>
-${renderWebhookFields(settings, faults)}
+${renderWebhookFields(typed, faults)}
 <p><button class="primary">Save</button></p></form></section>
 <section class="card"><h2>Replace the secret</h2>${rotationForm(`${path}/rotate`, 'secret', 'the secret')}</section>
 <p><a class="button danger" href="${path}/delete">Delete the webhook</a></p>`;

@@ -4,14 +4,14 @@ import { mayDo } from '../../../access/rights/abilities.ts';
 import { changerOf, type Session } from '../../../access/sessions/session.ts';
 import { createWebhook } from '../../../outward/webhooks/create-webhook.ts';
 import { listWebhooks } from '../../../outward/webhooks/get-webhook.ts';
-import { WEBHOOKS_MAX, type Webhook, type WebhookSettings } from '../../../outward/webhooks/webhook.ts';
+import { WEBHOOKS_MAX, type Webhook } from '../../../outward/webhooks/webhook.ts';
 import { type Answer, type Page, page } from '../../consoles/answer.ts';
 import { emptyState, type Faults, formId, freshNote, secretBox } from '../../consoles/components.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
 import { hostOf, webhooksTable } from '../../consoles/webhooks-table.ts';
 import { onceForForm } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
-import { parseWebhook, renderWebhookFields, typedWebhook } from './webhook-form.ts';
+import { parseWebhook, renderWebhookFields, type TypedWebhook, typedWebhook } from './webhook-form.ts';
 
 export async function showWebhooks(call: SessionCall): Promise<Answer> {
   return webhooksPage(call, typedWebhook(call.form), {});
@@ -52,7 +52,7 @@ export function secretPage(title: string, { id, secret, publicKey }: ShownSecret
 
 async function webhooksPage(
   { deps, session }: SessionCall,
-  typed: WebhookSettings,
+  typed: TypedWebhook,
   faults: Faults,
   status = 200,
 ): Promise<Answer> {
