@@ -24,9 +24,9 @@ export async function findClosedTenant(
 /** Whether a session works still, and may do this. It does not count as a use. */
 export async function maySessionStill(
   { db }: { readonly db: Db },
-  { hash }: Session,
+  { hash, role: before }: Session,
   ability: Ability,
 ): Promise<boolean> {
   const role = await findRoleOfSession(db, hash);
-  return role !== undefined && mayDo(role, ability);
+  return role === before && mayDo(role, ability);
 }

@@ -118,12 +118,14 @@ export interface ActingCaller {
   readonly tenant: TenantId;
   readonly keyId?: string | undefined;
   readonly sessionHash?: Buffer | undefined;
+  /** What the session could do when it asked. */
+  readonly sessionRole?: SessionRole | undefined;
 }
 
 /** Who changes something in a session: as `lockForCaller()` and the audit trail need it. */
 export function changerOf(session: Session, address: string): ActingCaller & { readonly actor: Actor } {
-  const { tenant, keyId, hash: sessionHash } = session;
-  return { tenant, keyId, sessionHash, actor: actorOf(session, address) };
+  const { tenant, keyId, hash: sessionHash, role: sessionRole } = session;
+  return { tenant, keyId, sessionHash, sessionRole, actor: actorOf(session, address) };
 }
 
 /** Who acts in a session, for the audit trail. */

@@ -3,6 +3,7 @@ import { mayDo } from '../../access/rights/abilities.ts';
 import { authenticateSession, findClosedTenant } from '../../access/sessions/authenticate-session.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import { Failure } from '../../base/failure.ts';
+import { Lanes } from '../../base/lib/lanes.ts';
 import { parseTenantId, renderTenantId } from '../../base/tenants/tenant.ts';
 import { type Answer, redirect } from '../consoles/answer.ts';
 import { answerPage, answerPageError, type Site } from '../consoles/answer-page.ts';
@@ -30,7 +31,11 @@ export function openPages(deps: Deps, closing: AbortSignal): Pages {
   };
 }
 
+/** Anybody can make up cookies: looking for their sessions takes so many connections at a time. */
+const LOOKUPS_MAX = 4;
+
 function siteOf(deps: Deps, closing: AbortSignal): Site<Omit<Context, 'path'>, ConsoleRoute> {
+  const lookups = new Lanes(LOOKUPS_MAX);
   return {
     url: deps.config.publicUrl,
     setting: 'PUBLIC_URL',
@@ -38,9 +43,11 @@ function siteOf(deps: Deps, closing: AbortSignal): Site<Omit<Context, 'path'>, C
     routes: ROUTES,
     render: renderPage,
     identify: async (secret, isUse) => {
-      const session = secret === undefined ? undefined : await authenticateSession(deps, secret, { isUse });
-      const closed = secret === undefined || session ? undefined : await findClosedTenant(deps, secret);
-      return { session, closed };
+      if (secret === undefined) return { session: undefined, closed: undefined };
+      return lookups.run(async () => {
+        const session = await authenticateSession(deps, secret, { isUse });
+        return { session, closed: session ? undefined : await findClosedTenant(deps, secret) };
+      });
     },
     handle: (route, call) => answerRoute(route, { ...call, deps, closing, address: call.request.ip }),
     sectionOf,

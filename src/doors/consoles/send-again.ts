@@ -6,10 +6,18 @@ import type { PageCall } from './route.ts';
 
 /** Fields that pages fill in by themselves. */
 const OWN_FIELDS = ['form', 'next'];
+/** What confirms is typed again. */
+const CONFIRMS = ['confirm'];
+/** A larger form is not sent back: its quotes alone would make it six times as large. */
+const CHARACTERS_MAX = 16_384;
 
-/** Whether the form has something that would have to be typed again. */
+/** Whether the form has something that would have to be typed again, and not too much of it. */
 export function isTyped(form: Form): boolean {
-  return [...form].some(([name, value]) => value !== '' && !OWN_FIELDS.includes(name));
+  const characters = [...form].reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  const hasText = [...form].some(
+    ([name, value]) => value !== '' && ![...OWN_FIELDS, ...CONFIRMS].includes(name),
+  );
+  return hasText && characters <= CHARACTERS_MAX;
 }
 
 /**
@@ -26,7 +34,7 @@ export function sendAgainPage({ path, form }: PageCall, why: string, login: stri
 <li>Come back to this one, and send the form.</li>
 </ol>
 <form method="post" action="${path}">
-${[...form].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${[...form].filter(([name]) => !CONFIRMS.includes(name)).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <p><button class="primary">Send again</button></p>
 </form>`;
   return page({ title, body, layout: 'narrow' }, 401);

@@ -80,6 +80,7 @@ function sendDownload(
 /** A proxy in front must hand on each event at once. */
 function sendEvents(reply: FastifyReply, open: (gone: AbortSignal) => AsyncIterable<string>): FastifyReply {
   reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no');
+  reply.header('x-content-type-options', 'nosniff');
   if (reply.request.method === 'HEAD') return reply.send('');
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());

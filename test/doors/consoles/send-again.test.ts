@@ -66,6 +66,15 @@ test('a member whose session has ended keeps the name of a key', async () => {
   expect(await keyNames()).toContain('of the lobby');
 });
 
+test('what confirms is typed again, and a form that is too large is not sent back', async () => {
+  const cookie = `${COOKIE}=${newSecret().plaintext}`;
+  const erasing = { participant: 'bob', confirm: 'erase' };
+  const refused = await sendForm(app, '/console/people/erase', erasing, { cookie });
+  expect(readForm(refused)).toEqual({ path: '/console/people/erase', fields: { participant: 'bob' } });
+  const large = await sendForm(app, '/console/keys', { name: '"'.repeat(20_000), kind: 'relay' }, { cookie });
+  expect(large.status).toBe(303);
+});
+
 test.each([
   ['from a browser without a session', { name: 'of the lobby', kind: 'relay' }, ''],
   ['in which nothing is typed', { form: randomUUID() }, `${COOKIE}=${newSecret().plaintext}`],

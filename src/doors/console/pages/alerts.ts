@@ -85,10 +85,8 @@ async function alertsPage(
   faults: Faults,
   status = 200,
 ): Promise<Answer> {
-  const [runway, thresholds] = await Promise.all([
-    getRunway(deps.db, session.tenant, '24h'),
-    getAlerts(deps.db, session.tenant),
-  ]);
+  const runway = await getRunway(deps.db, session.tenant, '24h');
+  const thresholds = await getAlerts(deps.db, session.tenant);
   const mayChange = mayDo(session.role, 'change_alerts');
   const body = html`<h1>Alerts</h1>
 <p>The balance is <strong>${dollars(runway.balance)}</strong>.</p>

@@ -2,7 +2,7 @@
 import { html } from '@boxoffice/pages/html';
 import { actorOf } from '../../../access/sessions/session.ts';
 import { Failure } from '../../../base/failure.ts';
-import { renderTenantId } from '../../../base/tenants/tenant.ts';
+import { renderTenantId, type TenantId } from '../../../base/tenants/tenant.ts';
 import { openExport } from '../../../outward/export/open-export.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import { alert, freshNote } from '../../consoles/components.ts';
@@ -14,7 +14,9 @@ const EXPORTS_MAX = 4;
 const EXPORTS_NEVER_PAID_MAX = 2;
 /** The time limit of one export: while it runs, the database keeps old versions of all rows. */
 const EXPORT_MS_MAX = 3_600_000;
-const running = { all: 0, neverPaid: 0 };
+/** One of each tenant: a second one takes no place. */
+const running = { tenants: new Set<TenantId>(), neverPaid: 0 };
+const EXPORT_RUNS = sentence(new Failure('export_running'));
 
 export async function showExport(call: SessionCall): Promise<Answer> {
   return exportPage(call, undefined, 200);
@@ -22,7 +24,8 @@ export async function showExport(call: SessionCall): Promise<Answer> {
 
 export async function submitExport(call: SessionCall): Promise<Answer> {
   const { deps, session, address, closing } = call;
-  const leave = takePlace(session.tenantStatus === 'pending');
+  if (running.tenants.has(session.tenant)) return exportPage(call, EXPORT_RUNS, 409);
+  const leave = takePlace(session.tenant, session.tenantStatus === 'pending');
   try {
     const { pages, close } = await openExport(deps, actorOf(session, address), session.tenant, {
       isExclusive: true,
@@ -44,16 +47,16 @@ export async function submitExport(call: SessionCall): Promise<Answer> {
 }
 
 /** Returns what gives the place back. */
-function takePlace(neverPaid: boolean): () => void {
-  if (running.all >= EXPORTS_MAX || (neverPaid && running.neverPaid >= EXPORTS_NEVER_PAID_MAX)) {
+function takePlace(tenant: TenantId, neverPaid: boolean): () => void {
+  if (running.tenants.size >= EXPORTS_MAX || (neverPaid && running.neverPaid >= EXPORTS_NEVER_PAID_MAX)) {
     throw new Failure('overloaded');
   }
-  const change = (by: number) => {
-    running.all += by;
-    if (neverPaid) running.neverPaid += by;
+  running.tenants.add(tenant);
+  if (neverPaid) running.neverPaid += 1;
+  return () => {
+    running.tenants.delete(tenant);
+    if (neverPaid) running.neverPaid -= 1;
   };
-  change(1);
-  return () => change(-1);
 }
 
 async function exportPage({ session }: SessionCall, problem: string | undefined, status: number) {

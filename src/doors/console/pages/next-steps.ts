@@ -60,8 +60,8 @@ export async function renderNextSteps(
     },
   ];
   const own = steps.filter(({ needs }) => mayDo(role, needs));
-  const done = await Promise.all(own.map((step) => step.isDone()));
-  const open = own.filter((_, at) => !done[at]);
+  const open: Step[] = [];
+  for (const step of own) if (!(await step.isDone())) open.push(step);
   if (open.length === 0) return undefined;
   return html`<section class="card"><h2>Next</h2>
 <ul class="plain-list">${open.map(

@@ -62,11 +62,9 @@ export async function renderCards(
   const nextHour = new Date(Math.ceil((now.getTime() + 1) / HOUR_MS) * HOUR_MS);
   const period = { from: calendar.startOf(month), to: nextHour };
   const query = { groupBy: [], ...period, rooms: undefined, limit: 1, skip: 0 };
-  const [{ total }, burns, grants] = await Promise.all([
-    summarizeUsage(deps.db, session.tenant, query),
-    getBurns(deps.db, session.tenant),
-    listGrants(deps.db, session.tenant, undefined, 1),
-  ]);
+  const { total } = await summarizeUsage(deps.db, session.tenant, query);
+  const burns = await getBurns(deps.db, session.tenant);
+  const grants = await listGrants(deps.db, session.tenant, undefined, 1);
   const granted = grants?.left ?? 0n;
   return html`<div class="cards" id="cards">
 ${

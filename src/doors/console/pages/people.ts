@@ -82,15 +82,10 @@ async function findStored({ deps, session }: SessionCall, name: string): Promise
   const username = prepareUsername(name);
   if (username === undefined) return { acts: [], bans: [] };
   const subject = { kind: 'user', value: username } as const;
-  const [acts, bans] = await Promise.all([
-    listModerationEvents(deps.db, session.tenant, {
-      room: undefined,
-      username,
-      before: undefined,
-      limit: ACTS,
-    }),
-    listBans(deps.db, session.tenant, { room: undefined, subject, after: undefined, limit: ACTS }),
-  ]);
+  const { tenant } = session;
+  const acted = { room: undefined, username, before: undefined, limit: ACTS };
+  const acts = await listModerationEvents(deps.db, tenant, acted);
+  const bans = await listBans(deps.db, tenant, { room: undefined, subject, after: undefined, limit: ACTS });
   return { acts, bans };
 }
 

@@ -58,15 +58,13 @@ async function personPage(
   const room = parseRoomName(params.room);
   const username = parseUsername(name);
   const subject = { kind: 'user', value: username } as const;
-  const [participant, acts, bans] = await Promise.all([
-    getParticipant(deps.db, session.tenant, {
-      room: { name: room, uid: undefined },
-      username,
-      actor: undefined,
-    }),
-    listModerationEvents(deps.db, session.tenant, { room, username, before: undefined, limit: ACTS_SHOWN }),
-    listBans(deps.db, session.tenant, { room: undefined, subject, after: undefined, limit: BANS_READ }),
-  ]);
+  const { tenant } = session;
+  const wanted = { room: { name: room, uid: undefined }, username, actor: undefined };
+  const participant = await getParticipant(deps.db, tenant, wanted);
+  const acted = { room, username, before: undefined, limit: ACTS_SHOWN };
+  const acts = await listModerationEvents(deps.db, tenant, acted);
+  const banned = { room: undefined, subject, after: undefined, limit: BANS_READ };
+  const bans = await listBans(deps.db, tenant, banned);
   const body = html`<h1>${named(username)}</h1>
 <p>${renderPresence(participant)} ${renderRestrictions(participant)}</p>
 ${bans.filter((ban) => ban.room === null || ban.room === room).map(renderBan)}

@@ -22,11 +22,9 @@ export interface Progress {
 }
 
 export async function findProgress({ deps, session }: { deps: Deps; session: Session }): Promise<Progress> {
-  const [billing, keys, notes] = await Promise.all([
-    getBilling(deps.db, session.tenant),
-    listKeys(deps.db, session.tenant, undefined),
-    onTheirWay({ deps, session }),
-  ]);
+  const billing = await getBilling(deps.db, session.tenant);
+  const keys = await listKeys(deps.db, session.tenant, undefined);
+  const notes = await onTheirWay({ deps, session });
   const works = ({ kind, revokedAt }: ApiKey) => kind === 'relay' && revokedAt === null;
   return {
     billing,

@@ -211,6 +211,12 @@ describe('name and billing details', () => {
     expect(await count()).toEqual(before);
   });
 
+  test('a refused form shows what was typed alone: it leaves no entry of a reading', async () => {
+    const refused = await send({ reason: '' });
+    expect([refused.status, refused.text.includes('1 Example Street')]).toEqual([400, false]);
+    expect((await get('details')).text).toContain('1 Example Street');
+  });
+
   test('that are wrong are told beside the fields, and nothing of them is saved', async () => {
     tenant = await app.paidTenant();
     const wrong = await send({ tenant_name: '', name: 'a\u0007', line1: '1', reason: ' ' });

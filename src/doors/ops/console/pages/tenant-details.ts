@@ -6,6 +6,7 @@ import { parseReason, REASON_MAX } from '../../../../base/audit/reason.ts';
 import { inTransaction } from '../../../../base/db/transaction.ts';
 import { parseLine } from '../../../../base/lib/one-line.ts';
 import { TENANT_NAME_LENGTH_MAX, type Tenant } from '../../../../base/tenants/tenant.ts';
+import { NO_DETAILS } from '../../../../money/statements/billing-details.ts';
 import { getBillingDetails } from '../../../../money/statements/get-billing-details.ts';
 import { setBillingDetails } from '../../../../money/statements/set-billing-details.ts';
 import { type Answer, done, page } from '../../../consoles/answer.ts';
@@ -62,7 +63,8 @@ async function detailsPage(
   faults: Faults,
   status = 200,
 ): Promise<Answer> {
-  const stored = await getBillingDetails(deps.db, tenant.id);
+  // A refused form shows nothing that the operator did not type: only the page itself is noted as a reading.
+  const stored = typed ? NO_DETAILS : await getBillingDetails(deps.db, tenant.id);
   const body = html`<h1>Name and billing details of ${named(tenant.name)}</h1>
 <p>Its statements show them from now on. Those of months that are over keep what they had; if they had no billing details, they show the
 first ones that are given.</p>
