@@ -469,7 +469,10 @@ fn data_of_events_has_a_type() {
         panic!("another variant");
     };
     assert_eq!((alert.balance.micros.0, alert.below.micros.0), (-5, 7));
-    let left = event("participant_left", json!({ "role": "host", "left_at": "2026-01-02T03:04:05.678Z" }));
+    let left = event(
+        "participant_left",
+        json!({ "role": "host", "left_at": "2026-01-02T03:04:05.678Z" }),
+    );
     let EventData::Participant(participant) = left.parse_data().unwrap() else {
         panic!("another variant");
     };
@@ -477,5 +480,9 @@ fn data_of_events_has_a_type() {
     assert!(participant.left_at.is_some() && participant.tier.is_none());
     let new = event("of_a_later_version", json!({ "a": 1 }));
     assert!(matches!(new.parse_data().unwrap(), EventData::Unknown(data) if data["a"] == 1));
-    assert!(event("balance_low", json!({ "balance": 5 })).parse_data().is_err());
+    assert!(
+        event("balance_low", json!({ "balance": 5 }))
+            .parse_data()
+            .is_err()
+    );
 }
