@@ -6,17 +6,12 @@
  * Names become camelCase, times become dates, and integers of 64 bits or more become bigints; the tables at the end
  * of the file tell the client how.
  */
+
 import { writeFileSync } from 'node:fs';
+import { ApiKeySchema } from '../src/access/keys/key-schema.ts';
+import { words } from '../src/base/lib/schema.ts';
 import { DetailsSchema } from '../src/doors/rest/billing-details.ts';
-import {
-  AmountSchema,
-  ApiKeySchema,
-  ExactSchema,
-  LedgerEntrySchema,
-  RateCardSchema,
-  TenantSchema,
-  words,
-} from '../src/doors/rest/schemas.ts';
+import { ExactSchema, LedgerEntrySchema, RateCardSchema, TenantSchema } from '../src/doors/rest/schemas.ts';
 import {
   FurtherEntriesSchema,
   FurtherRoomsSchema,
@@ -25,6 +20,7 @@ import {
 } from '../src/doors/rest/statement-schema.ts';
 import { UsageSumsSchema } from '../src/doors/rest/usage-summary.ts';
 import { DeliverySchema, WebhookSchema } from '../src/doors/rest/webhook-schema.ts';
+import { AmountSchema } from '../src/money/amount-schema.ts';
 import { ENTRY_KINDS } from '../src/money/ledger/posting.ts';
 import { PUBLIC_EVENT_TYPES } from '../src/outward/events/event-catalogue.ts';
 import { answerOf, type Description, describeRest, type Operation, type Schema } from './describe-rest.ts';

@@ -1,5 +1,6 @@
 /** Writes the types of the REST interface in Go. */
 import { comment, gofmt, goName } from '../go-text.ts';
+import type { EventModel } from './event-model.ts';
 import type { Field, Kind, Model, Struct } from './model.ts';
 import { ANSWERS, REQUESTS, WORD_NAMES, WORDS } from './names.ts';
 
@@ -39,8 +40,26 @@ export function writeGo({ structs }: Model, head: string): string {
       .filter(({ name }) => !LEFT_OUT.includes(name))
       .map((struct) => writeStruct(struct, byName.get(EMBEDDED[struct.name] ?? ''), members)),
   ];
-  const imports = '"encoding/json"\n"math/big"\n"time"\n';
-  return gofmt(`// ${head}\n\npackage boxoffice\n\nimport (\n${imports})\n\n${types.join('\n')}`);
+  return goFile(head, ['encoding/json', 'math/big', 'time'], types);
+}
+
+/** The types of the data of events, and which type of event has which. */
+export function writeGoEvents({ structs, types }: EventModel, head: string): string {
+  const members = new Set(structs.flatMap(({ fields }) => fields.map(({ name }) => name)));
+  const cases = structs.flatMap(({ name }) => {
+    const of = types.filter(([, struct]) => struct === name).map(([type]) => constantOf('Event', type));
+    return of.length > 0 ? `case ${of.join(', ')}:\nreturn new(${typeName(name)})\n` : [];
+  });
+  const about = comment(
+    'newEventData makes the type of the data of an event. Nil: the type of event is not known.',
+  );
+  const maker = `${about}func newEventData(event EventType) any {\nswitch event {\n${cases.join('')}}\nreturn nil\n}\n`;
+  return goFile(head, ['time'], [...structs.map((struct) => writeStruct(struct, undefined, members)), maker]);
+}
+
+function goFile(head: string, imports: readonly string[], parts: readonly string[]): string {
+  const imported = imports.map((each) => `"${each}"\n`).join('');
+  return gofmt(`// ${head}\n\npackage boxoffice\n\nimport (\n${imported})\n\n${parts.join('\n')}`);
 }
 
 function typeName(name: string): string {

@@ -1,5 +1,5 @@
 /** The types of the REST interface out of its description, under the names that the SDKs for Go and Rust give them. */
-import { AmountSchema } from '../../src/doors/rest/schemas.ts';
+import { AmountSchema } from '../../src/money/amount-schema.ts';
 import { answerOf, type Description, type Operation, type Schema } from '../describe-rest.ts';
 import { ANSWERS, DOCS, FIRST, RENAMED, REQUESTS, UNSIGNED, WORDS, WORDS_OF_MEMBERS } from './names.ts';
 
@@ -263,7 +263,7 @@ function memberAt(schema: Schema | undefined, place: string): Schema {
 }
 
 /** What types have in common that differ in descriptions and limits alone. */
-function shapeOf({
+export function shapeOf({
   type,
   format,
   enum: words,

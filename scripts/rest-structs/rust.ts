@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { wrap } from '../contract-comments.ts';
 import { pathWith } from '../toolchains.ts';
+import type { EventModel } from './event-model.ts';
 import type { Field, Kind, Model, Struct } from './model.ts';
 import { REQUESTS, WORD_NAMES, WORDS } from './names.ts';
 
@@ -41,6 +42,48 @@ export function writeRust(model: Model, head: string): string {
     ...structs.map((struct) => writeStruct(struct, withFloats.has(struct.name))),
   ];
   return rustfmt(`// ${head}\n\n${parts.join('\n')}`);
+}
+
+/** The types of the data of events, and an enum of them. */
+export function writeRustEvents({ structs, types }: EventModel, head: string): string {
+  const withFloats = findFloats(structs);
+  const used = (text: string) => structs.some((each) => JSON.stringify(each).includes(text));
+  const words = Object.keys(WORDS).filter((name) => used(`{"is":"words","name":"${name}"}`));
+  const parts = [
+    '//! What events are about.\n',
+    'use std::time::SystemTime;\n\nuse serde::{Deserialize, Serialize};\nuse serde_json::{Map, Value};\n',
+    `use crate::generated::rest::{${['ApiKey', ...words].toSorted().join(', ')}};\nuse crate::money::Amount;\nuse crate::plain;\n`,
+    ...structs.map((struct) => writeStruct(struct, withFloats.has(struct.name))),
+    writeDataOfEvents(types),
+  ];
+  return rustfmt(`// ${head}\n\n${parts.join('\n')}`);
+}
+
+function writeDataOfEvents(types: EventModel['types']): string {
+  const structs = [...new Set(types.map(([, struct]) => struct))];
+  const variantOf = (struct: string) => struct.replace(/Data$/, '');
+  const variants = structs.map((struct) => {
+    const of = types.filter(([, each]) => each === struct).map(([type]) => `\`${type}\``);
+    return `${docs(`The data of ${inWords(of)}`)}${variantOf(struct)}(${struct}),\n`;
+  });
+  const arms = structs.map((struct) => {
+    const of = types.filter(([, each]) => each === struct).map(([type]) => `"${type}"`);
+    return `${of.join(' | ')} => serde_json::from_value(data).map(Self::${variantOf(struct)}),\n`;
+  });
+  return [
+    docs('What an event is about, by its type'),
+    '#[derive(Clone, Debug, PartialEq)]\n#[non_exhaustive]\n',
+    `pub enum EventData {\n${variants.join('')}`,
+    `${docs('The data of a type that is newer than this crate')}Unknown(Map<String, Value>),\n}\n\n`,
+    'impl EventData {\n',
+    'pub(crate) fn read(event_type: &str, data: &Map<String, Value>) -> serde_json::Result<Self> {\n',
+    'let data = Value::Object(data.clone());\n',
+    `match event_type {\n${arms.join('')}_ => serde_json::from_value(data).map(Self::Unknown),\n}\n}\n}\n`,
+  ].join('');
+}
+
+function inWords(list: readonly string[]): string {
+  return list.length > 1 ? `${list.slice(0, -1).join(', ')} and ${list.at(-1)}` : list.join('');
 }
 
 function rustfmt(text: string): string {

@@ -1221,6 +1221,8 @@ type WebhookEvent struct {
 	Seq uint64 `json:"seq"`
 	// What happened, such as balance_low. Expect new types.
 	Type EventType `json:"type"`
+	// The version of the schema of this type. It rises by one when members or words are added.
+	SchemaVersion int64 `json:"schema_version"`
 	// When it happened.
 	Timestamp time.Time `json:"timestamp,omitzero"`
 	// In webhooks only: so many events before this one were deleted before they could be delivered.

@@ -2,6 +2,8 @@ package boxoffice
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"iter"
 	"strconv"
 	"time"
@@ -65,4 +67,17 @@ func (w *Webhooks) FollowEvents(ctx context.Context, request FollowEvents, optio
 			next.After = &page.After
 		}
 	}
+}
+
+// ParseData reads Data into the type that events of this type have, such as *[BalanceAlertData]. Both results are nil for
+// a type of event that is newer than this library.
+func (e *WebhookEvent) ParseData() (any, error) {
+	data := newEventData(e.Type)
+	if data == nil {
+		return nil, nil
+	}
+	if err := json.Unmarshal(e.Data, data); err != nil {
+		return nil, fmt.Errorf("boxoffice: the data of the event %s: %w", e.ID, err)
+	}
+	return data, nil
 }

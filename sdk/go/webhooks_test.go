@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -236,5 +237,28 @@ func TestVerifyWebhook(t *testing.T) {
 	refused(ErrInvalid, signed(secret, now, body), secret, testSecret)
 	if text := WebhookStale.Error(); text != "boxoffice: webhook-timestamp is more than 5 minutes from now (STALE)" {
 		t.Error(text)
+	}
+}
+
+func TestDataOfEventsHasAType(t *testing.T) {
+	event := func(kind EventType, data string) *WebhookEvent {
+		return &WebhookEvent{ID: "evt_1", Type: kind, Data: json.RawMessage(data)}
+	}
+	low := `{"balance":{"micros":-5,"display":"-$0.000005"},"below":{"micros":7,"display":"$0.000007"},"more":1}`
+	data, err := event(EventBalanceLow, low).ParseData()
+	want := &BalanceAlertData{Balance: Amount{-5, "-$0.000005"}, Below: Amount{7, "$0.000007"}}
+	if err != nil || !reflect.DeepEqual(data, want) {
+		t.Errorf("got %+v, %v", data, err)
+	}
+	data, err = event(EventParticipantLeft, `{"role":"host","tier":"hd","left_at":"2026-11-22T18:00:00.000Z"}`).ParseData()
+	left, ok := data.(*ParticipantData)
+	if err != nil || !ok || left.Role != "host" || left.LeftAt.IsZero() || !left.LastSeenAt.IsZero() {
+		t.Errorf("got %+v, %v", data, err)
+	}
+	if data, err = event("of_a_later_version", `{}`).ParseData(); data != nil || err != nil {
+		t.Errorf("got %+v, %v", data, err)
+	}
+	if _, err = event(EventBalanceLow, `{"balance":"5"}`).ParseData(); err == nil {
+		t.Error("a text is no amount")
 	}
 }

@@ -10,7 +10,7 @@ import { useDatabase } from '../support/database.ts';
 import { openHolder } from '../support/holder.ts';
 import { makeTenant, makeTenants } from '../support/tenants.ts';
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 const LOG = pino({ level: 'silent' });
 const NEVER = new AbortController().signal;
 const LONG_MS = 20_000;

@@ -5,7 +5,7 @@ import { useDatabase } from '../support/database.ts';
 import { testStepForms } from '../support/step-forms.ts';
 import { makeTenant } from '../support/tenants.ts';
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 let tenant: TenantId;
 
 beforeEach(async () => {

@@ -8,7 +8,7 @@ import { useDatabase } from '../support/database.ts';
 import { openHolder } from '../support/holder.ts';
 import { makeTenants } from '../support/tenants.ts';
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 let db: Pool;
 let failed: TenantId[];
 

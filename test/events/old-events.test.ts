@@ -5,7 +5,7 @@ import { sweep } from '../../src/run/sweep.ts';
 import { moved } from '../support/append-only.ts';
 import { useService } from '../support/service.ts';
 
-const app = useService();
+const app = useService({ makesUpEvents: true });
 
 /** Events 1 to `count`, each a second older than the next; the newest is `newestAge` old. */
 async function tenantWithEvents(count: number, newestAge: string): Promise<bigint> {

@@ -9,7 +9,7 @@ import { findSessions } from '../../src/control/sessions/sessions.sql.ts';
 import { useDatabase } from '../support/database.ts';
 import { collectKeptStatements, type KeptStatement } from '../support/kept-statements.ts';
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 let client: pg.PoolClient;
 let statements: KeptStatement[];
 /** By index. */

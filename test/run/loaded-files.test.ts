@@ -14,7 +14,7 @@ function loadedWith(file: string): string[] {
     registerHooks({
       load(url, context, next) {
         const [, name] = /\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\/(?!.*\\/node_modules\\/)/.exec(url) ?? [];
-        const [, part] = /\\/(src\\/doors\\/console\\/pages|src\\/\\w+|sandbox)\\/(?!.*\\/node_modules\\/)/.exec(url) ?? [];
+        const [, part] = /\\/(src\\/doors\\/console\\/pages|src\\/outward\\/events\\/schemas|src\\/\\w+|sandbox)\\/(?!.*\\/node_modules\\/)/.exec(url) ?? [];
         loaded.add(name ?? part);
         return next(url, context);
       },
@@ -45,6 +45,7 @@ describe('the service is loaded without', () => {
     ['the client of the issuer', 'openid-client'],
     ['the pages of the console', 'src/doors/console/pages'],
     ['what verifies passkeys', '@simplewebauthn/server'],
+    ['the schemas of events', 'src/outward/events/schemas'],
     ['the reference page', '@fastify/swagger'],
     ['the reference page', '@fastify/swagger-ui'],
     ['the reflection of gRPC', '@grpc/reflection'],

@@ -60,9 +60,10 @@ describe.skipIf(!hasGo)('the SDK for Go', { timeout: BUILD_MS_MAX }, () => {
     }
   });
 
-  test('has types that are made from the description of the REST interface', async () => {
-    const [path, text] = await makeRestStructs('go');
-    expect(readFileSync(join(ROOT, path), 'utf8')).toBe(text);
+  test('has types that are made from the description of the REST interface and the schemas of events', async () => {
+    for (const [path, text] of Object.entries(await makeRestStructs('go'))) {
+      expect(readFileSync(join(ROOT, path), 'utf8'), path).toBe(text);
+    }
   });
 
   test('has messages and clients that are generated from the contract', async () => {

@@ -6,6 +6,7 @@ import { openPool, type Pool } from '../../src/base/db/pool.ts';
 import { askDistribution } from '../../src/run/ask-distribution.ts';
 import { copyCitusDatabase, dropCitusDatabase } from './citus.ts';
 import { databaseUrl } from './database-url.ts';
+import { checkLog } from './real-events.ts';
 import { answerForCitus } from './step-forms.ts';
 
 export { databaseUrl };
@@ -18,8 +19,12 @@ export interface TestDatabase {
   readonly pool: Pool;
 }
 
-/** Give the calling test file (or `describe`) a fresh database, dropped afterwards. `empty`: not migrated. */
-export function useDatabase({ empty = false } = {}): TestDatabase {
+/**
+ * Give the calling test file (or `describe`) a fresh database, dropped afterwards. `empty`: not migrated.
+ *
+ * What is in the log of events then must be as the schemas of events say, unless the file makes events up.
+ */
+export function useDatabase({ empty = false, makesUpEvents = false } = {}): TestDatabase {
   const name = `boxoffice_test_${randomBytes(8).toString('hex')}`;
   let pool: Pool | undefined;
 
@@ -28,9 +33,13 @@ export function useDatabase({ empty = false } = {}): TestDatabase {
     pool = openPool(databaseUrl(inject('adminUrl'), name));
   });
   afterAll(async () => {
-    await pool?.end();
-    if (inject('citusServers').length > 0) await dropCitusDatabase(inject('citusServers'), name);
-    else await runAsAdmin(`drop database if exists ${name} with (force)`);
+    try {
+      if (pool && !makesUpEvents) await checkLog(pool);
+    } finally {
+      await pool?.end();
+      if (inject('citusServers').length > 0) await dropCitusDatabase(inject('citusServers'), name);
+      else await runAsAdmin(`drop database if exists ${name} with (force)`);
+    }
   });
 
   return {

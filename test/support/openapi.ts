@@ -1,6 +1,6 @@
 /** Checks values against schemas of the OpenAPI description. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { TIMESTAMP } from '../doors/rest/support.ts';
+import { TIMESTAMP } from './timestamp.ts';
 
 export function openApiValidator(): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
 import { SEND_TIMES } from '../../src/outward/webhooks/send-limits.ts';
 import type { WebhookOptions } from '../../src/run/service.ts';
+import { faultsOfEvent } from './real-events.ts';
 
 /** Ten attempts, as usual, within a second. */
 export const FAST_WEBHOOKS: WebhookOptions = {
@@ -31,8 +32,10 @@ export interface Receiver {
   answer(path: string, answering: Answering): void;
 }
 
+/** `close` fails if an event was not as its schema says. */
 export async function startReceiver(): Promise<Receiver & { close(): Promise<void> }> {
   const all: Received[] = [];
+  const faults: string[] = [];
   const answers = new Map<string, Answering>();
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -41,6 +44,7 @@ export async function startReceiver(): Promise<Receiver & { close(): Promise<voi
       const text = Buffer.concat(parts).toString();
       const received = { path: request.url!, headers: request.headers, text, event: JSON.parse(text) };
       all.push(received);
+      if (request.headers['webhook-id'] !== undefined) faults.push(...faultsOfEvent(received.event));
       const status = (answers.get(request.url!) ?? (() => 204))(received, response);
       if (status !== undefined)
         response.writeHead(status).end(status === 204 ? undefined : `status ${status}`);
@@ -52,11 +56,13 @@ export async function startReceiver(): Promise<Receiver & { close(): Promise<voi
     url: (path = '/') => `http://127.0.0.1:${port}${path}`,
     received: (path) => all.filter((each) => path === undefined || each.path === path),
     answer: (path, answering) => void answers.set(path, answering),
-    close: () =>
-      new Promise((resolve) => {
+    close: async () => {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+      if (faults.length > 0) throw new Error(`events are not as their schemas: ${faults.join('; ')}`);
+    },
   };
 }
 

@@ -17,6 +17,7 @@ import { openMailbox } from '../../src/run/start-sandbox.ts';
 import { bareConfig } from './bare-config.ts';
 import { type TestDatabase, useDatabase } from './database.ts';
 import { emptyLog } from './events.ts';
+import { checkEvent } from './real-events.ts';
 
 /** The service's key at the payment provider. */
 export const SECRET_KEY = 'sk_test_of_the_tests';
@@ -84,18 +85,21 @@ export function useService(
     isRestricted?: boolean;
     /** The sandbox shows the mails of the service, as with `npm start`. */
     hasMailbox?: boolean;
+    /** The file appends events that no operation would. */
+    makesUpEvents?: boolean;
   } = {},
 ): TestService {
-  const database = useDatabase();
   const {
     payments = true,
     retryDelaysMs = [5, 10, 20, 40, 80, 160, 320, 640],
     log = makeLog(process.env.TEST_LOG_LEVEL ?? 'silent'),
     isRestricted = false,
     hasMailbox = false,
+    makesUpEvents = false,
     webhooks,
     ...config
   } = overrides;
+  const database = useDatabase({ makesUpEvents });
   const secrets: string[] = [];
   const open: Service[] = [];
   let mailbox: ReturnType<typeof openMailbox> | undefined;
@@ -157,6 +161,9 @@ export function useService(
 
   const request: TestService['request'] = async (method, path, options = {}) => {
     const answer = await ask(`http://127.0.0.1:${service.port}${path}`, method, options);
+    if (method === 'GET' && path.startsWith('/v1/events') && answer.status === 200 && !makesUpEvents) {
+      for (const event of answer.json.events) checkEvent(event);
+    }
     if (path === '/v1/usage' && method === 'POST' && inject('archives')) {
       await archiveRecords({ ...service.deps, config: { archiveAfterSeconds: 0 } });
     }

@@ -18,6 +18,7 @@ mod error;
 // It is generated.
 #[allow(clippy::manual_range_patterns)]
 mod error_kinds;
+mod event_data;
 mod follow;
 // `gen` is a word of the language.
 #[path = "gen/mod.rs"]
@@ -43,6 +44,7 @@ pub use client::{Client, ClientBuilder};
 pub use error::{Code, Error, Failure, FieldViolation};
 pub use error_kinds::{Kind, reason};
 pub use follow::FollowedEvents;
+pub use generated::event_data::*;
 pub use generated::rest::*;
 pub use generated::types::*;
 pub use listing::{Listing, Page, Pages};

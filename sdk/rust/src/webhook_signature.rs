@@ -155,6 +155,9 @@ fn read_event(body: &[u8]) -> Option<WebhookEvent> {
         seq: u64,
         #[serde(rename = "type")]
         event_type: String,
+        // Events of older services have none.
+        #[serde(default)]
+        schema_version: u64,
         #[serde(with = "plain::optional_time")]
         timestamp: Option<SystemTime>,
         skipped: Option<u64>,
@@ -166,6 +169,7 @@ fn read_event(body: &[u8]) -> Option<WebhookEvent> {
         id: body.id,
         seq: body.seq,
         event_type: body.event_type,
+        schema_version: body.schema_version,
         timestamp: body.timestamp,
         skipped: body.skipped,
         data: body.data,

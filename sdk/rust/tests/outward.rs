@@ -4,8 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use boxoffice::{
     AlertThreshold, AuditActorKind, ChangeWebhook, Client, Code, CreateWebhook, DeliveryKind,
-    Error, GetRunway, ListAudit, ListDeliveries, Micros, PullEvents, RotateWebhookSecret,
-    RunwayWindow, SetAlertThreshold, SetMail, ThresholdKind, WebhookPauser, WebhookState,
+    Error, EventData, GetRunway, ListAudit, ListDeliveries, Micros, PullEvents, Role,
+    RotateWebhookSecret, RunwayWindow, SetAlertThreshold, SetMail, ThresholdKind, WebhookEvent,
+    WebhookPauser, WebhookState,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -450,4 +451,38 @@ async fn events_are_followed() {
 fn followed_events_are_a_stream_that_can_be_sent() {
     fn is_stream<S: futures_core::Stream + Send + Unpin>() {}
     is_stream::<boxoffice::FollowedEvents>();
+}
+
+#[test]
+fn data_of_events_has_a_type() {
+    let event = |event_type: &str, data: Value| {
+        let all = json!({ "id": "evt_1", "seq": 1, "type": event_type, "schema_version": 1,
+            "timestamp": "2026-01-02T03:04:05.678Z", "data": data });
+        serde_json::from_value::<WebhookEvent>(all).unwrap()
+    };
+    let amount = |micros: i64| json!({ "micros": micros, "display": "" });
+    let low = event(
+        "balance_low",
+        json!({ "balance": amount(-5), "below": amount(7), "more": 1 }),
+    );
+    let EventData::BalanceAlert(alert) = low.parse_data().unwrap() else {
+        panic!("another variant");
+    };
+    assert_eq!((alert.balance.micros.0, alert.below.micros.0), (-5, 7));
+    let left = event(
+        "participant_left",
+        json!({ "role": "host", "left_at": "2026-01-02T03:04:05.678Z" }),
+    );
+    let EventData::Participant(participant) = left.parse_data().unwrap() else {
+        panic!("another variant");
+    };
+    assert_eq!(participant.role, Role::Host);
+    assert!(participant.left_at.is_some() && participant.tier.is_none());
+    let new = event("of_a_later_version", json!({ "a": 1 }));
+    assert!(matches!(new.parse_data().unwrap(), EventData::Unknown(data) if data["a"] == 1));
+    assert!(
+        event("balance_low", json!({ "balance": 5 }))
+            .parse_data()
+            .is_err()
+    );
 }

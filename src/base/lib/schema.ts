@@ -12,7 +12,17 @@ export type { Static, TSchema } from 'typebox';
 
 type Builder = Pick<
   typeof Typebox,
-  'Array' | 'Boolean' | 'Integer' | 'Literal' | 'Null' | 'Object' | 'Optional' | 'String' | 'Union' | 'Unsafe'
+  | 'Array'
+  | 'Boolean'
+  | 'Integer'
+  | 'Literal'
+  | 'Null'
+  | 'Number'
+  | 'Object'
+  | 'Optional'
+  | 'String'
+  | 'Union'
+  | 'Unsafe'
 >;
 
 /** Marks a schema as one of a member that may be absent. JSON has no symbols, so it is never written. */
@@ -26,6 +36,7 @@ export const Type = {
   Integer: schemaOf('integer'),
   Literal: (value: unknown, options?: object) => ({ type: typeof value, const: value, ...options }),
   Null: schemaOf('null'),
+  Number: schemaOf('number'),
   Object: (properties: Record<string, object>, options?: object) => {
     const required = Object.keys(properties).filter((name) => !(OPTIONAL in properties[name]!));
     return { type: 'object', ...(required.length > 0 && { required }), properties, ...options };
@@ -35,6 +46,24 @@ export const Type = {
   Union: (anyOf: readonly object[], options?: object) => ({ anyOf, ...options }),
   Unsafe: (schema: object) => schema,
 } as unknown as Builder;
+
+/** One of the given words. */
+export function words<const T extends readonly string[]>(
+  values: T,
+  options: { default?: T[number]; description?: string } = {},
+) {
+  return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
+}
+
+/** ISO 8601 UTC, with milliseconds. */
+export function time(description: string) {
+  return Type.String({ format: 'date-time', description });
+}
+
+/** The same schema with a description of its own. Mark it as optional afterwards, not before. */
+export function described<S extends TSchema>(schema: S, description: string): S {
+  return { ...schema, description };
+}
 
 export interface Fault {
   /** `/` and the name of the member, for each level; `''`: the value itself. */

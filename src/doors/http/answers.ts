@@ -79,8 +79,3 @@ function textError(status: ErrorStatus): object {
     content: { 'text/plain': { schema: Type.String({ description: 'One line: what went wrong' }) } },
   };
 }
-
-/** The same schema with a description of its own. Mark it as optional afterwards, not before. */
-export function described<S extends TSchema>(schema: S, description: string): S {
-  return { ...schema, description };
-}

@@ -1,5 +1,5 @@
 /** `/v1/alerts`: the thresholds below which a tenant is alerted. */
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { type Static, Type, words } from '../../base/lib/schema.ts';
 import {
   BELOW_HOURS_MAX,
   BELOW_MICROS_MAX,
@@ -11,7 +11,7 @@ import {
 import { getAlerts } from '../../money/alerts/get-alerts.ts';
 import { setAlerts } from '../../money/alerts/set-alerts.ts';
 import { change, plain } from './route.ts';
-import { strictObject, words } from './schemas.ts';
+import { strictObject } from './schemas.ts';
 
 const fields = {
   kind: words(THRESHOLD_KINDS, {

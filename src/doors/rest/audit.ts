@@ -9,11 +9,10 @@ import {
   isAuditId,
 } from '../../base/audit/audit-entry.ts';
 import { AUDIT_PAGE_MAX, AUDIT_PAGE_USUAL, listAudit } from '../../base/audit/list-audit.ts';
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import { limitField, parseLimit, parsePeriod, periodFields } from './query.ts';
 import { plain } from './route.ts';
-import { time, words } from './schemas.ts';
 
 const SUBJECT_LENGTH_MAX = 200;
 

@@ -1,7 +1,9 @@
 /** `/v1/billing` and below. Source: specification 4.3 to 4.6. */
-import { Type } from '../../base/lib/schema.ts';
+
+import { described, Type } from '../../base/lib/schema.ts';
 import { limitHolderOf } from '../../base/tenants/limited-caller.ts';
 import { microsOfCents, renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { openCheckout } from '../../money/checkouts/open-checkout.ts';
 import { openPortal } from '../../money/checkouts/open-portal.ts';
 import { RECENT_ENTRIES_MAX } from '../../money/ledger/posting.ts';
@@ -14,16 +16,8 @@ import {
   TOP_UP_CENTS_MAX,
   TOP_UP_CENTS_MIN,
 } from '../../money/top-ups/top-up-amount.ts';
-import { described } from '../http/answers.ts';
 import { callOut, change, plain } from './route.ts';
-import {
-  AmountSchema,
-  LedgerEntrySchema,
-  renderLedgerEntry,
-  renderTenant,
-  strictObject,
-  TenantSchema,
-} from './schemas.ts';
+import { LedgerEntrySchema, renderLedgerEntry, renderTenant, strictObject, TenantSchema } from './schemas.ts';
 
 /** An answer that is one address. */
 function link<const Name extends string>(name: Name, what: string) {

@@ -1,7 +1,8 @@
 /** `/v1/budgets` and below: what a tenant wants to spend at most. */
+
 import { KEY_ID_PATTERN } from '../../access/keys/api-key.ts';
 import { ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import {
   BUDGET_ID_PATTERN,
   BUDGET_MICROS_MAX,
@@ -20,8 +21,9 @@ import { getBudget, getBudgets } from '../../control/budgets/get-budgets.ts';
 import { PERIODS } from '../../control/budgets/period.ts';
 import { putBudget } from '../../control/budgets/put-budget.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { change, plain } from './route.ts';
-import { AmountSchema, strictObject, time, words } from './schemas.ts';
+import { strictObject } from './schemas.ts';
 
 const BudgetIdSchema = Type.Object({
   id: Type.String({

@@ -2,6 +2,7 @@
 
 import { createCredential } from '../../access/devices/create-credential.ts';
 import { ROOM_PATTERNS_MAX } from '../../access/devices/device-credential.ts';
+import { DeviceCredentialSchema } from '../../access/devices/device-credential-schema.ts';
 import { listCredentials } from '../../access/devices/list-credentials.ts';
 import { revokeCredential } from '../../access/devices/revoke-credential.ts';
 import { rotateCredential } from '../../access/devices/rotate-credential.ts';
@@ -9,19 +10,16 @@ import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
 import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { invalidField } from '../../base/failure.ts';
-import { Type } from '../../base/lib/schema.ts';
+import { Type, time, words } from '../../base/lib/schema.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import { change, plain } from './route.ts';
 import {
-  DeviceCredentialSchema,
   IdSchema,
   KeyNameSchema,
   PlaintextSchema,
   RotationSchema,
   renderDeviceCredential,
   strictObject,
-  time,
-  words,
 } from './schemas.ts';
 
 /** Each credential may list twenty patterns of rooms, which makes 150 KB; older ones list up to a hundred. */

@@ -1,8 +1,9 @@
 /** `GET /v1/events`: the events of the tenant, for those who would rather ask than be told. */
 import { invalidField } from '../../base/failure.ts';
-import { Type } from '../../base/lib/schema.ts';
+import { Type, words } from '../../base/lib/schema.ts';
 import { EVENT_DAYS } from '../../events/event.ts';
 import { PUBLIC_EVENT_TYPES, PUBLIC_EVENTS } from '../../outward/events/event-catalogue.ts';
+import { eventSchema, eventSeq } from '../../outward/events/event-schema.ts';
 import { renderPublicEvent } from '../../outward/events/public-event.ts';
 import {
   PULL_WAIT_SECONDS_MAX,
@@ -13,33 +14,23 @@ import {
 import { EVENT_STREAM_TYPE, sendEventStream, wantsStream } from './event-stream.ts';
 import { limitField, parseLimit } from './query.ts';
 import { JSON_TYPE, plain } from './route.ts';
-import { time, words } from './schemas.ts';
-import { seq } from './webhook-schema.ts';
 
 /** For reading and sending the events, in addition to the wait. */
 const READ_SECONDS = 15;
 
-const EventSchema = Type.Object(
+const EventSchema = eventSchema(
   {
-    id: Type.String({
-      description: 'The same wherever the event appears; webhooks have it as the header `webhook-id`',
-      examples: ['evt_5f0c3a5d7e1b24688642b1e7d5a3c0f9'],
-    }),
-    seq: seq('Events of a tenant are numbered from 1, without a gap'),
     type: words(PUBLIC_EVENT_TYPES, { description: 'What happened' }),
-    timestamp: time('When it happened'),
-    skipped: Type.Optional(
-      seq('In webhooks only: so many events before this one were deleted before they could be delivered'),
-    ),
     data: Type.Object(
       {},
       {
         additionalProperties: true,
-        description: 'What it happened to, as it was right after. Depends on the type',
+        description:
+          'What it happened to, as it was right after. Depends on the type: `webhooks` of this description has its schema',
       },
     ),
   },
-  { description: 'Something that happened' },
+  'Something that happened',
 );
 
 const described = Object.entries(PUBLIC_EVENTS).map(([type, text]) => `- \`${type}\`: ${text}`);
@@ -88,7 +79,7 @@ export const eventsRoute = plain(
       200: Type.Object(
         {
           events: Type.Array(EventSchema, { description: 'The events, in order' }),
-          after: seq('`after` of the next request'),
+          after: eventSeq('`after` of the next request'),
           more: Type.Boolean({ description: 'There are more, or may be: ask again at once' }),
         },
         { description: 'The next events. There may be none' },

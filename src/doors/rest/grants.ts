@@ -1,12 +1,12 @@
 /** `/v1/grants`: credit that the operator granted. No route makes one. */
-import { type Static, Type } from '../../base/lib/schema.ts';
+
+import { described, type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { GRANT_STATES, type GrantNow, isGrantId, spentOf } from '../../money/grants/grant.ts';
 import { GRANTS_PAGE_SIZE, listGrants } from '../../money/grants/list-grants.ts';
-import { described } from '../http/answers.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import { plain } from './route.ts';
-import { AmountSchema, time, words } from './schemas.ts';
 
 const GrantSchema = Type.Object(
   {

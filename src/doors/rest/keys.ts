@@ -2,23 +2,21 @@
 
 import { KEY_KINDS } from '../../access/keys/api-key.ts';
 import { createKey } from '../../access/keys/create-key.ts';
+import { ApiKeySchema } from '../../access/keys/key-schema.ts';
 import { KEYS_PAGE_SIZE, listKeys } from '../../access/keys/list-keys.ts';
 import { revokeKey } from '../../access/keys/revoke-key.ts';
 import { rotateKey } from '../../access/keys/rotate-key.ts';
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
-import { Type } from '../../base/lib/schema.ts';
+import { Type, time, words } from '../../base/lib/schema.ts';
 import { CursorSchema, nextCursor, noSuchPage, parseCursor, renderCursor } from './paging.ts';
 import { change, plain } from './route.ts';
 import {
-  ApiKeySchema,
   IdSchema,
   KeyNameSchema,
   PlaintextSchema,
   RotationSchema,
   renderApiKey,
   strictObject,
-  time,
-  words,
 } from './schemas.ts';
 
 const list = plain(

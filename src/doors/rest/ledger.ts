@@ -1,17 +1,18 @@
 /** `GET /v1/ledger`: every entry of the ledger. */
+
 import { invalidField } from '../../base/failure.ts';
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { described, type Static, Type } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { entryOf, filterEntries, type ListedEntry } from '../../money/ledger/list-entries.ts';
 import { ENTRY_KINDS, type EntryKind, RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
-import { described } from '../http/answers.ts';
 import { ENTRY_COLUMNS } from '../http/ledger-stream.ts';
 import { sendLedgerList } from './ledger-lists.ts';
 import { listAnswer, listFields } from './lists.ts';
 import { nextCursor } from './paging.ts';
 import { parsePeriod, periodFields } from './query.ts';
 import { plain } from './route.ts';
-import { AmountSchema, LedgerEntrySchema, renderLedgerEntry } from './schemas.ts';
+import { LedgerEntrySchema, renderLedgerEntry } from './schemas.ts';
 
 const EntrySchema = Type.Object(
   {

@@ -5,7 +5,7 @@ import type { RouteOptions } from 'fastify';
 /** What the reference says of a route. */
 export type DescribedRoute = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'config'>;
 
-export function openApi(publicUrl: string): FastifyDynamicSwaggerOptions {
+export function openApi(publicUrl: string, webhooks: Record<string, object>): FastifyDynamicSwaggerOptions {
   return {
     openapi: {
       openapi: '3.1.0',
@@ -20,6 +20,7 @@ export function openApi(publicUrl: string): FastifyDynamicSwaggerOptions {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: publicUrl }],
+      webhooks,
       tags: [
         { name: 'Rates', description: 'Prices, for everyone' },
         { name: 'Signup', description: 'How a customer becomes a tenant' },

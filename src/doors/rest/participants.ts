@@ -1,12 +1,12 @@
 /** `/v1/participants/erase` and `/v1/erasures/{id}`. Additions to the specification. */
 
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { ERASURE_STATES, type Erasure } from '../../control/people/erasure.ts';
 import { getErasure } from '../../control/people/get-erasure.ts';
 import { requestErasure } from '../../control/people/request-erasure.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { change, plain } from './route.ts';
-import { strictObject, time, words } from './schemas.ts';
+import { strictObject } from './schemas.ts';
 
 const ErasureSchema = Type.Object(
   {

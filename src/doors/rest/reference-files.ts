@@ -4,6 +4,7 @@ import swagger from '@fastify/swagger';
 import Fastify from 'fastify';
 import { JAVASCRIPT, STYLE_SHEET } from '../consoles/assets/assets.ts';
 import { StaticFile } from '../http/static-files.ts';
+import { describeWebhooks } from './described-webhooks.ts';
 import { type DescribedRoute, openApi } from './openapi.ts';
 import {
   REFERENCE_SCRIPT_TEXT,
@@ -60,7 +61,7 @@ async function describeRoutes(routes: readonly DescribedRoute[], publicUrl: stri
   const app = Fastify({ exposeHeadRoutes: false });
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => JSON.stringify);
-  await app.register(swagger, openApi(publicUrl));
+  await app.register(swagger, openApi(publicUrl, describeWebhooks()));
   for (const { method, url, schema, config = {} } of routes) {
     if (schema && !('hide' in schema)) app.route({ method, url, schema, config, handler: async () => {} });
   }

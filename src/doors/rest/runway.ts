@@ -1,11 +1,11 @@
 /** `GET /v1/billing/runway`: how long the credit lasts. */
-import { type Static, Type } from '../../base/lib/schema.ts';
+
+import { described, type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { getRunway } from '../../money/runway/get-runway.ts';
 import { type Burn, ROOMS_SHOWN, type RoomShare, WINDOW_NAMES } from '../../money/runway/runway.ts';
-import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
-import { AmountSchema, time, words } from './schemas.ts';
 
 const WINDOW_USUAL = '24h';
 

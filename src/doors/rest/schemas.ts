@@ -6,18 +6,14 @@
  */
 
 import type { DeviceCredential } from '../../access/devices/device-credential.ts';
-import {
-  type ApiKey,
-  KEY_ID_PATTERN,
-  KEY_KINDS,
-  KEY_NAME_LENGTH_MAX,
-  type KeyLife,
-} from '../../access/keys/api-key.ts';
+import type { DeviceCredentialSchema } from '../../access/devices/device-credential-schema.ts';
+import { type ApiKey, KEY_NAME_LENGTH_MAX, type KeyLife } from '../../access/keys/api-key.ts';
+import type { ApiKeySchema } from '../../access/keys/key-schema.ts';
 import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
-import { PUBLISH_RIGHTS } from '../../access/rights/publish-rights.ts';
-import { type Static, type TSchema, Type } from '../../base/lib/schema.ts';
+import { described, type Static, type TSchema, Type, time, words } from '../../base/lib/schema.ts';
 import { renderTenantId, TENANT_STATUSES, type Tenant } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { ENTRY_KINDS, type LedgerEntry } from '../../money/ledger/posting.ts';
 import { type ListedPayment, PAYMENT_KINDS } from '../../money/payments/payment.ts';
 import { describeTopUpError, type PaymentSettings } from '../../money/payments/payment-settings.ts';
@@ -25,35 +21,6 @@ import { exactMicros } from '../../money/pricing/exact-micros.ts';
 import { MODEL, type RateCard } from '../../money/pricing/rate-card.ts';
 import { ROLES, TIERS, type Tier } from '../../money/pricing/role.ts';
 import { PRICE_DENOMINATOR } from '../../money/pricing/usage-price.ts';
-import { described } from '../http/answers.ts';
-
-/** One of the given words. */
-export function words<const T extends readonly string[]>(
-  values: T,
-  options: { default?: T[number]; description?: string } = {},
-) {
-  return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
-}
-
-/** ISO 8601 UTC, with milliseconds. */
-export function time(description: string) {
-  return Type.String({ format: 'date-time', description });
-}
-
-export const AmountSchema = Type.Object(
-  {
-    micros: Type.Unsafe<bigint>({
-      type: 'integer',
-      format: 'int64',
-      description: 'Millionths of a US dollar',
-    }),
-    display: Type.String({
-      pattern: '^-?\\$[0-9]+\\.[0-9]{6}$',
-      description: 'The same for people, such as `-$0.000009`',
-    }),
-  },
-  { description: 'An amount of money' },
-);
 
 export const ExactSchema = Type.Object(
   {
@@ -172,12 +139,6 @@ export const IdSchema = Type.Object({ id: Type.String({ description: 'The id of 
 
 export const PlaintextSchema = Type.String({ description: 'The plaintext, shown once' });
 
-const keyLife = {
-  created_at: time('When it was created'),
-  retires_at: Type.Optional(time('Until when it works beside its replacement. Absent: it was not rotated')),
-  revoked_at: Type.Optional(time('When it was revoked or retired. Absent: it was not')),
-};
-
 function renderKeyLife({ createdAt, retiresAt, revokedAt }: KeyLife) {
   return {
     created_at: createdAt.toISOString(),
@@ -185,16 +146,6 @@ function renderKeyLife({ createdAt, retiresAt, revokedAt }: KeyLife) {
     ...(revokedAt ? { revoked_at: revokedAt.toISOString() } : {}),
   };
 }
-
-export const ApiKeySchema = Type.Object(
-  {
-    id: Type.String({ pattern: KEY_ID_PATTERN, description: 'The second part of the plaintext' }),
-    name: Type.String({ description: 'As given when it was created' }),
-    kind: words(KEY_KINDS, { description: '`backend`: everything of the tenant; `relay`: reports of usage' }),
-    ...keyLife,
-  },
-  { description: 'An API key, without its secret' },
-);
 
 export function renderApiKey(key: ApiKey): Static<typeof ApiKeySchema> {
   return {
@@ -204,23 +155,6 @@ export function renderApiKey(key: ApiKey): Static<typeof ApiKeySchema> {
     ...renderKeyLife(key),
   };
 }
-
-export const DeviceCredentialSchema = Type.Object(
-  {
-    id: Type.String({ pattern: KEY_ID_PATTERN, description: 'The second part of the plaintext' }),
-    name: Type.String({ description: 'As given when it was created' }),
-    publish: Type.Array(words(PUBLISH_RIGHTS), { description: 'What devices that join with it may send' }),
-    rooms: Type.Optional(
-      Type.Array(Type.String(), { description: 'Names and patterns of rooms. Absent: every room' }),
-    ),
-    default_room: Type.Optional(
-      Type.String({ description: 'The room of a join that names none. Absent: `lobby`' }),
-    ),
-    expires_at: Type.Optional(time('Until when it works. Absent: without an end')),
-    ...keyLife,
-  },
-  { description: 'What a device without a back end joins rooms with, without its secret' },
-);
 
 export function renderDeviceCredential(credential: DeviceCredential): Static<typeof DeviceCredentialSchema> {
   return {

@@ -1,5 +1,5 @@
 /** `/v1/sessions` and `/v1/rooms/{uid}/cost`: what participants and rooms cost. Additions to the specification. */
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { LEAVE_REASONS } from '../../control/rooms/participant.ts';
 import { getRoomCost } from '../../control/sessions/get-room-cost.ts';
 import { getSession } from '../../control/sessions/get-session.ts';
@@ -25,7 +25,6 @@ import { listAnswer, listFields, sendList } from './lists.ts';
 import { nextCursor } from './paging.ts';
 import { parsePeriod } from './query.ts';
 import { plain } from './route.ts';
-import { time, words } from './schemas.ts';
 import { ChargedRecordSchema, renderRecord } from './usage-records.ts';
 import { count, measures } from './usage-summary.ts';
 

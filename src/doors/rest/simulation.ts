@@ -1,6 +1,8 @@
 /** `POST /v1/rates/simulate`. An addition to the specification. */
-import { type Static, Type } from '../../base/lib/schema.ts';
+
+import { described, type Static, Type, words } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { ROUNDINGS } from '../../money/pricing/carry.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { SECONDS_MAX } from '../../money/records/usage-record.ts';
@@ -11,9 +13,8 @@ import {
   type SimulatedRoom,
   simulateRoom,
 } from '../../money/simulation/simulate-room.ts';
-import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
-import { AmountSchema, ExactSchema, renderExact, strictObject, words } from './schemas.ts';
+import { ExactSchema, renderExact, strictObject } from './schemas.ts';
 
 const ParticipantsSchema = strictObject({
   role: words(ROLES, { description: 'What they are in the room: it decides the ceiling' }),

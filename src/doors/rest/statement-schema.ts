@@ -1,5 +1,7 @@
 /** The document of a statement, as the reference describes it. `renderStatement()` makes it. */
-import { Type } from '../../base/lib/schema.ts';
+
+import { described, Type, time, words } from '../../base/lib/schema.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import {
   MOVEMENT_KINDS,
   MOVEMENTS_MAX,
@@ -7,9 +9,7 @@ import {
   READY_MINUTES,
   ROOMS_MAX,
 } from '../../money/statements/statement.ts';
-import { described } from '../http/answers.ts';
 import { DetailsSchema } from './billing-details.ts';
-import { AmountSchema, time, words } from './schemas.ts';
 import { count, measures } from './usage-summary.ts';
 
 export const MonthSchema = Type.String({

@@ -1,7 +1,7 @@
 /** `GET /v1/statements` and below: the account of a month. */
 import { signStatement } from '../../access/tokens/sign-statement.ts';
 import { invalidField } from '../../base/failure.ts';
-import { Type } from '../../base/lib/schema.ts';
+import { Type, words } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
 import { type Month, parseMonth } from '../../money/month.ts';
 import { buildStatement } from '../../money/statements/build-statement.ts';
@@ -11,7 +11,6 @@ import { preferredType } from '../http/accept.ts';
 import { renderStatementCsv, STATEMENT_COLUMNS } from '../http/statement-csv.ts';
 import { renderStatementPage, STATEMENT_PAGE_POLICY } from '../http/statement-page.ts';
 import { plain } from './route.ts';
-import { words } from './schemas.ts';
 import { ListedStatementSchema, MonthSchema, StatementSchema } from './statement-schema.ts';
 
 const listRoute = plain(

@@ -1,10 +1,10 @@
 /** `/v1/billing/time-zone`: where the days and months of the tenant begin. */
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { type Static, Type, time } from '../../base/lib/schema.ts';
 import { type CurrentZone, getTimeZone } from '../../money/calendar/get-time-zone.ts';
 import { setTimeZone } from '../../money/calendar/set-time-zone.ts';
 import { TIME_ZONE_LENGTH_MAX } from '../../money/calendar/time-zone.ts';
 import { change, plain } from './route.ts';
-import { strictObject, time } from './schemas.ts';
+import { strictObject } from './schemas.ts';
 
 const name = (description: string) =>
   Type.String({ minLength: 1, maxLength: TIME_ZONE_LENGTH_MAX, description, examples: ['Europe/Berlin'] });

@@ -1,13 +1,12 @@
 /** `GET /v1/usage/conflicts`: ids that were reported again with other values. */
 
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { type Static, Type, time } from '../../base/lib/schema.ts';
 import type { Conflict, Report } from '../../money/usage/conflict.ts';
 import { listConflicts } from '../../money/usage/list-conflicts.ts';
 import { parseConflictPlace, renderConflictPlace } from '../http/conflict-place.ts';
 import { CursorSchema, nextCursor } from './paging.ts';
 import { limitField, parseLimit } from './query.ts';
 import { plain } from './route.ts';
-import { time } from './schemas.ts';
 
 const CONFLICTS_USUAL = 100;
 const CONFLICTS_MAX = 1_000;

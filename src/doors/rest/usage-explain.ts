@@ -1,13 +1,13 @@
 /** `GET /v1/usage/{id}/explain`: how the charge of one record came about. */
+
 import { Failure } from '../../base/failure.ts';
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { described, type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import type { ExactMicros } from '../../money/pricing/exact-micros.ts';
 import type { Explanation } from '../../money/pricing/explain-price.ts';
 import { type ExplainedCharge, explainCharge } from '../../money/usage/explain-charge.ts';
-import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
-import { AmountSchema, time, words } from './schemas.ts';
 import { ChargedRecordSchema, renderRecord } from './usage-records.ts';
 
 const exact = (description: string) =>

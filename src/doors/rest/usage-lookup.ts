@@ -1,11 +1,12 @@
 /** `POST /v1/usage/lookup`: which ids were charged, for relays that reconcile. */
-import { type Static, Type } from '../../base/lib/schema.ts';
+
+import { described, type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { RECORD_ID_MAX, RECORDS_MAX } from '../../money/records/usage-record.ts';
 import { type LookedUp, lookUpRecords } from '../../money/usage/lookup-records.ts';
-import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
-import { AmountSchema, strictObject, time, words } from './schemas.ts';
+import { strictObject } from './schemas.ts';
 import { renderInSlices } from './slices.ts';
 
 const OUTCOMES = ['charged', 'unbilled', 'unknown'] as const;

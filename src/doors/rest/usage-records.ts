@@ -1,16 +1,16 @@
 /** `GET /v1/usage/records`: every usage record, as it was charged. */
-import { type Static, Type } from '../../base/lib/schema.ts';
+
+import { described, type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { plainDollars, renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import { filterRecords, type ListedRecord, recordOf } from '../../money/usage/list-records.ts';
-import { described } from '../http/answers.ts';
 import { sendLedgerList } from './ledger-lists.ts';
 import { listAnswer, listFields } from './lists.ts';
 import { nextCursor } from './paging.ts';
 import { parsePeriod, periodFields } from './query.ts';
 import { plain } from './route.ts';
-import { AmountSchema, time, words } from './schemas.ts';
 
 export const ChargedRecordSchema = Type.Object(
   {

@@ -1,7 +1,8 @@
 /** `GET /v1/usage/summary`: sums of usage, from the ledger or, by participant, key and customer, from sessions. */
+
 import { invalidField } from '../../base/failure.ts';
 import { readPageToken, renderPageToken } from '../../base/lib/page-token.ts';
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { described, type Static, Type, time, words } from '../../base/lib/schema.ts';
 import {
   SESSION_GROUPINGS,
   SESSION_SPANS,
@@ -10,6 +11,7 @@ import {
   type SessionSumsRow,
 } from '../../control/sessions/session-sums.ts';
 import { summarizeSessions } from '../../control/sessions/summarize-sessions.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { type Calendar, IN_UTC } from '../../money/calendar/calendar.ts';
 import { getCalendar } from '../../money/calendar/get-calendar.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
@@ -24,7 +26,6 @@ import {
   type SummaryRow,
   TIME_GROUPINGS,
 } from '../../money/usage/usage-summary.ts';
-import { described } from '../http/answers.ts';
 import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
 import {
   limitField,
@@ -35,7 +36,6 @@ import {
   periodFields,
 } from './query.ts';
 import { plain } from './route.ts';
-import { AmountSchema, time, words } from './schemas.ts';
 
 const ROWS_USUAL = 100;
 

@@ -1,9 +1,10 @@
 /** `POST /v1/usage`. Source: specification 2.6 and 4.12. */
 
 import { invalidField } from '../../base/failure.ts';
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { described, type Static, Type, words } from '../../base/lib/schema.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { renderAmount } from '../../money/amount.ts';
+import { AmountSchema } from '../../money/amount-schema.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
 import { ROLES, TIERS } from '../../money/pricing/role.ts';
 import {
@@ -14,9 +15,8 @@ import {
 } from '../../money/records/usage-record.ts';
 import { UsageRecords } from '../../money/records/usage-records.ts';
 import { chargeUsage } from '../../money/usage/charge-usage.ts';
-import { described } from '../http/answers.ts';
 import { plain } from './route.ts';
-import { AmountSchema, strictObject, words } from './schemas.ts';
+import { strictObject } from './schemas.ts';
 import { isSmallUsage, readPlainUsage, readPlainUsageInSlices } from './usage-body.ts';
 
 const RecordSchema = strictObject({

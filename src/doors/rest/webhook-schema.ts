@@ -1,7 +1,8 @@
 /** Webhooks and their deliveries on the wire. */
 import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-catalogue.ts';
+import { eventSeq } from '../../outward/events/event-schema.ts';
 import type { NewWebhookSecret } from '../../outward/webhooks/create-webhook.ts';
 import {
   DELIVERY_KINDS,
@@ -21,12 +22,7 @@ import {
   type WebhookOrder,
   type WebhookSettings,
 } from '../../outward/webhooks/webhook.ts';
-import { strictObject, time, words } from './schemas.ts';
-
-/** The number of an event. JSON integers have any size. */
-export function seq(description: string) {
-  return Type.Unsafe<bigint>({ type: 'integer', format: 'int64', description, examples: [42] });
-}
+import { strictObject } from './schemas.ts';
 
 export const WebhookIdSchema = Type.Object({
   id: Type.String({
@@ -134,7 +130,7 @@ export const WebhookSchema = Type.Object(
       }),
     ),
     paused_at: Type.Optional(time('Since when it is paused. Absent: it is active')),
-    delivered_seq: seq('Every wanted event up to this number has been delivered, or is put aside'),
+    delivered_seq: eventSeq('Every wanted event up to this number has been delivered, or is put aside'),
     waiting: Type.Integer({
       description: `Events that are put aside, and are tried again by themselves. At most ${WAITING_MAX.paid}, and ${WAITING_MAX.pending} until the tenant has paid: later events wait then`,
     }),
@@ -207,7 +203,7 @@ export const DeliverySchema = Type.Object(
         'test event; `resend`: an event that was asked for again',
     }),
     event_id: Type.String({ description: 'The id of the event, which is the header `webhook-id`' }),
-    seq: Type.Optional(seq('The number of the event. Absent: a test')),
+    seq: Type.Optional(eventSeq('The number of the event. Absent: a test')),
     type: Type.String({ description: `The type of the event, or \`${TEST_EVENT_TYPE}\`` }),
     attempt: Type.Integer({ description: 'Counts the attempts to deliver the event in a row, from 1' }),
     delivered: Type.Boolean({ description: 'The answer had a status from 200 to 299' }),

@@ -1,6 +1,6 @@
 /** `/v1/webhooks` and below: endpoints of the tenant that get its events. */
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
-import { Type } from '../../base/lib/schema.ts';
+import { Type, time } from '../../base/lib/schema.ts';
 import { changeWebhook } from '../../outward/webhooks/change-webhook.ts';
 import { createWebhook } from '../../outward/webhooks/create-webhook.ts';
 import { deleteWebhook } from '../../outward/webhooks/delete-webhook.ts';
@@ -9,7 +9,6 @@ import { rotateSecret } from '../../outward/webhooks/rotate-secret.ts';
 import { WEBHOOK_DEFAULTS, WEBHOOKS_MAX } from '../../outward/webhooks/webhook.ts';
 import { SIGNING_SECRETS_MAX } from '../../outward/webhooks/webhook-secret.ts';
 import { change, plain } from './route.ts';
-import { time } from './schemas.ts';
 import {
   NewWebhookSchema,
   renderSecret,

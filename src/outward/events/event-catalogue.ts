@@ -56,6 +56,40 @@ export function subjectOf(type: string): keyof PublicSubjects | undefined {
   return SUBJECTS.get(type);
 }
 
+/**
+ * The version of the schema of each subject. It rises by one with each release that adds members to it, or words to one of
+ * its lists. Nothing else may change: events that differ otherwise get a new type, beside the old one.
+ */
+const SCHEMA_VERSIONS = {
+  room: 1,
+  participant: 1,
+  moderation: 1,
+  watchdog: 1,
+  credit: 1,
+  balanceAlert: 1,
+  runwayAlert: 1,
+  budgetAlert: 1,
+  topUp: 1,
+  paymentReversal: 1,
+  paymentDispute: 1,
+  paymentDisputeEnd: 1,
+  cardExpiry: 1,
+  grantExpiry: 1,
+  conflictingDuplicates: 1,
+  readyStatement: 1,
+  tenantStatus: 1,
+  apiKey: 1,
+  keyRetirement: 1,
+  deviceCredential: 1,
+  webhookPause: 1,
+} as const satisfies { readonly [S in keyof PublicSubjects]: number };
+
+/** The test event has no subject. */
+export function schemaVersionOf(type: string): number {
+  const about = subjectOf(type);
+  return about ? SCHEMA_VERSIONS[about] : 1;
+}
+
 /** Sent on request to try out a webhook. It is not in the log, so nothing can ask for it. */
 export const TEST_EVENT_TYPE = 'webhook_test';
 

@@ -10,26 +10,16 @@ import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { withhold } from '../../control/rooms/participant.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { renderAmount } from '../../money/amount.ts';
-import { type PublicSubjects, subjectOf, TEST_EVENT_TYPE } from './event-catalogue.ts';
+import { type PublicSubjects, schemaVersionOf, subjectOf, TEST_EVENT_TYPE } from './event-catalogue.ts';
+import { AMOUNTS } from './public-data.ts';
 
-/** Members of subjects that are amounts: decimal strings of micros. */
-export const AMOUNTS: ReadonlySet<string> = new Set([
-  'amount',
-  'balance',
-  'below',
-  'burnPerHour',
-  'left',
-  'opening',
-  'closing',
-  'limit',
-  'spent',
-]);
 const MICROS = /^-?\d+$/;
+const IS_AMOUNT: ReadonlySet<string> = new Set(AMOUNTS);
 const TIME = /^(at|deadline|.+At)$/;
 
 type Subject = Readonly<Record<string, unknown>>;
 
-/** What the public form adds to some subjects, or takes from them. */
+/** What the public form adds to some subjects, or takes from them. `ChangedSubjects` has their types. */
 const CHANGES: { readonly [S in keyof PublicSubjects]?: (subject: Subject, event: LoggedEvent) => Subject } =
   {
     room: inLowerCase,
@@ -38,8 +28,8 @@ const CHANGES: { readonly [S in keyof PublicSubjects]?: (subject: Subject, event
   };
 
 /**
- * The event as JSON: `id`, `seq`, `type`, `timestamp` and `data`. `skipped` events before it were deleted before they
- * could be delivered.
+ * The event as JSON, as `eventSchema()` describes it. `skipped` events before it were deleted before they could be
+ * delivered.
  */
 export function renderPublicEvent(tenant: TenantId, event: LoggedEvent, skipped = 0n): string {
   const subject = event.subject as Subject;
@@ -48,6 +38,7 @@ export function renderPublicEvent(tenant: TenantId, event: LoggedEvent, skipped 
     id: publicEventId(tenant, event),
     seq: event.seq,
     type: event.type,
+    schema_version: schemaVersionOf(event.type),
     timestamp: event.at.toISOString(),
     ...(skipped > 0n && { skipped }),
     data: renderMembers((about && CHANGES[about]?.(subject, event)) ?? subject),
@@ -60,6 +51,7 @@ export function renderTestEvent(id: string, at: Date): string {
     id,
     seq: 0,
     type: TEST_EVENT_TYPE,
+    schema_version: schemaVersionOf(TEST_EVENT_TYPE),
     timestamp: at.toISOString(),
     data: { message: 'This webhook works.' },
   });
@@ -100,7 +92,7 @@ function renderValue(name: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => renderValue('', each));
   if (typeof value === 'object') return renderMembers(value as Subject);
   if (typeof value !== 'string') return value;
-  if (AMOUNTS.has(name) && MICROS.test(value)) {
+  if (IS_AMOUNT.has(name) && MICROS.test(value)) {
     return renderAmount(BigInt(value));
   }
   // PostgreSQL writes microseconds.

@@ -16,7 +16,7 @@ import { makeTenant, OPERATOR } from '../../support/tenants.ts';
 import { depsOn } from '../watchdogs/support.ts';
 import { eraseAll, insertUsage, participantsOf } from './support.ts';
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 const db = () => database.pool;
 const deps = () => depsOn(db());
 

@@ -36,7 +36,7 @@ const ROOMS = 20;
 const ROWS_MAX = 500;
 const RUNS = 3;
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 let tenant: TenantId;
 let keyId: string;
 let tx: pg.PoolClient;

@@ -20,7 +20,7 @@ import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf, limitedCaller } from '../../support/tenants.ts';
 
-const app = useService();
+const app = useService({ makesUpEvents: true });
 const controlOf = useControl(app);
 const { createRoom, updateRoomPolicy, endRoom, watchEvents, listEvents } = RoomService.method;
 const LANES = 20;

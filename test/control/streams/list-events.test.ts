@@ -6,7 +6,7 @@ import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { limitedCaller } from '../../support/tenants.ts';
 
-const app = useService();
+const app = useService({ makesUpEvents: true });
 
 afterEach(() => {
   vi.useRealTimers();

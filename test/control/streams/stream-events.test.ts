@@ -6,7 +6,7 @@ import { appendNumberedEvents } from '../../../src/events/append-events.sql.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 const BEGINNING = { seq: 0n, at: null };
 let tenant: TenantId;
 /** When each event happened. */

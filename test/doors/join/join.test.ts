@@ -26,7 +26,8 @@ import {
 import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { OPERATOR } from '../../support/tenants.ts';
-import { NOT_STRINGS, rawRequest, sendBytes, setStatus, TIMESTAMP } from '../rest/support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { NOT_STRINGS, rawRequest, sendBytes, setStatus } from '../rest/support.ts';
 
 const app = useService();
 let tenant: TestTenant;

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { post } from '../../support/months.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;

@@ -4,7 +4,8 @@ import { changeLimits } from '../../../src/base/limits/change-limits.ts';
 import { sweep } from '../../../src/run/sweep.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
-import { expectError, expectOk, setStatus, TIMESTAMP } from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { expectError, expectOk, setStatus } from './support.ts';
 
 // The role of the service may insert, select, and erase addresses.
 const app = useService({ isRestricted: true });

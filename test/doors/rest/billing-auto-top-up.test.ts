@@ -1,14 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type TestTenant, useService } from '../../support/service.ts';
-import {
-  amount,
-  expectError,
-  expectOk,
-  NOT_BOOLEANS,
-  NOT_INTEGERS,
-  setStatus,
-  TIMESTAMP,
-} from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { amount, expectError, expectOk, NOT_BOOLEANS, NOT_INTEGERS, setStatus } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;

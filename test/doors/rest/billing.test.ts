@@ -3,7 +3,8 @@ import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { chargeUsage } from '../../../src/money/usage/charge-usage.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, limitedCaller } from '../../support/tenants.ts';
-import { amount, expectError, expectOk, setStatus, TIMESTAMP } from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { amount, expectError, expectOk, setStatus } from './support.ts';
 
 const app = useService();
 let paid: TestTenant;

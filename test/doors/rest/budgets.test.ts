@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { countLockWaiters } from '../../support/lock-waiters.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf, setLimits } from '../../support/tenants.ts';
-import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, TIMESTAMP } from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;

@@ -6,7 +6,8 @@ import { deviceKey } from '../../support/devices.ts';
 import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
-import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;

@@ -5,7 +5,8 @@ import type { TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import { changeReferenceTable } from '../../support/reference-tables.ts';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, OPERATOR, setLimits } from '../../support/tenants.ts';
-import { expectError, expectOk, KEY, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { expectError, expectOk, KEY, NOT_INTEGERS, NOT_STRINGS, setStatus } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;

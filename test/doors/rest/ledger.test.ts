@@ -3,8 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { renderPageToken } from '../../../src/base/lib/page-token.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
 import { adjust, manyRecords, report, setExempt } from './ledger-routes.ts';
-import { amount, expectCommonHeaders, expectError, expectOk, setStatus, TIMESTAMP } from './support.ts';
+import { amount, expectCommonHeaders, expectError, expectOk, setStatus } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;

@@ -3,6 +3,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { monthOf } from '../../../src/money/month.ts';
+import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../../src/outward/events/event-catalogue.ts';
 import { anyCharacter } from '../../support/characters.ts';
 import { closed, openApiValidator } from '../../support/openapi.ts';
 import { type Answer, ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
@@ -46,6 +47,7 @@ interface OpenApi {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly components: { readonly securitySchemes: Record<string, unknown> };
   readonly paths: Record<string, Record<string, Operation>>;
+  readonly webhooks: Record<string, Record<'post', Operation>>;
 }
 
 beforeAll(async () => {
@@ -197,6 +199,21 @@ describe('GET /openapi.json', () => {
     expect(undescribed).toStrictEqual([]);
     const answered = operations().flatMap(({ responses }) => Object.values(responses));
     expect(answered.filter(({ description }) => description === 'Default Response')).toStrictEqual([]);
+  });
+
+  test('describes the request of each type of event to a webhook', () => {
+    expect(Object.keys(openApi.webhooks)).toStrictEqual([...PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE]);
+    for (const [type, { post }] of Object.entries(openApi.webhooks)) {
+      const { schema } = post.requestBody!.content['application/json']!;
+      expect(findUndescribed(schema, type)).toStrictEqual([]);
+      expect(schema).toMatchObject({ properties: { type: { const: type } } });
+      expect(() => ajv.compile(schema)).not.toThrow();
+      expect(post.security).toStrictEqual([]);
+    }
+    const ids = [...operations(), ...Object.values(openApi.webhooks).map(({ post }) => post)].map(
+      ({ operationId }) => operationId,
+    );
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   test('the bodies of rotations are optional, and no others', () => {

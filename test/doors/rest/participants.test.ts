@@ -4,7 +4,8 @@ import { insertUsage } from '../../control/people/support.ts';
 import { useControl } from '../../support/grpc.ts';
 import { type RequestOptions, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import { expectError, expectOk, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { expectError, expectOk, NOT_STRINGS, setStatus } from './support.ts';
 
 const app = useService();
 const controlOf = useControl(app);

@@ -3,8 +3,9 @@ import { foldUsage } from '../../../src/money/usage/fold-usage.ts';
 import { moveInTime, post } from '../../support/months.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
 import { report, setExempt } from './ledger-routes.ts';
-import { amount, expectError, expectOk, setStatus, TIMESTAMP } from './support.ts';
+import { amount, expectError, expectOk, setStatus } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;

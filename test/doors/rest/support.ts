@@ -4,7 +4,6 @@ import { expect } from 'vitest';
 import { parseTenantId, type TenantStatus } from '../../../src/base/tenants/tenant.ts';
 import type { Answer, TestService } from '../../support/service.ts';
 
-export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const KEY = /^svc_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/;
 
 /** Checks a REST error: its exact shape, and its headers. */

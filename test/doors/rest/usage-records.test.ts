@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
 import { manyRecords, report, setExempt } from './ledger-routes.ts';
-import { amount, expectError, expectOk, TIMESTAMP } from './support.ts';
+import { amount, expectError, expectOk } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ask, type TestTenant, usageRecord, useService } from '../../support/service.ts';
-import { amount, expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus, TIMESTAMP } from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { amount, expectError, expectOk, NOT_INTEGERS, NOT_STRINGS, setStatus } from './support.ts';
 
 const app = useService();
 let tenant: TestTenant;

@@ -6,15 +6,8 @@ import { appendCounted, makeWebhook } from '../../outward/webhooks/support.ts';
 import { FAST_WEBHOOKS, useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import {
-  expectError,
-  expectOk,
-  NOT_BOOLEANS,
-  NOT_INTEGERS,
-  NOT_STRINGS,
-  setStatus,
-  TIMESTAMP,
-} from './support.ts';
+import { TIMESTAMP } from '../../support/timestamp.ts';
+import { expectError, expectOk, NOT_BOOLEANS, NOT_INTEGERS, NOT_STRINGS, setStatus } from './support.ts';
 
 const app = useService({ webhooks: FAST_WEBHOOKS });
 const receiver = useReceiver();

@@ -80,6 +80,7 @@ test('a whole event', () => {
     id: publicEventId(tenant, { seq: 42n, at }),
     seq: 42,
     type: 'credit_spent',
+    schema_version: 1,
     timestamp: '2026-11-22T18:00:00.000Z',
     skipped: 3,
     data: { balance: { micros: 0, display: '$0.000000' }, admitted: false },

@@ -24,7 +24,7 @@ const server = {
   secure: false,
   auth: undefined,
 };
-const app = useService({ payments: false, log, mail: { server, from } });
+const app = useService({ payments: false, log, mail: { server, from }, makesUpEvents: true });
 let tenant: TestTenant;
 
 beforeEach(async () => {

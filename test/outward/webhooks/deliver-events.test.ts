@@ -54,6 +54,7 @@ describe('in order', () => {
       id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
       seq: 1,
       type: 'credit_spent',
+      schema_version: 1,
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       data: { balance: { micros: -5, display: '-$0.000005' }, admitted: false },
     });

@@ -20,7 +20,7 @@ import { useDatabase } from '../../support/database.ts';
 import { FAST_WEBHOOKS } from '../../support/receiver.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 const id = `wh_${'0'.repeat(32)}`;
 const settings = { ...WEBHOOK_DEFAULTS, url: 'https://x.example/' };
 let tenant: TenantId;

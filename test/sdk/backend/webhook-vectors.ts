@@ -12,6 +12,7 @@ const EVENT = {
   id: ID,
   seq: 42,
   type: 'balance_low',
+  schema_version: 1,
   timestamp: '2026-11-22T18:00:00.000Z',
   data: {
     balance: { micros: 4_990_000, display: '$4.990000' },
@@ -66,7 +67,14 @@ const withBody = (body: string) => request({ body });
 const OWN = sign('own', String(NOW), BODY);
 
 const TEST_EVENT = { ...EVENT, seq: 0, type: 'webhook_test', data: { message: 'This webhook works.' } };
-const NEW_EVENT = { ...EVENT, type: 'not_known_yet', skipped: 7, data: { name: 'Zoë 🎈', more: [1, null] } };
+const OLD_EVENT = { ...EVENT, schema_version: undefined };
+const NEW_EVENT = {
+  ...EVENT,
+  schema_version: 2,
+  type: 'not_known_yet',
+  skipped: 7,
+  data: { name: 'Zoë 🎈', more: [1, null] },
+};
 
 const VECTORS = [
   admitted('good', request()),
@@ -91,6 +99,7 @@ const VECTORS = [
   admitted('v1 alone', signature(`v1,${OWN}`)),
   admitted('after versions that are not known', signature(`v9,${OWN} v1a,x junk v1,${OWN}`)),
   admitted('the test event', withBody(JSON.stringify(TEST_EVENT)), TEST_EVENT),
+  admitted('an event without a version', withBody(JSON.stringify(OLD_EVENT)), OLD_EVENT),
   admitted(
     'a type and members that are not known',
     withBody(JSON.stringify({ ...NEW_EVENT, more: 1 })),

@@ -51,10 +51,11 @@ describe('the vectors of webhooks', () => {
       }
     }
     if (!event) return;
-    const { seq, skipped, timestamp, ...others } = event;
+    const { seq, schema_version, skipped, timestamp, ...others } = event;
     expect(verifyWebhook(secrets, headers, body, { now })).toMatchObject({
       ...others,
       seq: BigInt(seq as number),
+      ...(schema_version !== undefined && { schemaVersion: schema_version }),
       ...(skipped !== undefined && { skipped: BigInt(skipped as number) }),
       timestamp: new Date(timestamp as string),
     });
@@ -71,6 +72,21 @@ describe('verifyWebhook', () => {
     expect(verifyWebhook(secret, signed(), body)).toMatchObject({ seq: 9_007_199_254_740_993n });
     const old = signed(new Date(Date.now() - 310_000));
     expect(codeOf(() => verifyWebhook(secret, old, body))).toBe('STALE');
+  });
+
+  test('gives data the type that it has by the type of the event', () => {
+    const data = {
+      balance: { micros: -5, display: '-$0.000005' },
+      below: { micros: 7, display: '$0.000007' },
+    };
+    const low = body.replace('moderation', 'balance_low').replace('{}', JSON.stringify(data));
+    const event = verifyWebhook(secret, signWebhook({ id: 'evt_1', at: new Date(), body: low }, [keys]), low);
+    if (event.type !== 'balance_low') throw new Error('another type');
+    const micros: number = event.data.balance.micros;
+    expect(micros).toBe(-5);
+    // @ts-expect-error: its data has no such member.
+    const other: string = event.data.webhook_id;
+    expect(other).toBeUndefined();
   });
 
   test('refuses a header that is there twice', () => {

@@ -1,6 +1,9 @@
-//! Made out of the contract by `generate`, except for this file; and `rest.rs`, which `scripts/make-rest-structs.ts` makes
-//! out of the description of the REST interface.
+//! Made out of the contract by `generate`, except for this file; and `rest.rs` and `event_data.rs`, which
+//! `scripts/make-rest-structs.ts` makes out of the description of the REST interface and the schemas of events.
 
+// Its comments are those of the schemas.
+#[allow(clippy::doc_markdown)]
+pub(crate) mod event_data;
 pub(crate) mod methods;
 // Its comments are those of the description.
 #[allow(clippy::doc_markdown, clippy::struct_excessive_bools)]

@@ -1717,6 +1717,8 @@ pub struct WebhookEvent {
     /// What happened, such as `balance_low`. Expect new types.
     #[serde(rename = "type")]
     pub event_type: String,
+    /// The version of the schema of this type. It rises by one when members or words are added.
+    pub schema_version: u64,
     /// When it happened.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<SystemTime>,

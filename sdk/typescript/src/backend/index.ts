@@ -27,6 +27,7 @@ export type * from './control-types.ts';
 export type { CreatedCredential, DeviceCredentials, RotatedCredential } from './device-credentials.ts';
 export { type ErrorKind, type ErrorReason, REASONS } from './error-kinds.ts';
 export { BoxofficeError, type FieldViolation } from './errors.ts';
+export type * from './event-types.ts';
 export type { KeyId, KeyRevocation, Keys } from './keys.ts';
 export type { Listing, Page } from './listing.ts';
 export type { Mail, MailSettings, NewMailSettings } from './mail.ts';
@@ -75,7 +76,7 @@ export {
   WebhookRefused,
 } from './verify-webhook.ts';
 export type { NewWatchdog, WatchdogChanges, Watchdogs } from './watchdogs.ts';
-export type { PulledEvent, WebhookEvent } from './webhook-event.ts';
+export type { PulledEvent, TypedEvent, WebhookEvent } from './webhook-event.ts';
 export type {
   CreatedWebhook,
   FollowEventsRequest,

@@ -1232,11 +1232,13 @@ export interface Operations {
         seq: bigint;
         /** What happened. */
         type: WebhookEventType;
+        /** The version of the schema of this type. It rises by one when members or words are added. */
+        schemaVersion: number;
         /** When it happened. */
         timestamp: Date;
         /** In webhooks only: so many events before this one were deleted before they could be delivered. */
         skipped?: bigint | undefined;
-        /** What it happened to, as it was right after. Depends on the type. */
+        /** What it happened to, as it was right after. Depends on the type: `webhooks` of this description has its schema. */
         data: Record<string, unknown>;
       }[];
       /** `after` of the next request. */
@@ -2131,6 +2133,7 @@ export const NAMES = {
   room_uid: 'roomUid',
   rule_version: 'ruleVersion',
   runway_hours: 'runwayHours',
+  schema_version: 'schemaVersion',
   seconds_by_tier: 'secondsByTier',
   signup_address: 'signupAddress',
   so_far: 'soFar',

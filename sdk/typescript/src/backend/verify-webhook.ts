@@ -1,6 +1,6 @@
 /** Verifies webhooks, as Standard Webhooks 1.0.0 says: `v1`, HMAC-SHA256. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { readWebhookEvent, type WebhookEvent } from './webhook-event.ts';
+import { readWebhookEvent, type TypedEvent } from './webhook-event.ts';
 
 /** Why a request is no genuine webhook. */
 export const WEBHOOK_REFUSALS = {
@@ -50,7 +50,7 @@ export function verifyWebhook(
   headers: WebhookHeaders,
   body: Uint8Array | string,
   { now = new Date() }: VerifyWebhookOptions = {},
-): WebhookEvent {
+): TypedEvent {
   const keys = keysOf(typeof secrets === 'string' ? [secrets] : secrets);
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new TypeError('body must be the raw body: bytes, or a string');

@@ -1,5 +1,6 @@
 /** Events as webhooks get them, and how they are read from JSON. */
 
+import type { EventData } from './event-types.ts';
 import type { AnswerOf } from './rest.ts';
 import { readJson } from './rest.ts';
 import type { WebhookEventType } from './rest-types.ts';
@@ -16,11 +17,19 @@ export interface WebhookEvent extends Omit<PulledEvent, 'type'> {
   type: WebhookEventType | 'webhook_test';
 }
 
+/**
+ * The same with the data that events of its type have: after a comparison of `type`, the members of `data` have types. One
+ * whose type is newer than this library is none of these.
+ */
+export type TypedEvent<T extends keyof EventData = keyof EventData> = {
+  [K in T]: WebhookEvent & { type: K; data: EventData[K] };
+}[T];
+
 /** The event of a body; `undefined` if it is none. */
-export function readWebhookEvent(body: string): WebhookEvent | undefined {
+export function readWebhookEvent(body: string): TypedEvent | undefined {
   try {
     const event = readJson(body);
-    return isEvent(event) ? event : undefined;
+    return isEvent(event) ? (event as TypedEvent) : undefined;
   } catch {
     return undefined;
   }

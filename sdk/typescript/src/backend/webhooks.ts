@@ -3,7 +3,7 @@ import { type CallOptions, type MutationOptions, sleep, waitAfter } from './call
 import type { Listing } from './listing.ts';
 import { type AnswerOf, type BodyOf, isTransient, type PageRequest, type Rest, toQuery } from './rest.ts';
 import type { Webhook, WebhookDelivery, WebhookEventType } from './rest-types.ts';
-import type { PulledEvent } from './webhook-event.ts';
+import type { TypedEvent } from './webhook-event.ts';
 
 /** A webhook, and its secret, which no other answer has. */
 export type CreatedWebhook = AnswerOf<'POST /v1/webhooks'>;
@@ -43,7 +43,10 @@ export interface PullEventsRequest extends FollowEventsRequest {
 }
 
 /** Events in order, and where they end. */
-export type PulledEvents = AnswerOf<'GET /v1/events'>;
+export type PulledEvents = Omit<AnswerOf<'GET /v1/events'>, 'events'> & {
+  /** The events, in order. */
+  events: TypedEvent<WebhookEventType>[];
+};
 
 /** The longest wait for events that the service allows. */
 const WAIT_SECONDS_MAX = 20;
@@ -127,7 +130,8 @@ export class Webhooks {
     const query = toQuery({ ...others, limit: limit || undefined, waitSeconds: waitSeconds || undefined });
     const attemptTimeoutMs = (waitSeconds ?? 0) * 1000 + ANSWER_MS;
     const patient = waitSeconds ? { timeoutMs: 2 * attemptTimeoutMs, attemptTimeoutMs } : {};
-    return await this.#rest.call('GET /v1/events', { query }, { ...patient, ...options });
+    const answer = await this.#rest.call('GET /v1/events', { query }, { ...patient, ...options });
+    return answer as PulledEvents;
   }
 
   /**
@@ -137,7 +141,7 @@ export class Webhooks {
   async *followEvents(
     { after, types }: FollowEventsRequest = {},
     { signal }: Pick<CallOptions, 'signal'> = {},
-  ): AsyncGenerator<PulledEvent, never, undefined> {
+  ): AsyncGenerator<TypedEvent<WebhookEventType>, never, undefined> {
     let place = after;
     let failures = 0;
     for (;;) {
