@@ -22,7 +22,12 @@ export interface WebhookEvent extends Omit<PulledEvent, 'type'> {
  * whose type is newer than this library is none of these.
  */
 export type TypedEvent<T extends keyof EventData = keyof EventData> = {
-  [K in T]: WebhookEvent & { type: K; data: EventData[K] };
+  [K in T]: WebhookEvent & {
+    /** What happened. */
+    type: K;
+    /** What it happened to, as it was right after. */
+    data: EventData[K];
+  };
 }[T];
 
 /** The event of a body; `undefined` if it is none. */
