@@ -71,7 +71,7 @@ export interface Deps
       readonly strictTransportSeconds: number;
       /** The port of the control plane, as it was set. */
       readonly grpcPort: number;
-      /** Of the control plane; `undefined`: it has none, or a proxy has it. */
+      /** The certificate of the control plane; `undefined`: it has none, or a proxy has it. */
       readonly tls: object | undefined;
     };
 }

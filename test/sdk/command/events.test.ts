@@ -35,7 +35,7 @@ function run(args: readonly string[], env: Record<string, string>): Program {
   });
   return {
     process: process_,
-    line: async () => (await lines.next()).value,
+    line: async () => (await lines.next()).value ?? '',
     failure: async () => {
       if (process_.exitCode === null) await once(process_, 'close');
       return errors;
