@@ -16,7 +16,7 @@ const FREE_SECONDS = 2;
 const EVERY_MS = 50;
 const DELAY_MS_MAX = 100;
 /** Other load of the machine comes and goes, and what a lock does stays: the best of so many measurements counts. */
-const TRIES = 4;
+const TRIES = 12;
 const OTHERS = 3;
 const RELAYS = 4;
 
