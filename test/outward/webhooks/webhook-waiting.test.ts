@@ -29,7 +29,7 @@ import { depsOn } from '../../control/watchdogs/support.ts';
 import { useDatabase } from '../../support/database.ts';
 import { makeTenant } from '../../support/tenants.ts';
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 const id = `wh_${'0'.repeat(32)}`;
 const ROOMS = ['a', 'a', 'b', 'a', null, null] as const;
 let tenant: TenantId;
