@@ -17,7 +17,7 @@ const EVENTS = 2_000;
 const ROOMS = 50;
 const KILLS = 6;
 
-const database = useDatabase();
+const database = useDatabase({ makesUpEvents: true });
 const service = useChildService(database);
 const receiver = useReceiver();
 
