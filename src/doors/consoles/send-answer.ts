@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { html } from '@boxoffice/pages/html';
 import type { FastifyReply } from 'fastify';
 import { chooseCoding, compress } from '../http/compression.ts';
+import { typeEventStream } from '../http/event-stream.ts';
 import { FOR_EVER, sendStatic } from '../http/static-files.ts';
 import type { Answer, Page } from './answer.ts';
 import { renderDone } from './done-cookie.ts';
@@ -77,10 +78,8 @@ function sendDownload(
   return reply.send('');
 }
 
-/** A proxy in front must hand on each event at once. */
 function sendEvents(reply: FastifyReply, open: (gone: AbortSignal) => AsyncIterable<string>): FastifyReply {
-  reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no');
-  reply.header('x-content-type-options', 'nosniff');
+  typeEventStream(reply).header('x-content-type-options', 'nosniff');
   if (reply.request.method === 'HEAD') return reply.send('');
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());

@@ -12,15 +12,14 @@ import type { FeedItem } from '../../control/revocations/feed-stream.ts';
 import { POLL_SECONDS, type Relay } from '../../control/revocations/revocation-feed.ts';
 import type { Snapshot } from '../../control/revocations/sign-revocations.ts';
 import type { Deps } from '../deps.ts';
-import { preferredType } from './accept.ts';
 import { answers } from './answers.ts';
+import { EVENT_STREAM_TYPE, typeEventStream, wantsEventStream } from './event-stream.ts';
 import { authorizationOf, type Http } from './http.ts';
 
 /** For sending the answer, in addition to the wait of a poll. */
 const READ_SECONDS = 15;
 
 const POLL_TYPE = 'application/jwt';
-const STREAM_TYPE = 'text/event-stream';
 
 /**
  * Checked by `parseAfter`: the schema accepts what is given twice, so that the refusal can say what is wrong.
@@ -54,7 +53,7 @@ export function revocationsRoute(app: Http, deps: Deps): void {
                 [POLL_TYPE]: {
                   schema: Type.String({ description: 'A JWS of the type `revocations+jwt`' }),
                 },
-                [STREAM_TYPE]: {
+                [EVENT_STREAM_TYPE]: {
                   schema: Type.String({
                     description:
                       'Events `revocations`, whose data is such a JWS, and `admitted`, whose data is ' +
@@ -81,7 +80,7 @@ export function revocationsRoute(app: Http, deps: Deps): void {
       reply.raw.once('close', () => gone.abort());
       const { ip: address } = request;
       reply.header('vary', 'accept');
-      if (!wantsStream(request)) {
+      if (!wantsEventStream(request, POLL_TYPE)) {
         const jws = await deps.revocations.poll({ tenant, address, after, signal: gone.signal });
         return reply.type(POLL_TYPE).send(jws);
       }
@@ -89,15 +88,9 @@ export function revocationsRoute(app: Http, deps: Deps): void {
       const stream = await deps.revocations.follow({ tenant, address, relay, render });
       if (gone.signal.aborted) stream.destroy();
       gone.signal.addEventListener('abort', () => stream.destroy());
-      // A proxy in front must hand on each event at once.
-      reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no');
-      return reply.send(stream);
+      return typeEventStream(reply).send(stream);
     },
   );
-}
-
-function wantsStream({ method, headers }: FastifyRequest): boolean {
-  return method === 'GET' && preferredType(headers.accept, [POLL_TYPE, STREAM_TYPE]) === STREAM_TYPE;
 }
 
 /**

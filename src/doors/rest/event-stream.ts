@@ -8,15 +8,7 @@ import { followPublicEvents } from '../../outward/events/follow-public-events.ts
 import { renderPublicEvent } from '../../outward/events/public-event.ts';
 import type { PulledEvents, PullRequest } from '../../outward/events/pull-events.ts';
 import type { Deps } from '../deps.ts';
-import { preferredType } from '../http/accept.ts';
-
-export const EVENT_STREAM_TYPE = 'text/event-stream';
-
-/** A HEAD would never end. */
-export function wantsStream({ method, headers }: FastifyRequest): boolean {
-  const types = ['application/json', EVENT_STREAM_TYPE] as const;
-  return method === 'GET' && preferredType(headers.accept, types) === EVENT_STREAM_TYPE;
-}
+import { typeEventStream } from '../http/event-stream.ts';
 
 /**
  * `event` is the type, `id` the number, `data` the event as `GET /v1/events` lists it. A client that connects again says by
@@ -36,8 +28,8 @@ export async function sendEventStream(
   // Nothing else ends it if the client goes before the stream begins.
   signal.addEventListener('abort', () => void pages.return(undefined).catch(() => {}));
   const first = await pages.next();
-  reply.type(`${EVENT_STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no');
-  return reply.send(Readable.from(renderPages(caller.tenant, first, pages), { highWaterMark: 1 }));
+  const rendered = renderPages(caller.tenant, first, pages);
+  return typeEventStream(reply).send(Readable.from(rendered, { highWaterMark: 1 }));
 }
 
 interface StreamCall {

@@ -11,7 +11,8 @@ import {
   PULLED_EVENTS_USUAL,
   pullEvents,
 } from '../../outward/events/pull-events.ts';
-import { EVENT_STREAM_TYPE, sendEventStream, wantsStream } from './event-stream.ts';
+import { EVENT_STREAM_TYPE, wantsEventStream } from '../http/event-stream.ts';
+import { sendEventStream } from './event-stream.ts';
 import { limitField, parseLimit } from './query.ts';
 import { JSON_TYPE, plain } from './route.ts';
 
@@ -95,7 +96,8 @@ export const eventsRoute = plain(
   },
   async ({ deps, caller, input, request, reply, closing }) => {
     reply.header('vary', 'accept');
-    if (wantsStream(request)) return sendEventStream(deps, { request, reply, caller, closing }, input);
+    if (wantsEventStream(request, 'application/json'))
+      return sendEventStream(deps, { request, reply, caller, closing }, input);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     const page = await pullEvents(deps, caller, { ...input, signal: gone.signal });
