@@ -146,14 +146,15 @@ export class DeliveryPlaces {
   /** `undefined`: there is none now. */
   take({ tenant, lane, isFailing }: PlaceSeeker): Place | undefined {
     if (this.#lanes[lane].isFullFor(tenant) && (isFailing || !this.#makeRoom(lane, tenant))) return undefined;
-    const place = new Place(tenant, lane);
-    this.#lanes[lane].add(place);
-    return place;
+    return this.#add(tenant, lane);
   }
 
   /** A place that is free, within the share of the tenant; none is taken from others. */
   takeFree(tenant: TenantId, lane: Lane): Place | undefined {
-    if (this.#lanes[lane].isFullFor(tenant)) return undefined;
+    return this.#lanes[lane].isFullFor(tenant) ? undefined : this.#add(tenant, lane);
+  }
+
+  #add(tenant: TenantId, lane: Lane): Place {
     const place = new Place(tenant, lane);
     this.#lanes[lane].add(place);
     return place;

@@ -102,8 +102,8 @@ export class DeliveryWindow {
   /** It was sent, and is put aside. So are those after it in its room. */
   putAside(event: LoggedEvent, failures: number, waitSeconds: number): void {
     const room = this.#orderOf(event);
-    const [item, ...behind] = this.#rooms.get(room)!;
-    assert(item?.event === event, 'the event that is under way in its room');
+    const item = this.#find(event);
+    const [, ...behind] = this.#rooms.get(room)!;
     this.#rooms.delete(room);
     item.isOpen = false;
     item.aside = asideOf(event, failures, waitSeconds);

@@ -4,21 +4,19 @@
  * If the webhook has accepted nothing since the event failed first, the fault is the receiver's: it is paused, and the event
  * is the first one when it goes on. Otherwise the fault is the event's: it is not sent again, and the others go on.
  */
-import type { Actor } from '../../base/audit/actor.ts';
-import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { appendEvents } from '../../events/append-events.sql.ts';
 import type { ClaimedWebhook } from './claimed-webhook.ts';
 import type { NewDelivery } from './delivery.ts';
-import { GONE } from './retry-schedule.ts';
 import type { WebhookDeps } from './send-event.ts';
-import type { Pauser } from './webhook.ts';
-import { pausedEntry } from './webhook-audit.ts';
-import { webhookPaused } from './webhook-events.ts';
-import { lockToGiveUp, noteAside, pauseLocked } from './webhook-waiting.sql.ts';
-
-const WEBHOOKS: Actor = { kind: 'system', id: 'webhooks' };
+import { pauserAfter, tellPaused } from './tell-paused.ts';
+import {
+  type AsideOutcomes,
+  lockToGiveUp,
+  NO_OUTCOMES,
+  noteAside,
+  pauseLocked,
+} from './webhook-waiting.sql.ts';
 
 /** An attempt that is the last one of its event. */
 export interface LastAttempt {
@@ -29,11 +27,7 @@ export interface LastAttempt {
 }
 
 /** What the turn knows of the webhook. */
-export interface GivingUp {
-  readonly failures: number;
-  readonly standing: number;
-  readonly leaseSeconds: number;
-}
+export type GivingUp = Pick<AsideOutcomes, 'failures' | 'standing' | 'leaseSeconds'>;
 
 /** `paused`: the webhook; `dropped`: the event, with the rooms that are free by that; `kept`: the tenant has changed the webhook meanwhile. */
 export type GivenUp =
@@ -59,9 +53,9 @@ async function giveUpIn(
 ): Promise<GivenUp> {
   const locked = await lockToGiveUp(tx, webhook, seq);
   if (!locked) return { kind: 'kept' };
-  const pausedBy = delivery.status === GONE ? ('gone' as const) : ('failing' as const);
+  const pausedBy = pauserAfter(delivery);
   const isReceivers = pausedBy === 'gone' || webhook.order === 'tenant' || !locked.hasDelivered;
-  const noted = { ended: [], failed: [], deliveries: [delivery], skipped: 0n, hasDelivered: false, ...state };
+  const noted = { ...NO_OUTCOMES, deliveries: [delivery], ...state };
   if (locked.isSame && !isReceivers) {
     const dropped = { ...noted, ended: [seq], deliveries: [{ ...delivery, gaveUp: true }] };
     return { kind: 'dropped', free: (await noteAside(tx, webhook, dropped)).free };
@@ -70,17 +64,7 @@ async function giveUpIn(
   const failed = [{ seq, failures, waitSeconds: 0, isUnderWay: !locked.isSame }];
   await noteAside(tx, webhook, { ...noted, failed });
   if (!locked.isSame) return { kind: 'kept' };
-  await pause(tx, webhook, pausedBy, delivery);
-  return { kind: 'paused' };
-}
-
-async function pause(
-  tx: Tx,
-  webhook: ClaimedWebhook,
-  pausedBy: Exclude<Pauser, 'tenant'>,
-  delivery: NewDelivery,
-): Promise<void> {
   await pauseLocked(tx, webhook, pausedBy);
-  await appendAudit(tx, webhook.tenant, WEBHOOKS, pausedEntry(webhook.id, pausedBy));
-  await appendEvents(tx, webhook.tenant, [webhookPaused(webhook, pausedBy, delivery)]);
+  await tellPaused(tx, webhook, pausedBy, delivery);
+  return { kind: 'paused' };
 }

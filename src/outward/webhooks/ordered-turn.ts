@@ -4,10 +4,7 @@
  * The next request is signed while the one before is under way, and sent once that is noted. Events that were put aside
  * under another order come first, the oldest first.
  */
-import type { Actor } from '../../base/audit/actor.ts';
-import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
-import { appendEvents } from '../../events/append-events.sql.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { wantedTypes } from '../events/event-catalogue.ts';
 import { listPublicEvents } from '../events/public-events.sql.ts';
@@ -18,7 +15,7 @@ import { standingAfter } from './delivery-lane.ts';
 import { DeliveryPace } from './delivery-pace.ts';
 import type { Turn, TurnEnd } from './delivery-turn.ts';
 import { giveUp } from './give-up.ts';
-import { GONE, waitAfter } from './retry-schedule.ts';
+import { waitAfter } from './retry-schedule.ts';
 import {
   type Message,
   type Sent,
@@ -27,12 +24,16 @@ import {
   signEvent,
   type WebhookDeps,
 } from './send-event.ts';
-import { pausedEntry } from './webhook-audit.ts';
+import { pauserAfter, tellPaused } from './tell-paused.ts';
 import { failDelivery, finishDelivery, moveWebhook } from './webhook-cursors.sql.ts';
-import { webhookPaused } from './webhook-events.ts';
-import { findOldestWaiting, lockCursor, noteAside, type WaitingEvent } from './webhook-waiting.sql.ts';
-
-const WEBHOOKS: Actor = { kind: 'system', id: 'webhooks' };
+import {
+  type AsideOutcomes,
+  findOldestWaiting,
+  lockCursor,
+  NO_OUTCOMES,
+  noteAside,
+  type WaitingEvent,
+} from './webhook-waiting.sql.ts';
 
 /** Small, because a page is in memory until its last event is delivered. */
 const EVENTS_AT_ONCE = 20;
@@ -138,21 +139,18 @@ export class OrderedTurn {
 
   /** Puts the next attempt off, or pauses the webhook and appends the event of that. */
   async #fail(sent: Sent): Promise<TurnEnd> {
-    const { tenant, id } = this.#webhook;
     const { delivery } = sent;
     const waitSeconds = waitAfter(this.#turn.schedule, sent);
-    const pausedBy = delivery.status === GONE ? ('gone' as const) : ('failing' as const);
+    const pausedBy = pauserAfter(delivery);
     const failing = { seq: this.#seq, waitSeconds, pausedBy, standing: this.#standing };
     const isPaused = await this.#inDatabase(() =>
       inTransaction(this.#deps.db, async (tx) => {
         const pauses = await failDelivery(tx, this.#webhook, failing, delivery);
-        if (!pauses) return false;
-        await appendAudit(tx, tenant, WEBHOOKS, pausedEntry(id, pausedBy));
-        await appendEvents(tx, tenant, [webhookPaused(this.#webhook, pausedBy, delivery)]);
-        return true;
+        if (pauses) await tellPaused(tx, this.#webhook, pausedBy, delivery);
+        return pauses;
       }),
     );
-    if (isPaused) this.#deps.events.wake(tenant);
+    if (isPaused) this.#deps.events.wake(this.#webhook.tenant);
     return 'released';
   }
 
@@ -199,9 +197,8 @@ export class OrderedTurn {
   }
 
   /** `undefined`: the turn goes on. */
-  async #note(outcomes: Partial<Parameters<typeof noteAside>[2]>): Promise<TurnEnd | undefined> {
-    const none = { ended: [], failed: [], deliveries: [], skipped: 0n, hasDelivered: false };
-    const noted = { ...none, ...this.#state(), ...outcomes };
+  async #note(outcomes: Partial<AsideOutcomes>): Promise<TurnEnd | undefined> {
+    const noted = { ...NO_OUTCOMES, ...this.#state(), ...outcomes };
     const { isSame } = await this.#inDatabase(() =>
       inTransaction(this.#deps.db, (tx) => noteAside(tx, this.#webhook, noted), {
         first: [lockCursor(this.#webhook)],

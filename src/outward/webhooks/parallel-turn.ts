@@ -454,8 +454,7 @@ export class ParallelTurn {
   }
 
   async #giveUp(last: LastAttempt): Promise<void> {
-    const { failures, standing, leaseSeconds } = this.#state([]);
-    const state = { failures, standing, leaseSeconds };
+    const state = this.#state([]);
     const outcome = await this.#inDatabase(() => giveUp(this.#deps, this.#webhook, last, state));
     if (outcome.kind === 'dropped') this.#endAsides(1, outcome.free);
     else this.#isSame = false;

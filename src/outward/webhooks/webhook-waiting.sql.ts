@@ -135,6 +135,14 @@ export interface AsideOutcomes {
   readonly leaseSeconds: number;
 }
 
+export const NO_OUTCOMES = {
+  ended: [],
+  failed: [],
+  deliveries: [],
+  skipped: 0n,
+  hasDelivered: false,
+} as const satisfies Partial<AsideOutcomes>;
+
 export interface AsideFailure {
   readonly seq: bigint;
   /** Before this attempt. Another attempt that was noted meanwhile counts, and this one does not. */
