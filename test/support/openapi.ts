@@ -6,7 +6,7 @@ export function openApiValidator(): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat('date-time', TIMESTAMP);
   ajv.addFormat('email', true);
-  ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
+  ajv.addFormat('int64', { type: 'number', validate: isInt64 });
   ajv.addFormat('bigint', { type: 'number', validate: (value: number) => value >= 0 });
   return ajv;
 }
@@ -18,4 +18,9 @@ export function closed(schema: unknown): unknown {
   const entries = Object.entries(schema).map(([name, value]) => [name, closed(value)]);
   const copy = Object.fromEntries(entries);
   return copy.type === 'object' && copy.properties ? { ...copy, additionalProperties: false } : copy;
+}
+
+/** A number that was parsed stands for the nearest double: 2^63 for the highest. */
+function isInt64(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
 }

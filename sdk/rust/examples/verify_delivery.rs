@@ -7,8 +7,8 @@ use http::HeaderMap;
 fn main() -> Result<(), Box<dyn Error>> {
     let id = "evt_5f0c3a5d7e1b24688642b1e7d5a3c0f9";
     let timestamp = "1795380003";
-    let signature = "v1,bKzV8toJBW5ZRvJ3LhV8JSfzOYB43VU0BI41R8vVA7s= v1a,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==";
-    let body = r#"{"id":"evt_5f0c3a5d7e1b24688642b1e7d5a3c0f9","seq":42,"type":"balance_low","timestamp":"2026-11-22T18:00:00.000Z","data":{"balance":{"micros":4990000,"display":"$4.990000"},"below":{"micros":5000000,"display":"$5.000000"},"created_at":"2026-11-21T05:50:59.605Z"}}"#;
+    let signature = "v1,rkTiZOvSZ68Bz/DWZX0r1qfdZM3rebHxZBsTI2B/Ryk= v1a,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==";
+    let body = r#"{"id":"evt_5f0c3a5d7e1b24688642b1e7d5a3c0f9","seq":42,"type":"balance_low","schema_version":1,"timestamp":"2026-11-22T18:00:00.000Z","data":{"balance":{"micros":4990000,"display":"$4.990000"},"below":{"micros":5000000,"display":"$5.000000"},"created_at":"2026-11-21T05:50:59.605Z"}}"#;
     let mut headers = HeaderMap::new();
     headers.insert("webhook-id", id.parse()?);
     headers.insert("webhook-timestamp", timestamp.parse()?);
