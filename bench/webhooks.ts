@@ -1,7 +1,7 @@
 /** How soon a webhook tells of what happened, and how fast in each order. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { inTransaction } from '../src/base/db/transaction.ts';
@@ -37,6 +37,9 @@ const P99_MS_MAX = 250;
 const RECEIVER_MS = 50;
 const ROOMS = 50;
 const STANDSTILL_SECONDS_MAX = 5;
+/** Webhooks of a crowd, of which one in ten is dead: its receiver refuses connections, or never answers. */
+const CROWD_TENANTS = 200;
+const CROWD_WEBHOOKS = 10;
 const SECOND_MS = 1_000;
 const OPERATOR = { kind: 'operator', id: 'bench' } as const;
 
@@ -53,7 +56,9 @@ export const webhooks: Benchmark = {
     Then a webhook of one tenant, whose receiver takes ${RECEIVER_MS} ms, has thousands of events before it, in each order, with
     ${IN_FLIGHT_MAX} requests at once and events of ${ROOMS} rooms in turns. The result is the rate at which they arrive, without
     the first tenth. At last there are two processes, and the one that delivers in no order is killed: the result is the longest time
-    in which nothing arrives.`,
+    in which nothing arrives. Before that, ${CROWD_TENANTS} tenants have ${CROWD_WEBHOOKS} webhooks each, of which one is dead: half of these refuse
+    connections, and half never answer. Tenants spend their credit one after the other, and the result is the time until each of the others
+    has the event.`,
   async run(bench) {
     const stand = await openStand(bench);
     const receiver = await openReceiver(bench);
@@ -77,6 +82,17 @@ export const webhooks: Benchmark = {
       bench.note(`order ${each.order}`, rate, 'events/s');
       const limit = { atMost: SECOND_MS / each.rateMin };
       bench.note(`order ${each.order}, for each event`, SECOND_MS / rate, 'ms', limit);
+    }
+    bench.progress('a crowd with dead webhooks');
+    const crowd = await measureCrowd(bench, stand, service.url);
+    for (const percent of [50, 99]) {
+      const limit = percent === 99 ? { atMost: P99_MS_MAX } : undefined;
+      bench.note(
+        `a tenth of 2,000 is dead: the others, p${percent}`,
+        percentile(crowd, percent),
+        'ms',
+        limit,
+      );
     }
     bench.progress('killing one of two processes');
     const standstill = await measureStandstill(bench, stand, slow, service);
@@ -147,6 +163,49 @@ async function makeBehind(
   await appendEvents(stand.db, tenant.tenant, made);
   await numberEvents(stand.db, [tenant.tenant]);
   return tenant;
+}
+
+/** Sorted times in ms from the answer of a charge to each webhook that lives. */
+async function measureCrowd(bench: Bench, stand: Stand, url: string): Promise<Float64Array> {
+  let arrived = (_at: number) => {};
+  const sockets = new Set<Socket>();
+  const live = createServer((request, response) => {
+    arrived(performance.now());
+    request.resume();
+    response.writeHead(204).end();
+  });
+  const hanging = createServer(() => {});
+  const gone = createServer();
+  for (const server of [live, hanging, gone]) {
+    server.on('connection', (socket) => sockets.add(socket));
+    await bench.use(listen(server), async (opened) => {
+      for (const socket of sockets) socket.destroy();
+      opened.close();
+    });
+  }
+  const [liveUrl, hangingUrl, goneUrl] = [live, hanging, gone].map(urlOf) as [string, string, string];
+  gone.close();
+  const tenants: BenchTenant[] = [];
+  for (let at = 0; at < CROWD_TENANTS; at += 1) {
+    const tenant = await makeBenchTenant(stand, 'relay');
+    await subscribe(stand, tenant, at % 2 === 0 ? hangingUrl : goneUrl);
+    for (let other = 1; other < CROWD_WEBHOOKS; other += 1) await subscribe(stand, tenant, liveUrl);
+    tenants.push(tenant);
+  }
+  const times: number[] = [];
+  for (let at = 0; at < 3 * CROWD_TENANTS; at += 1) {
+    const arrivals: number[] = [];
+    const all = new Promise<void>((resolve) => {
+      arrived = (time) => {
+        if (arrivals.push(time) === CROWD_WEBHOOKS - 1) resolve();
+      };
+    });
+    const answered = await spendCredit(stand, url, tenants[at % CROWD_TENANTS]!, WARM_UP + SAMPLES + at);
+    await all;
+    // The first round finds out which are dead.
+    if (at >= CROWD_TENANTS) times.push(...arrivals.map((time) => Math.max(0, time - answered)));
+  }
+  return Float64Array.from(times).sort();
 }
 
 async function measureStandstill(

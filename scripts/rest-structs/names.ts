@@ -544,6 +544,14 @@ export const WORDS: Readonly<Record<string, WordsName>> = {
       none: 'All side by side',
     },
   },
+  WebhookFormat: {
+    doc: 'Which names the events of a webhook have',
+    prefix: 'Format',
+    words: {
+      boxoffice: 'As GET /v1/events answers them',
+      cloudevents: 'Those of CloudEvents 1.0',
+    },
+  },
 };
 
 /** Names in both languages of words that are no names. */

@@ -298,6 +298,17 @@ const (
 	OrderNone WebhookOrder = "none"
 )
 
+// WebhookFormat is which names the events of a webhook have. Expect words that are not listed here.
+type WebhookFormat string
+
+// Values of WebhookFormat.
+const (
+	// As GET /v1/events answers them.
+	FormatBoxoffice WebhookFormat = "boxoffice"
+	// Those of CloudEvents 1.0.
+	FormatCloudevents WebhookFormat = "cloudevents"
+)
+
 // Tenant is a customer of the platform, with its settings for payments.
 type Tenant struct {
 	// The id of the tenant.
@@ -1144,6 +1155,12 @@ type Webhook struct {
 	MaxInFlight int64 `json:"max_in_flight"`
 	// Requests in a second. 0: as many as it accepts.
 	MaxPerSecond int64 `json:"max_per_second,omitzero"`
+	// [FormatBoxoffice]: events as GET /v1/events answers them; [FormatCloudevents]: with the names of
+	// CloudEvents 1.0.
+	Format WebhookFormat `json:"format"`
+	// Events in one request, at most. 1: the body is an event. More: it is always a list, {"events": [...]}, or
+	// a batch of CloudEvents.
+	MaxBatch int64 `json:"max_batch"`
 	// [WebhookPaused]: nothing is delivered, and events wait.
 	State WebhookState `json:"state"`
 	// [PausedByTenant]: by a request; [PausedByFailing]: the last attempt of a delivery failed; [PausedByGone]:
@@ -1188,8 +1205,10 @@ type WebhookDelivery struct {
 	// [DeliveryEvent]: in its place; [DeliveryAside]: an event that was put aside, so later ones may have come
 	// before; [DeliveryTest]: the test event; [DeliveryResend]: an event that was asked for again.
 	Kind DeliveryKind `json:"kind"`
-	// The id of the event, which is the header webhook-id.
+	// The id of the event. The header webhook-id is the same, unless the request was a list.
 	EventID string `json:"event_id"`
+	// The header webhook-id of the request, which was a list of events. Empty: it was the event.
+	BatchID string `json:"batch_id,omitzero"`
 	// The number of the event. 0: a test.
 	Seq uint64 `json:"seq,omitzero"`
 	// The type of the event, or webhook_test.
@@ -1524,6 +1543,12 @@ type CreateWebhook struct {
 	MaxInFlight int64 `json:"max_in_flight,omitzero"`
 	// Requests in a second. 0: as many as it accepts. 0 to 1000.
 	MaxPerSecond *int64 `json:"max_per_second,omitzero"`
+	// [FormatBoxoffice]: events as GET /v1/events answers them; [FormatCloudevents]: with the names of
+	// CloudEvents 1.0. Empty: [FormatBoxoffice].
+	Format WebhookFormat `json:"format,omitzero"`
+	// Events in one request, at most. 1: the body is an event. More: it is always a list, {"events": [...]}, or
+	// a batch of CloudEvents. 1 to 100.
+	MaxBatch int64 `json:"max_batch,omitzero"`
 }
 
 // ChangeWebhook is the request of [Webhooks.Change]: what to change of a webhook. What is left out keeps
@@ -1546,6 +1571,12 @@ type ChangeWebhook struct {
 	MaxInFlight int64 `json:"max_in_flight,omitzero"`
 	// Requests in a second. 0: as many as it accepts. 0 to 1000.
 	MaxPerSecond *int64 `json:"max_per_second,omitzero"`
+	// [FormatBoxoffice]: events as GET /v1/events answers them; [FormatCloudevents]: with the names of
+	// CloudEvents 1.0.
+	Format WebhookFormat `json:"format,omitzero"`
+	// Events in one request, at most. 1: the body is an event. More: it is always a list, {"events": [...]}, or
+	// a batch of CloudEvents. 1 to 100.
+	MaxBatch int64 `json:"max_batch,omitzero"`
 	// true: deliver nothing for now; false: go on at once, where the deliveries stopped.
 	Paused *bool `json:"paused,omitzero"`
 }

@@ -57,24 +57,45 @@ func VerifyWebhook(header http.Header, body []byte, secrets ...string) (*Webhook
 
 // VerifyWebhookAt is [VerifyWebhook] at another time than now, for tests with requests that were recorded.
 func VerifyWebhookAt(now time.Time, header http.Header, body []byte, secrets ...string) (*WebhookEvent, error) {
+	if err := verifySignatureAt(now, header, body, secrets); err != nil {
+		return nil, err
+	}
+	return eventOf(body)
+}
+
+// VerifyWebhookEvents is [VerifyWebhook] for a webhook that gets several events in a request (MaxBatch): all of them, in
+// order. A body that is one event is one, too. Answer 2xx once all are stored: after another answer they come again.
+func VerifyWebhookEvents(header http.Header, body []byte, secrets ...string) ([]*WebhookEvent, error) {
+	if err := verifySignatureAt(time.Now(), header, body, secrets); err != nil {
+		return nil, err
+	}
+	return eventsOf(body)
+}
+
+// VerifyWebhookSignature is [VerifyWebhook] without reading the body: for CloudEvents, which have libraries of their own.
+func VerifyWebhookSignature(header http.Header, body []byte, secrets ...string) error {
+	return verifySignatureAt(time.Now(), header, body, secrets)
+}
+
+func verifySignatureAt(now time.Time, header http.Header, body []byte, secrets []string) error {
 	keys, err := keysOfSecrets(secrets)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
 		if len(header.Values(name)) != 1 || header.Get(name) == "" {
-			return nil, WebhookMissingHeader
+			return WebhookMissingHeader
 		}
 	}
 	timestamp := header.Get("webhook-timestamp")
 	if err := checkTimestamp(timestamp, now); err != nil {
-		return nil, err
+		return err
 	}
 	content := fmt.Appendf(nil, "%s.%s.%s", header.Get("webhook-id"), timestamp, body)
 	if !isSigned(content, header.Get("webhook-signature"), keys) {
-		return nil, WebhookBadSignature
+		return WebhookBadSignature
 	}
-	return eventOf(body)
+	return nil
 }
 
 // keysOfSecrets never puts a secret into an error.
@@ -134,4 +155,29 @@ func eventOf(body []byte) (*WebhookEvent, error) {
 	}
 	event.WebhookEvent.Seq = *event.Seq
 	return &event.WebhookEvent, nil
+}
+
+// eventsOf reads one event, or a list of them.
+func eventsOf(body []byte) ([]*WebhookEvent, error) {
+	var list struct {
+		Events []json.RawMessage `json:"events"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, WebhookBadBody
+	}
+	if list.Events == nil {
+		list.Events = []json.RawMessage{body}
+	}
+	if len(list.Events) == 0 {
+		return nil, WebhookBadBody
+	}
+	events := make([]*WebhookEvent, len(list.Events))
+	for i, each := range list.Events {
+		event, err := eventOf(each)
+		if err != nil {
+			return nil, err
+		}
+		events[i] = event
+	}
+	return events, nil
 }

@@ -54,10 +54,12 @@ func (w *Webhooks) Change(ctx context.Context, request ChangeWebhook, options ..
 		Order        WebhookOrder `json:"order,omitzero"`
 		MaxInFlight  int64        `json:"max_in_flight,omitzero"`
 		MaxPerSecond *int64       `json:"max_per_second,omitzero"`
+		Format       WebhookFormat `json:"format,omitzero"`
+		MaxBatch     int64 `json:"max_batch,omitzero"`
 		Paused       *bool        `json:"paused,omitzero"`
 	}{
 		request.URL, request.Types, request.Description, request.Order, request.MaxInFlight, request.MaxPerSecond,
-		request.Paused,
+		request.Format, request.MaxBatch, request.Paused,
 	}
 	answer := new(Webhook)
 	op := operation{name: "Webhooks.Change", method: "PATCH", path: path, body: body, isWrite: true}

@@ -240,6 +240,40 @@ func TestVerifyWebhook(t *testing.T) {
 	}
 }
 
+func TestVerifyWebhookEvents(t *testing.T) {
+	const one = `{"id":"evt_%d","seq":%d,"type":"webhook_test","timestamp":"2026-11-22T18:00:00.000Z","data":{}}`
+	first, second := fmt.Sprintf(one, 1, 0), fmt.Sprintf(one, 2, 0)
+	secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(testSecret))
+	read := func(body string) ([]string, error) {
+		events, err := VerifyWebhookEvents(signed(secret, time.Now(), body), []byte(body), secret)
+		var ids []string
+		for _, event := range events {
+			ids = append(ids, event.ID)
+		}
+		return ids, err
+	}
+	for body, want := range map[string][]string{
+		first:                                   {"evt_1"},
+		`{"events":[` + first + `]}`:            {"evt_1"},
+		`{"events":[` + first + `,` + second + `]}`: {"evt_1", "evt_2"},
+	} {
+		if ids, err := read(body); err != nil || !reflect.DeepEqual(ids, want) {
+			t.Errorf("%s: %v, %v", body, ids, err)
+		}
+	}
+	for _, body := range []string{`{"events":[]}`, `{"events":[{}]}`, `{"events":[` + first + `,{}]}`, `[` + first + `]`, `{}`, `x`} {
+		if ids, err := read(body); !errors.Is(err, WebhookBadBody) {
+			t.Errorf("%s: %v, %v", body, ids, err)
+		}
+		if err := VerifyWebhookSignature(signed(secret, time.Now(), body), []byte(body), secret); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	if err := VerifyWebhookSignature(signed(secret, time.Now(), first), []byte(second), secret); !errors.Is(err, WebhookBadSignature) {
+		t.Error(err)
+	}
+}
+
 func TestDataOfEventsHasAType(t *testing.T) {
 	event := func(kind EventType, data string) *WebhookEvent {
 		return &WebhookEvent{ID: "evt_1", Type: kind, Data: json.RawMessage(data)}

@@ -22,7 +22,7 @@ import type { StatementDeps } from '../money/statements/build-statement.ts';
 import type { ChargeDeps } from '../money/usage/charge-usage.ts';
 import type { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
 import type { MailDeps } from '../outward/mail/mail-deps.ts';
-import type { WebhookDeps } from '../outward/webhooks/send-event.ts';
+import type { WebhookDeps } from '../outward/webhooks/send-message.ts';
 import type { WebhookSender } from '../outward/webhooks/send-request.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -212,6 +212,8 @@ const BY_TENANT: readonly Case[] = [
       order: 'tenant',
       max_in_flight: 10,
       max_per_second: null,
+      format: 'boxoffice',
+      max_batch: 1,
     },
   },
   {
@@ -282,6 +284,8 @@ const BY_TENANT: readonly Case[] = [
       order: 'tenant',
       max_in_flight: 10,
       max_per_second: null,
+      format: 'boxoffice',
+      max_batch: 1,
     },
     after: null,
     again: true,

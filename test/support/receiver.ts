@@ -32,6 +32,19 @@ export interface Receiver {
   answer(path: string, answering: Answering): void;
 }
 
+/** What a request tells, as `GET /v1/events` would: CloudEvents get our names. */
+export function eventsOf({ event: body }: Pick<Received, 'event'>): Received['event'][] {
+  const all = Array.isArray(body) ? body : (body.events ?? [body]);
+  return all.map((each: Received['event']) => {
+    if (each.specversion === undefined) return each;
+    const { id, sequence, type, schemaversion, time, skipped, data } = each;
+    return {
+      ...{ id, seq: Number(sequence), type: type.replace(/^boxoffice\./, ''), schema_version: schemaversion },
+      ...{ timestamp: time, ...(skipped !== undefined && { skipped: Number(skipped) }), data },
+    };
+  });
+}
+
 /** `close` fails if an event was not as its schema says. */
 export async function startReceiver(): Promise<Receiver & { close(): Promise<void> }> {
   const all: Received[] = [];
@@ -44,7 +57,8 @@ export async function startReceiver(): Promise<Receiver & { close(): Promise<voi
       const text = Buffer.concat(parts).toString();
       const received = { path: request.url!, headers: request.headers, text, event: JSON.parse(text) };
       all.push(received);
-      if (request.headers['webhook-id'] !== undefined) faults.push(...faultsOfEvent(received.event));
+      if (request.headers['webhook-id'] !== undefined)
+        faults.push(...eventsOf(received).flatMap(faultsOfEvent));
       const status = (answers.get(request.url!) ?? (() => 204))(received, response);
       if (status !== undefined)
         response.writeHead(status).end(status === 204 ? undefined : `status ${status}`);

@@ -52,4 +52,7 @@ pub use money::{Amount, Micros};
 pub use secret::Secret;
 pub use services::*;
 pub use watch::{Events, WatchedEvent};
-pub use webhook_signature::{WebhookRefusal, verify_webhook, verify_webhook_at};
+pub use webhook_signature::{
+    WebhookRefusal, verify_webhook, verify_webhook_at, verify_webhook_events,
+    verify_webhook_signature,
+};

@@ -92,6 +92,39 @@ pub fn verify_webhook_at(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<WebhookEvent, WebhookRefusal> {
+    verify_signature_at(now, secrets, headers, body)?;
+    let event = serde_json::from_slice::<Body>(body).ok();
+    event
+        .and_then(Body::into_event)
+        .ok_or(WebhookRefusal::BadBody)
+}
+
+/// The same as [`verify_webhook`] for a webhook that gets several events in a request (`max_batch`): all of them, in order.
+/// A body that is one event is one, too. Answer 2xx once all are stored: after another answer they come again.
+pub fn verify_webhook_events(
+    secrets: impl IntoIterator<Item = impl AsRef<str>>,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Vec<WebhookEvent>, WebhookRefusal> {
+    verify_signature_at(SystemTime::now(), secrets, headers, body)?;
+    read_events(body).ok_or(WebhookRefusal::BadBody)
+}
+
+/// The same as [`verify_webhook`] without reading the body: for CloudEvents, which have libraries of their own.
+pub fn verify_webhook_signature(
+    secrets: impl IntoIterator<Item = impl AsRef<str>>,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<(), WebhookRefusal> {
+    verify_signature_at(SystemTime::now(), secrets, headers, body)
+}
+
+fn verify_signature_at(
+    now: SystemTime,
+    secrets: impl IntoIterator<Item = impl AsRef<str>>,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<(), WebhookRefusal> {
     let keys: Option<Vec<hmac::Key>> = secrets
         .into_iter()
         .map(|secret| key_of(secret.as_ref()))
@@ -122,7 +155,7 @@ pub fn verify_webhook_at(
     if !is_genuine {
         return Err(WebhookRefusal::BadSignature);
     }
-    read_event(body).ok_or(WebhookRefusal::BadBody)
+    Ok(())
 }
 
 fn key_of(secret: &str) -> Option<hmac::Key> {
@@ -147,31 +180,48 @@ fn read_timestamp(text: &[u8]) -> Option<u64> {
     text.parse().ok()
 }
 
-/// Unlike answers of the service, it has all members.
-fn read_event(body: &[u8]) -> Option<WebhookEvent> {
+/// One event, or a list of them.
+fn read_events(body: &[u8]) -> Option<Vec<WebhookEvent>> {
     #[derive(Deserialize)]
-    struct Body {
-        id: String,
-        seq: u64,
-        #[serde(rename = "type")]
-        event_type: String,
-        // Events of older services have none.
-        #[serde(default)]
-        schema_version: u64,
-        #[serde(with = "plain::optional_time")]
-        timestamp: Option<SystemTime>,
-        skipped: Option<u64>,
-        data: Map<String, Value>,
+    struct List {
+        events: Vec<Body>,
     }
-    let body: Body = serde_json::from_slice(body).ok()?;
-    body.timestamp?;
-    Some(WebhookEvent {
-        id: body.id,
-        seq: body.seq,
-        event_type: body.event_type,
-        schema_version: body.schema_version,
-        timestamp: body.timestamp,
-        skipped: body.skipped,
-        data: body.data,
-    })
+    let events = match serde_json::from_slice::<List>(body) {
+        Ok(list) => list.events,
+        Err(_) => vec![serde_json::from_slice(body).ok()?],
+    };
+    let events: Option<Vec<_>> = events.into_iter().map(Body::into_event).collect();
+    events.filter(|events| !events.is_empty())
+}
+
+/// Unlike answers of the service, it has all members.
+#[derive(Deserialize)]
+struct Body {
+    id: String,
+    seq: u64,
+    #[serde(rename = "type")]
+    event_type: String,
+    // Events of older services have none.
+    #[serde(default)]
+    schema_version: u64,
+    #[serde(with = "plain::optional_time")]
+    timestamp: Option<SystemTime>,
+    skipped: Option<u64>,
+    data: Map<String, Value>,
+}
+
+impl Body {
+    /// `None`: its time is none.
+    fn into_event(self) -> Option<WebhookEvent> {
+        self.timestamp?;
+        Some(WebhookEvent {
+            id: self.id,
+            seq: self.seq,
+            event_type: self.event_type,
+            schema_version: self.schema_version,
+            timestamp: self.timestamp,
+            skipped: self.skipped,
+            data: self.data,
+        })
+    }
 }

@@ -117,6 +117,62 @@ fn webhooks_are_verified_by_the_present_time() {
 }
 
 #[test]
+fn several_events_in_a_request() {
+    let secret = "whsec_c2VjcmV0IG9mIGEgd2ViaG9vaw==";
+    let key = base64::engine::general_purpose::STANDARD
+        .decode(&secret["whsec_".len()..])
+        .unwrap();
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
+    let headers_of = |body: &str| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let timestamp = now.as_secs().to_string();
+        let content = format!("evb_1.{timestamp}.{body}");
+        let signature = base64::engine::general_purpose::STANDARD
+            .encode(ring::hmac::sign(&key, content.as_bytes()));
+        let mut headers = http::HeaderMap::new();
+        headers.insert("webhook-id", "evb_1".parse().unwrap());
+        headers.insert("webhook-timestamp", timestamp.parse().unwrap());
+        headers.insert(
+            "webhook-signature",
+            format!("v1,{signature}").parse().unwrap(),
+        );
+        headers
+    };
+    let read = |body: &str| {
+        boxoffice::verify_webhook_events([secret], &headers_of(body), body.as_bytes())
+            .map(|events| events.into_iter().map(|event| event.id).collect::<Vec<_>>())
+    };
+    let one = |id: &str| {
+        format!(
+            r#"{{"id":"{id}","seq":0,"type":"x","timestamp":"2026-01-02T03:04:05.678Z","data":{{"a":1}}}}"#
+        )
+    };
+    let (first, second) = (one("evt_1"), one("evt_2"));
+    assert_eq!(read(&first).unwrap(), ["evt_1"]);
+    assert_eq!(
+        read(&format!(r#"{{"events":[{first},{second}]}}"#)).unwrap(),
+        ["evt_1", "evt_2"]
+    );
+    for body in [
+        r#"{"events":[]}"#.to_owned(),
+        format!(r#"{{"events":[{first},{{}}]}}"#),
+        format!("[{first}]"),
+        "x".to_owned(),
+    ] {
+        let bad = boxoffice::WebhookRefusal::BadBody;
+        assert_eq!(read(&body), Err(bad), "{body}");
+        let headers = headers_of(&body);
+        let signed = boxoffice::verify_webhook_signature([secret], &headers, body.as_bytes());
+        assert_eq!(signed, Ok(()), "{body}");
+    }
+    let headers = headers_of(&first);
+    assert_eq!(
+        boxoffice::verify_webhook_signature([secret], &headers, second.as_bytes()),
+        Err(boxoffice::WebhookRefusal::BadSignature)
+    );
+}
+
+#[test]
 fn the_codes_are_those_of_the_documentation() {
     let page = file("docs/tokens.md");
     for code in boxoffice::relay::RefusalCode::ALL {

@@ -11,15 +11,16 @@ import {
   renderDeliveryId,
 } from '../../outward/webhooks/delivery.ts';
 import {
+  BATCH_MAX,
   IN_FLIGHT_MAX,
   PAUSERS,
   PER_SECOND_MAX,
   WAITING_MAX,
   WEBHOOK_DEFAULTS,
   WEBHOOK_DESCRIPTION_LENGTH_MAX,
+  WEBHOOK_FORMATS,
   WEBHOOK_ORDERS,
   type Webhook,
-  type WebhookOrder,
   type WebhookSettings,
 } from '../../outward/webhooks/webhook.ts';
 import { strictObject } from './schemas.ts';
@@ -53,9 +54,18 @@ const ORDER =
   '`tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all ' +
   'side by side. In `room` and `none`, an event that fails is put aside and tried again by itself';
 const IN_FLIGHT = 'Requests at once, in an order other than `tenant`';
+const FORMAT =
+  '`boxoffice`: events as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents 1.0';
+const BATCH =
+  'Events in one request, at most. 1: the body is an event. More: it is always a list, `{"events": [...]}`, or a batch of ' +
+  'CloudEvents';
+
+type FlowNumber = 'maxInFlight' | 'maxPerSecond' | 'maxBatch';
 
 /** With what holds if they are left out, where something does. */
-function flow(defaults: { order?: WebhookOrder; maxInFlight?: number; maxPerSecond?: number } = {}) {
+function flow(
+  defaults: Partial<Pick<WebhookSettings, 'order' | 'format'> & Record<FlowNumber, number>> = {},
+) {
   const withDefault = <T>(value: T | undefined) => (value === undefined ? {} : { default: value });
   return {
     order: Type.Optional(words(WEBHOOK_ORDERS, { ...withDefault(defaults.order), description: ORDER })),
@@ -75,6 +85,15 @@ function flow(defaults: { order?: WebhookOrder; maxInFlight?: number; maxPerSeco
         description: 'Requests in a second. 0: as many as it accepts',
       }),
     ),
+    format: Type.Optional(words(WEBHOOK_FORMATS, { ...withDefault(defaults.format), description: FORMAT })),
+    max_batch: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: BATCH_MAX,
+        ...withDefault(defaults.maxBatch),
+        description: BATCH,
+      }),
+    ),
   };
 }
 
@@ -82,7 +101,7 @@ export const NewWebhookSchema = strictObject({
   url,
   types: Type.Optional(types),
   description: Type.Optional(description),
-  ...flow({ order: WEBHOOK_DEFAULTS.order, maxInFlight: WEBHOOK_DEFAULTS.maxInFlight, maxPerSecond: 0 }),
+  ...flow({ ...WEBHOOK_DEFAULTS, maxPerSecond: 0 }),
 });
 
 export const WebhookChangeSchema = strictObject({
@@ -119,6 +138,8 @@ export const WebhookSchema = Type.Object(
     max_per_second: Type.Optional(
       Type.Integer({ description: 'Requests in a second. Absent: as many as it accepts' }),
     ),
+    format: words(WEBHOOK_FORMATS, { description: FORMAT }),
+    max_batch: Type.Integer({ description: BATCH }),
     state: words(['active', 'paused'] as const, {
       description: '`paused`: nothing is delivered, and events wait',
     }),
@@ -145,7 +166,7 @@ type GivenSettings = Partial<Static<typeof WebhookChangeSchema>>;
 
 /** What was given, under the names of the feature. */
 export function settingsOf(body: GivenSettings): Partial<WebhookSettings> {
-  const { url, types, description, order, max_in_flight, max_per_second } = body;
+  const { url, types, description, order, max_in_flight, max_per_second, format, max_batch } = body;
   return {
     ...(url !== undefined && { url }),
     ...(types !== undefined && { types }),
@@ -153,6 +174,8 @@ export function settingsOf(body: GivenSettings): Partial<WebhookSettings> {
     ...(order !== undefined && { order }),
     ...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
     ...(max_per_second !== undefined && { maxPerSecond: max_per_second || null }),
+    ...(format !== undefined && { format }),
+    ...(max_batch !== undefined && { maxBatch: max_batch }),
   };
 }
 
@@ -166,6 +189,8 @@ export function renderWebhook(webhook: Webhook): Static<typeof WebhookSchema> {
     order: webhook.order,
     max_in_flight: webhook.maxInFlight,
     ...(webhook.maxPerSecond !== null && { max_per_second: webhook.maxPerSecond }),
+    format: webhook.format,
+    max_batch: webhook.maxBatch,
     state: pausedBy === null ? 'active' : 'paused',
     ...(pausedBy !== null && { paused_by: pausedBy }),
     ...(pausedAt && { paused_at: pausedAt.toISOString() }),
@@ -202,7 +227,15 @@ export const DeliverySchema = Type.Object(
         '`event`: in its place; `aside`: an event that was put aside, so later ones may have come before; `test`: the ' +
         'test event; `resend`: an event that was asked for again',
     }),
-    event_id: Type.String({ description: 'The id of the event, which is the header `webhook-id`' }),
+    event_id: Type.String({
+      description: 'The id of the event. The header `webhook-id` is the same, unless the request was a list',
+    }),
+    batch_id: Type.Optional(
+      Type.String({
+        description:
+          'The header `webhook-id` of the request, which was a list of events. Absent: it was the event',
+      }),
+    ),
     seq: Type.Optional(eventSeq('The number of the event. Absent: a test')),
     type: Type.String({ description: `The type of the event, or \`${TEST_EVENT_TYPE}\`` }),
     attempt: Type.Integer({ description: 'Counts the attempts to deliver the event in a row, from 1' }),
@@ -223,6 +256,7 @@ export function renderDelivery(delivery: Delivery): Static<typeof DeliverySchema
     id: renderDeliveryId(delivery.id),
     kind: delivery.kind,
     event_id: delivery.eventId,
+    ...(delivery.batchId !== null && { batch_id: delivery.batchId }),
     ...(seq !== null && { seq }),
     type: delivery.type,
     attempt: delivery.attempt,

@@ -19,6 +19,17 @@ const TIME = /^(at|deadline|.+At)$/;
 
 type Subject = Readonly<Record<string, unknown>>;
 
+/** As `eventSchema()` describes it. Its integers are exact in `exactJson()`. */
+export interface PublicEvent {
+  readonly id: string;
+  readonly seq: bigint;
+  readonly type: string;
+  readonly schema_version: number;
+  readonly timestamp: string;
+  readonly skipped?: bigint;
+  readonly data: unknown;
+}
+
 /** What the public form adds to some subjects, or takes from them. `ChangedSubjects` has their types. */
 const CHANGES: { readonly [S in keyof PublicSubjects]?: (subject: Subject, event: LoggedEvent) => Subject } =
   {
@@ -27,14 +38,11 @@ const CHANGES: { readonly [S in keyof PublicSubjects]?: (subject: Subject, event
     moderation: (subject, { seq }) => ({ id: seq, ...subject }),
   };
 
-/**
- * The event as JSON, as `eventSchema()` describes it. `skipped` events before it were deleted before they could be
- * delivered.
- */
-export function renderPublicEvent(tenant: TenantId, event: LoggedEvent, skipped = 0n): string {
+/** `skipped` events before it were deleted before they could be delivered. */
+export function publicEvent(tenant: TenantId, event: LoggedEvent, skipped = 0n): PublicEvent {
   const subject = event.subject as Subject;
   const about = subjectOf(event.type);
-  return exactJson({
+  return {
     id: publicEventId(tenant, event),
     seq: event.seq,
     type: event.type,
@@ -42,19 +50,24 @@ export function renderPublicEvent(tenant: TenantId, event: LoggedEvent, skipped 
     timestamp: event.at.toISOString(),
     ...(skipped > 0n && { skipped }),
     data: renderMembers((about && CHANGES[about]?.(subject, event)) ?? subject),
-  });
+  };
+}
+
+/** The event as JSON. */
+export function renderPublicEvent(tenant: TenantId, event: LoggedEvent): string {
+  return exactJson(publicEvent(tenant, event));
 }
 
 /** In the form of an event of the log, in which it has no number. */
-export function renderTestEvent(id: string, at: Date): string {
-  return JSON.stringify({
+export function testEvent(id: string, at: Date): PublicEvent {
+  return {
     id,
-    seq: 0,
+    seq: 0n,
     type: TEST_EVENT_TYPE,
     schema_version: schemaVersionOf(TEST_EVENT_TYPE),
     timestamp: at.toISOString(),
     data: { message: 'This webhook works.' },
-  });
+  };
 }
 
 /**

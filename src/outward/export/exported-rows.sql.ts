@@ -178,7 +178,8 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'id',
   },
   webhook_endpoints: {
-    columns: 'id, url, types, description, ordering, max_in_flight, max_per_second, created_at',
+    columns: `id, url, types, description, ordering, max_in_flight, max_per_second, format, max_batch,
+      created_at`,
     order: 'id',
   },
   webhook_cursors: {
@@ -192,7 +193,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   webhook_secrets: { columns: 'webhook_id, number, created_at, retires_at', order: 'webhook_id, number' },
   webhook_deliveries: {
     columns: `webhook_id, id, kind, event_id, seq, type, attempt, signed_at, skipped, at, latency_ms, status, error,
-      answer, gave_up`,
+      answer, gave_up, format, batch_id`,
     order: 'webhook_id, id',
   },
   // Answers are encrypted, and hold what the other tables do.

@@ -2,7 +2,7 @@
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { getLockedWebhook, getWebhook } from './get-webhook.ts';
-import type { WebhookDeps } from './send-event.ts';
+import type { WebhookDeps } from './send-message.ts';
 import type { Webhook, WebhookChanger, WebhookSettings } from './webhook.ts';
 import { changedEntry, pausedEntry, resumedEntry } from './webhook-audit.ts';
 import { pauseWebhook, resumeWebhook } from './webhook-cursors.sql.ts';
@@ -24,7 +24,10 @@ export async function changeWebhook(
   { paused, ...wanted }: WebhookChange,
 ): Promise<Webhook> {
   const before = await getLockedWebhook(tx, tenant, id);
-  const { url, types, description, order, maxInFlight, maxPerSecond } = { ...before, ...wanted };
+  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch } = {
+    ...before,
+    ...wanted,
+  };
   const after = {
     url: url === before.url ? url : parseWebhookUrl(url, config.webhookNetworks).href,
     types,
@@ -32,6 +35,8 @@ export async function changeWebhook(
     order,
     maxInFlight,
     maxPerSecond,
+    format,
+    maxBatch,
   };
   const entry = changedEntry(before, after);
   if (entry) {

@@ -6,7 +6,7 @@ import { Failure } from '../../base/failure.ts';
 import { newId } from '../../base/lib/ids.ts';
 import { appendNumberedEvents } from '../../events/append-events.sql.ts';
 import { getWebhook } from './get-webhook.ts';
-import { secretContext, type WebhookDeps } from './send-event.ts';
+import { secretContext, type WebhookDeps } from './send-message.ts';
 import { WEBHOOKS_MAX, type Webhook, type WebhookChanger, type WebhookSettings } from './webhook.ts';
 import { createdEntry } from './webhook-audit.ts';
 import { insertCursor } from './webhook-cursors.sql.ts';

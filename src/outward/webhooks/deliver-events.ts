@@ -12,7 +12,7 @@ import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
 import type { Turn, TurnEnd } from './delivery-turn.ts';
 import { OrderedTurn } from './ordered-turn.ts';
 import { ParallelTurn } from './parallel-turn.ts';
-import { openSecrets, type WebhookDeps } from './send-event.ts';
+import { openSecrets, type WebhookDeps } from './send-message.ts';
 import { claimWebhook, releaseWebhook } from './webhook-cursors.sql.ts';
 import { arrangeWaiting, findWaiting, hurryWaiting, releaseWaiting } from './webhook-waiting.sql.ts';
 import { findSecrets } from './webhooks.sql.ts';

@@ -6,7 +6,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 
 const DELIVERY = `id, kind, event_id as "eventId", seq, type, attempt, signed_at as "signedAt", skipped, at,
-  latency_ms as "latencyMs", status, error, answer, gave_up as "gaveUp"`;
+  latency_ms as "latencyMs", status, error, answer, gave_up as "gaveUp", format, batch_id as "batchId"`;
 
 /** Nothing is inserted if the webhook was deleted meanwhile. */
 export async function insertDelivery(
@@ -17,8 +17,8 @@ export async function insertDelivery(
 ): Promise<Delivery | undefined> {
   const { rows } = await db.query<Delivery>({
     name: 'insert-webhook-delivery',
-    text: `${logDelivery(3)} returning ${DELIVERY}`,
-    values: [tenant, webhook, ...deliveryValues(delivery)],
+    text: `${logDeliveries(3)} returning ${DELIVERY}`,
+    values: [tenant, webhook, ...deliveriesValues([delivery])],
   });
   return rows[0];
 }
@@ -37,17 +37,13 @@ const LOGGED = {
   error: 'text',
   answer: 'text',
   gave_up: 'boolean',
+  format: 'text',
+  batch_id: 'text',
 } as const;
 const COLUMNS = Object.keys(LOGGED);
 const INSERT = `insert into webhook_deliveries (tenant_id, webhook_id, ${COLUMNS.join(', ')})`;
 
-/** Inserts a delivery to the webhook `$2` of the tenant `$1`, if it exists. `deliveryValues()` begin at `$first`. */
-export function logDelivery(first: number): string {
-  const values = COLUMNS.map((_, at) => `$${first + at}`).join(', ');
-  return `${INSERT} select $1, $2, ${values} from webhook_endpoints where tenant_id = $1 and id = $2`;
-}
-
-/** Like `logDelivery()`, several. `deliveriesValues()` begin at `$first`. */
+/** Inserts deliveries to the webhook `$2` of the tenant `$1`, if it exists. `deliveriesValues()` begin at `$first`. */
 export function logDeliveries(first: number): string {
   const lists = Object.values(LOGGED).map((type, at) => `$${first + at}::${type}[]`);
   const values = COLUMNS.map((name) => `d.${name}`).join(', ');
@@ -56,9 +52,13 @@ export function logDeliveries(first: number): string {
            where w.tenant_id = $1 and w.id = $2`;
 }
 
-export function deliveryValues(delivery: NewDelivery): unknown[] {
-  const { kind, eventId, seq, type, attempt, signedAt, skipped, latencyMs, status, error, answer, gaveUp } =
-    delivery;
+export function deliveriesValues(deliveries: readonly NewDelivery[]): unknown[][] {
+  const rows = deliveries.map(valuesOf);
+  return COLUMNS.map((_, at) => rows.map((row) => row[at]));
+}
+
+function valuesOf(delivery: NewDelivery): unknown[] {
+  const { kind, eventId, seq, type, attempt, signedAt, skipped, latencyMs, status, error, answer } = delivery;
   return [
     kind,
     eventId,
@@ -71,13 +71,10 @@ export function deliveryValues(delivery: NewDelivery): unknown[] {
     status,
     error,
     answer,
-    gaveUp ?? false,
+    delivery.gaveUp ?? false,
+    delivery.format,
+    delivery.batchId,
   ];
-}
-
-export function deliveriesValues(deliveries: readonly NewDelivery[]): unknown[][] {
-  const rows = deliveries.map(deliveryValues);
-  return COLUMNS.map((_, at) => rows.map((row) => row[at]));
 }
 
 /** The newest first, before the delivery `before`. */
@@ -111,6 +108,26 @@ export async function findDelivery(
     values: [tenant, webhook, id],
   });
   return rows[0];
+}
+
+/** How many deliveries may be logged between those of one request, whose numbers come one soon after the other. */
+const APART_MAX = 10_000n;
+
+/** All of the request in which `delivery` was sent with others, in the order of the log. */
+export async function findBatch(
+  db: Db,
+  tenant: TenantId,
+  webhook: string,
+  { id, batchId, signedAt }: Delivery,
+): Promise<Delivery[]> {
+  const { rows } = await db.query<Delivery>({
+    name: 'find-webhook-delivery-batch',
+    text: `select ${DELIVERY} from webhook_deliveries
+            where tenant_id = $1 and webhook_id = $2 and id between $3 and $4 and batch_id = $5 and signed_at = $6
+            order by seq`,
+    values: [tenant, webhook, id - APART_MAX, id + APART_MAX, batchId, signedAt],
+  });
+  return rows;
 }
 
 /** The time of the database, in milliseconds since 1970. */

@@ -79,13 +79,11 @@ export class DeliveryWindow {
     this.#reached = reached;
   }
 
-  /** An event to send now. */
-  takeNext(): LoggedEvent | undefined {
-    for (const item of this.#ready) {
-      this.#ready.delete(item);
-      return item.event;
-    }
-    return undefined;
+  /** Up to `max` events to send now, of which no two are of one room in the order of rooms. */
+  takeNext(max: number): LoggedEvent[] {
+    const items = [...this.#ready].slice(0, max);
+    for (const item of items) this.#ready.delete(item);
+    return items.map(({ event }) => event);
   }
 
   /** It was sent, and accepted. */

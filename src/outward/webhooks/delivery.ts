@@ -1,5 +1,6 @@
 /** Deliveries: attempts to send an event to a webhook. */
 import type { SendOutcome } from './send-request.ts';
+import type { WebhookFormat } from './webhook.ts';
 
 /** How long they are kept. */
 export const DELIVERY_DAYS = 7;
@@ -28,6 +29,9 @@ export interface NewDelivery {
   readonly error: string | null;
   /** Its first characters. */
   readonly answer: string | null;
+  readonly format: WebhookFormat;
+  /** The id of the request in which it was sent as one of a list. `null`: the request was the event. */
+  readonly batchId: string | null;
   /** The event is not sent again, because it was refused too often. Left out: it may be. */
   readonly gaveUp?: boolean;
 }

@@ -5,13 +5,14 @@ import { notFound } from '../../base/failure.ts';
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { PUBLIC_EVENT_TYPES } from '../events/event-catalogue.ts';
-import { publicEventId, renderPublicEvent, renderTestEvent } from '../events/public-event.ts';
+import { type PublicEvent, publicEvent, testEvent } from '../events/public-event.ts';
 import { findPublicEvent } from '../events/public-events.sql.ts';
-import { findDelivery } from './deliveries.sql.ts';
+import { findBatch, findDelivery } from './deliveries.sql.ts';
 import type { Delivery } from './delivery.ts';
-import { openSecrets } from './send-event.ts';
+import { openSecrets } from './send-message.ts';
 import { ownHeaders } from './send-request.ts';
 import { signWebhook } from './signature.ts';
+import { renderBody, type WebhookBody } from './webhook-body.ts';
 import { findSecretsAt } from './webhooks.sql.ts';
 
 export interface DeliveryRequest {
@@ -35,28 +36,50 @@ export async function getDelivery(
 ): Promise<ReadDelivery> {
   const delivery = await findDelivery(deps.db, tenant, webhook, id);
   if (!delivery) throw notFound('delivery');
-  const { signedAt, eventId } = delivery;
-  const body = signedAt && (await findBody(deps.db, tenant, delivery, signedAt));
-  if (!signedAt || body == null) return { delivery, request: undefined };
+  const { signedAt } = delivery;
+  const sent = signedAt && (await findBody(deps.db, tenant, webhook, delivery, signedAt));
+  if (!sent) return { delivery, request: undefined };
+  const { id: webhookId, contentType, body } = sent;
   const secrets = await findSecretsAt(deps.db, tenant, webhook, signedAt);
   const signed = signWebhook(
-    { id: eventId, at: signedAt, body },
+    { id: webhookId, at: signedAt, body },
     openSecrets(deps, tenant, webhook, secrets),
   );
   const { 'webhook-signature': signature, ...stamped } = signed;
-  const headers = { ...stamped, ...(signature && { 'webhook-signature': signature }), ...ownHeaders(body) };
+  const headers = {
+    ...stamped,
+    ...(signature && { 'webhook-signature': signature }),
+    'content-type': contentType,
+    ...ownHeaders(body),
+  };
   return { delivery, request: { headers, body } };
 }
 
-/** `undefined`: the event is deleted, or a database that was restored has another one by its number. */
+/** `undefined`: an event is deleted, or a database that was restored has another one by its number. */
 async function findBody(
+  db: Db,
+  tenant: TenantId,
+  webhook: string,
+  delivery: Delivery,
+  signedAt: Date,
+): Promise<WebhookBody | undefined> {
+  const { format, batchId } = delivery;
+  const told = batchId === null ? [delivery] : await findBatch(db, tenant, webhook, delivery);
+  const found = await Promise.all(told.map((each) => findEvent(db, tenant, each, signedAt)));
+  const events = found.filter((each) => each !== undefined) as [PublicEvent, ...PublicEvent[]];
+  if (events.length < Math.max(1, told.length)) return undefined;
+  const body = renderBody(tenant, events, { format, isList: batchId !== null });
+  return batchId === null || body.id === batchId ? body : undefined;
+}
+
+async function findEvent(
   db: Db,
   tenant: TenantId,
   { kind, eventId, seq, skipped }: Delivery,
   signedAt: Date,
-): Promise<string | undefined> {
-  if (kind === 'test' || seq === null) return renderTestEvent(eventId, signedAt);
+): Promise<PublicEvent | undefined> {
+  if (kind === 'test' || seq === null) return testEvent(eventId, signedAt);
   const event = await findPublicEvent(db, tenant, seq, PUBLIC_EVENT_TYPES);
-  if (!event || publicEventId(tenant, event) !== eventId) return undefined;
-  return renderPublicEvent(tenant, event, skipped);
+  const found = event && publicEvent(tenant, event, skipped);
+  return found?.id === eventId ? found : undefined;
 }

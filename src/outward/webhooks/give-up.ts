@@ -8,7 +8,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { ClaimedWebhook } from './claimed-webhook.ts';
 import type { NewDelivery } from './delivery.ts';
-import type { WebhookDeps } from './send-event.ts';
+import type { WebhookDeps } from './send-message.ts';
 import { pauserAfter, tellPaused } from './tell-paused.ts';
 import {
   type AsideOutcomes,

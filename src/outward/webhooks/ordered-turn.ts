@@ -1,29 +1,29 @@
 /**
- * A turn of a webhook that gets events in the order of the tenant's log, one at a time.
+ * A turn of a webhook that gets events in the order of the tenant's log, one request at a time.
  *
- * The next request is signed while the one before is under way, and sent once that is noted. Events that were put aside
- * under another order come first, the oldest first.
+ * The next request is signed while the one before is under way, and sent once that is noted: after a kill only the last one comes
+ * again. After a failure a request has one event, and the next ones twice as many each time, so that an event that is refused does
+ * not hold those before it. Events that were put aside under another order come first, the oldest first.
  */
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { wantedTypes } from '../events/event-catalogue.ts';
 import { listPublicEvents } from '../events/public-events.sql.ts';
 import type { ClaimedWebhook } from './claimed-webhook.ts';
-import { composeEvent } from './compose-event.ts';
-import { isDelivered } from './delivery.ts';
+import { composeMessage, type SentAs } from './compose-message.ts';
+import { isDelivered, type NewDelivery } from './delivery.ts';
 import { standingAfter } from './delivery-lane.ts';
 import { DeliveryPace } from './delivery-pace.ts';
 import type { Turn, TurnEnd } from './delivery-turn.ts';
 import { giveUp } from './give-up.ts';
 import { waitAfter } from './retry-schedule.ts';
 import {
-  type Message,
-  type Sent,
+  type AllSent,
   type SignedMessage,
   sendSigned,
-  signEvent,
+  signMessage,
   type WebhookDeps,
-} from './send-event.ts';
+} from './send-message.ts';
 import { pauserAfter, tellPaused } from './tell-paused.ts';
 import { failDelivery, finishDelivery, moveWebhook } from './webhook-cursors.sql.ts';
 import {
@@ -40,6 +40,15 @@ const EVENTS_AT_ONCE = 20;
 /** How often a turn looks whether others want its place while it waits. */
 const WAIT_MS = 250;
 
+/** The next request. */
+interface Request {
+  /** The number of its last event. */
+  readonly to: bigint;
+  /** How many events of the page are before the one after it. */
+  readonly taken: number;
+  readonly signed: SignedMessage;
+}
+
 export class OrderedTurn {
   readonly #deps: WebhookDeps;
   readonly #webhook: ClaimedWebhook;
@@ -52,6 +61,8 @@ export class OrderedTurn {
   #skipped: bigint;
   #failures: number;
   #standing: number;
+  /** Events in the next request, at most. */
+  #batch: number;
 
   constructor(deps: WebhookDeps, webhook: ClaimedWebhook, turn: Turn, keys: readonly Uint8Array[]) {
     this.#deps = deps;
@@ -64,6 +75,7 @@ export class OrderedTurn {
     this.#skipped = webhook.skipped;
     this.#failures = webhook.failures;
     this.#standing = webhook.standing;
+    this.#batch = webhook.failures > 0 ? 1 : webhook.maxBatch;
   }
 
   async run(): Promise<TurnEnd> {
@@ -72,7 +84,7 @@ export class OrderedTurn {
 
   async #deliverLog(): Promise<TurnEnd> {
     const { tenant, types } = this.#webhook;
-    const wanted = { types: wantedTypes(types), limit: EVENTS_AT_ONCE };
+    const wanted = { types: wantedTypes(types), limit: Math.max(EVENTS_AT_ONCE, this.#webhook.maxBatch) };
     for (;;) {
       const after = this.#seq;
       const page = await this.#inDatabase(() =>
@@ -91,61 +103,71 @@ export class OrderedTurn {
 
   /** `undefined`: the turn goes on. */
   async #deliverPage(events: readonly LoggedEvent[]): Promise<TurnEnd | undefined> {
-    let next = events[0] && this.#sign(events[0], this.#failures + 1, this.#skipped);
-    for (const [at, event] of events.entries()) {
+    let next = this.#take(events, 0, { attempt: this.#failures + 1, skipped: this.#skipped });
+    while (next) {
       const end = await this.#waitForPace();
       if (end !== undefined) return end;
-      const sending = this.#send(next!);
-      const following = events[at + 1];
-      next = following && this.#sign(following, 1, 0n);
+      const { to, taken, signed } = next;
+      const sending = this.#send(signed);
+      next = this.#take(events, taken, { attempt: 1 });
       const sent = await sending;
       if (!sent) return 'more';
-      if (!isDelivered(sent.delivery)) return this.#fail(sent);
-      if (!(await this.#finish(event, sent))) return 'more';
+      if (!isDelivered(sent[0].delivery)) return this.#fail(sent);
+      if (!(await this.#finish(to, sent))) return 'more';
     }
     return undefined;
   }
 
-  #sign(
-    event: LoggedEvent,
-    attempt: number,
-    skipped: bigint,
-    kind: Message['kind'] = 'event',
-  ): SignedMessage {
-    return signEvent(this.#keys, composeEvent(this.#webhook.tenant, event, { kind, attempt, skipped }));
+  /** The request with the events from `at` on. `taken`: where the one after it begins. `undefined`: there are none. */
+  #take(events: readonly LoggedEvent[], at: number, as: Omit<SentAs, 'kind'>): Request | undefined {
+    const batch = events.slice(at, at + this.#batch);
+    if (batch.length === 0) return undefined;
+    this.#batch = Math.min(2 * this.#batch, this.#webhook.maxBatch);
+    const signed = this.#sign(batch, { kind: 'event', ...as });
+    return { to: batch.at(-1)!.seq, taken: at + batch.length, signed };
+  }
+
+  #sign(events: readonly LoggedEvent[], as: SentAs): SignedMessage {
+    return signMessage(this.#keys, composeMessage(this.#webhook, events, as));
   }
 
   /** `undefined`: the outcome does not count. */
-  async #send(signed: SignedMessage): Promise<Sent | undefined> {
+  async #send(signed: SignedMessage): Promise<AllSent | undefined> {
     const { place } = this.#turn;
     this.#pace.begin();
     const sent = await place.during((signal) => sendSigned(this.#deps, this.#webhook, signed, signal));
-    const { latencyMs } = sent.delivery;
-    const hasDelivered = isDelivered(sent.delivery);
+    const [{ delivery }] = sent;
+    const hasDelivered = isDelivered(delivery);
     if (!hasDelivered && place.isAborted()) return undefined;
+    const { latencyMs } = delivery;
     this.#standing = standingAfter(this.#standing, { isDelivered: hasDelivered, latencyMs });
     if (hasDelivered) this.#hasDelivered = true;
     return sent;
   }
 
-  async #finish({ seq }: LoggedEvent, { delivery }: Sent): Promise<boolean> {
-    const move = { ...this.#move(seq), skipped: -this.#skipped };
-    const goesOn = await this.#inDatabase(() => finishDelivery(this.#deps.db, this.#webhook, move, delivery));
-    this.#seq = seq;
+  /** Notes that the events up to `to` were accepted. Returns whether the turn goes on. */
+  async #finish(to: bigint, sent: AllSent): Promise<boolean> {
+    const move = { ...this.#move(to), skipped: -this.#skipped };
+    const deliveries = sent.map(({ delivery }) => delivery);
+    const goesOn = await this.#inDatabase(() =>
+      finishDelivery(this.#deps.db, this.#webhook, move, deliveries),
+    );
+    this.#seq = to;
     this.#skipped = 0n;
     this.#failures = 0;
     return goesOn;
   }
 
   /** Puts the next attempt off, or pauses the webhook and appends the event of that. */
-  async #fail(sent: Sent): Promise<TurnEnd> {
-    const { delivery } = sent;
-    const waitSeconds = waitAfter(this.#turn.schedule, sent);
+  async #fail(sent: AllSent): Promise<TurnEnd> {
+    const deliveries = sent.map(({ delivery }) => delivery);
+    const [delivery] = deliveries as [NewDelivery];
+    const waitSeconds = waitAfter(this.#turn.schedule, sent[0]);
     const pausedBy = pauserAfter(delivery);
     const failing = { seq: this.#seq, waitSeconds, pausedBy, standing: this.#standing };
     const isPaused = await this.#inDatabase(() =>
       inTransaction(this.#deps.db, async (tx) => {
-        const pauses = await failDelivery(tx, this.#webhook, failing, delivery);
+        const pauses = await failDelivery(tx, this.#webhook, failing, deliveries);
         if (pauses) await tellPaused(tx, this.#webhook, pausedBy, delivery);
         return pauses;
       }),
@@ -171,8 +193,9 @@ export class OrderedTurn {
   async #sendWaiting({ seq, failures }: WaitingEvent, event: LoggedEvent): Promise<TurnEnd | undefined> {
     const end = await this.#waitForPace();
     if (end !== undefined) return end;
-    const sent = await this.#send(this.#sign(event, failures + 1, 0n, 'aside'));
-    if (!sent) return 'more';
+    const all = await this.#send(this.#sign([event], { kind: 'aside', attempt: failures + 1 }));
+    if (!all) return 'more';
+    const [sent] = all;
     const { delivery } = sent;
     if (isDelivered(delivery)) {
       this.#failures = 0;

@@ -10,7 +10,7 @@ import type { LoggedEvent } from '../../events/event.ts';
 import { wantedTypes } from '../events/event-catalogue.ts';
 import { listPublicEvents } from '../events/public-events.sql.ts';
 import type { ClaimedWebhook } from './claimed-webhook.ts';
-import { composeEvent } from './compose-event.ts';
+import { composeMessage } from './compose-message.ts';
 import { isDelivered, type NewDelivery } from './delivery.ts';
 import { laneOf, SLOW_MS, standingAfter } from './delivery-lane.ts';
 import { DeliveryPace } from './delivery-pace.ts';
@@ -18,7 +18,7 @@ import type { RequestPlace, Turn, TurnEnd } from './delivery-turn.ts';
 import { DeliveryWindow, WINDOW_MAX } from './delivery-window.ts';
 import { giveUp, type LastAttempt } from './give-up.ts';
 import { RESTS_AFTER, restSeconds, waitAfter } from './retry-schedule.ts';
-import { type Sent, sendEvent, type WebhookDeps } from './send-event.ts';
+import { type AllSent, type Sent, sendMessage, type WebhookDeps } from './send-message.ts';
 import { WAITING_MAX } from './webhook.ts';
 import { noteDeliveries } from './webhook-cursors.sql.ts';
 import {
@@ -39,10 +39,10 @@ const WAIT_MS = 250;
 
 /** One request that is under way. */
 interface Attempt {
-  readonly event: LoggedEvent;
-  /** How often it has failed before. */
+  readonly events: readonly LoggedEvent[];
+  /** How often they have failed before. */
   readonly failures: number;
-  /** It was put aside before this attempt. */
+  /** Its event was put aside before this attempt. */
   readonly isAside: boolean;
   readonly skipped: bigint;
   /** It has taken more than a second, and is put aside meanwhile. */
@@ -204,7 +204,7 @@ export class ParallelTurn {
   }
 
   async #readDue(): Promise<void> {
-    const underWay = [...this.#underWay].map(({ event }) => event.seq);
+    const underWay = [...this.#underWay].flatMap(({ events }) => events.map(({ seq }) => seq));
     const busy = [...underWay, ...this.#asides.map(({ seq }) => seq)];
     const found = await this.#inDatabase(() =>
       findDueWaiting(this.#deps.db, this.#webhook, { underWay: busy, limit: EVENTS_AT_ONCE }),
@@ -249,9 +249,14 @@ export class ParallelTurn {
       if (!place) return;
       this.#pace.begin();
       const waiting = this.#due.shift();
-      if (waiting) this.#send(place, waiting.event!, waiting.failures, true);
-      else this.#send(place, this.#window.takeNext()!, 0, false);
+      if (waiting) this.#send(place, [waiting.event!], waiting.failures, true);
+      else this.#send(place, this.#window.takeNext(this.#batchMax()), 0, false);
     }
+  }
+
+  /** What a receiver that fails refuses is put aside, so it gets few. */
+  #batchMax(): number {
+    return this.#failures === 0 ? this.#webhook.maxBatch : 1;
   }
 
   /** That of the turn, or another one. */
@@ -265,19 +270,18 @@ export class ParallelTurn {
     return { ...place, release };
   }
 
-  #send(place: RequestPlace, event: LoggedEvent, failures: number, isAside: boolean): void {
-    const { tenant, url } = this.#webhook;
+  #send(place: RequestPlace, events: readonly LoggedEvent[], failures: number, isAside: boolean): void {
     const skipped = isAside ? 0n : this.#skipped;
     if (!isAside) this.#skipped = 0n;
     const attempt: Attempt = {
-      event,
+      events,
       failures,
       isAside,
       skipped,
       isLate: false,
       ending: Promise.resolve(),
     };
-    const message = composeEvent(tenant, event, {
+    const message = composeMessage(this.#webhook, events, {
       kind: isAside ? 'aside' : 'event',
       attempt: failures + 1,
       skipped,
@@ -287,7 +291,7 @@ export class ParallelTurn {
     this.#underWay.add(attempt);
     const timer = setTimeout(() => this.#noteLate(attempt), SLOW_MS);
     attempt.ending = place
-      .during((signal) => sendEvent(this.#deps, { tenant, url }, this.#keys, message, signal))
+      .during((signal) => sendMessage(this.#deps, this.#webhook, this.#keys, message, signal))
       .finally(() => clearTimeout(timer))
       .then((sent) => this.#receive(attempt, sent, place.isAborted()))
       .catch((error) => {
@@ -298,17 +302,20 @@ export class ParallelTurn {
 
   /** The place moves on without it. */
   #noteLate(attempt: Attempt): void {
-    const { event, failures } = attempt;
+    const { events, failures, isAside } = attempt;
     const waitSeconds = this.#turn.leaseSeconds;
     attempt.isLate = true;
     this.#quick -= 1;
-    if (attempt.isAside) this.#late.push({ seq: event.seq, failures, waitSeconds, isUnderWay: true });
-    else this.#window.putAside(event, 0, waitSeconds);
+    for (const event of events) {
+      if (isAside) this.#late.push({ seq: event.seq, failures, waitSeconds, isUnderWay: true });
+      else this.#window.putAside(event, 0, waitSeconds);
+    }
     this.#onNews();
   }
 
-  #receive({ event, failures, isAside, isLate, skipped }: Attempt, sent: Sent, isAborted: boolean): void {
-    const { delivery } = sent;
+  #receive(attempt: Attempt, sent: AllSent, isAborted: boolean): void {
+    const { events, skipped } = attempt;
+    const [{ delivery }] = sent;
     const hasDelivered = isDelivered(delivery);
     if (!hasDelivered && isAborted) {
       this.#isSame = false;
@@ -325,10 +332,14 @@ export class ParallelTurn {
       this.#hasDelivered = true;
       this.#newlySkipped -= skipped;
     } else this.#skipped += skipped;
+    for (const [at, event] of events.entries()) this.#receiveOne(attempt, event, sent[at]!);
+  }
+
+  #receiveOne({ failures, isAside, isLate }: Attempt, event: LoggedEvent, sent: Sent): void {
     if (isAside || isLate) this.#asides.push({ seq: event.seq, failures, sent });
-    else if (hasDelivered) {
+    else if (isDelivered(sent.delivery)) {
       this.#window.deliver(event);
-      this.#deliveries.push(delivery);
+      this.#deliveries.push(sent.delivery);
     } else this.#putAside(event, sent);
   }
 

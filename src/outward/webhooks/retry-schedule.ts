@@ -4,7 +4,7 @@
  * Source: the recommended schedule of Standard Webhooks. All attempts together take about three days, so the event is
  * still kept at the last one.
  */
-import type { Sent } from './send-event.ts';
+import type { Sent } from './send-message.ts';
 
 export interface RetrySchedule {
   /** Seconds to wait after the first failure, the second one, and so on. There is one attempt more than waits. */

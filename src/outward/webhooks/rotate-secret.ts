@@ -5,7 +5,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { Failure } from '../../base/failure.ts';
 import type { NewWebhookSecret } from './create-webhook.ts';
 import { getLockedWebhook } from './get-webhook.ts';
-import { secretContext, type WebhookDeps } from './send-event.ts';
+import { secretContext, type WebhookDeps } from './send-message.ts';
 import type { WebhookChanger } from './webhook.ts';
 import { rotatedEntry } from './webhook-audit.ts';
 import { newSecret, SIGNING_SECRETS_MAX } from './webhook-secret.ts';

@@ -11,13 +11,14 @@ import { onceOutside } from '../../base/idempotency/once-outside.ts';
 import { newId } from '../../base/lib/ids.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { numberEvents } from '../../events/number-events.ts';
-import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../events/event-catalogue.ts';
-import { publicEventId, renderPublicEvent, renderTestEvent } from '../events/public-event.ts';
+import { PUBLIC_EVENT_TYPES } from '../events/event-catalogue.ts';
+import { publicEvent, testEvent } from '../events/public-event.ts';
 import { findPublicEvent } from '../events/public-events.sql.ts';
+import { composeOf, type MessageRecipient } from './compose-message.ts';
 import { findNowMs, insertDelivery } from './deliveries.sql.ts';
 import type { Delivery } from './delivery.ts';
 import { getWebhook } from './get-webhook.ts';
-import { type Message, openSecrets, sendEvent, type WebhookDeps } from './send-event.ts';
+import { type Message, openSecrets, sendMessage, type WebhookDeps } from './send-message.ts';
 import type { Webhook } from './webhook.ts';
 import { findSecrets } from './webhooks.sql.ts';
 
@@ -35,16 +36,9 @@ export function testWebhook(
   id: string,
   render: (delivery: Delivery) => string,
 ): Promise<string> {
-  return sendNow(deps, mutation, id, render, async (_db, eventId, signedAt) => ({
-    kind: 'test',
-    eventId,
-    seq: null,
-    type: TEST_EVENT_TYPE,
-    attempt: 1,
-    skipped: 0n,
-    signedAt,
-    body: renderTestEvent(eventId, signedAt),
-  }));
+  return sendNow(deps, mutation, id, render, async (_db, to, eventId, signedAt) =>
+    composeOf(to, [testEvent(eventId, signedAt)], { kind: 'test', attempt: 1 }, signedAt),
+  );
 }
 
 /** Send an event of the log again. Fails with `not_found`, and with `invalid_request` if the event is not kept. */
@@ -57,19 +51,10 @@ export async function resendEvent(
 ): Promise<string> {
   const { tenant } = mutation;
   await numberEvents(deps.db, [tenant]);
-  return sendNow(deps, mutation, id, render, async (db, _eventId, signedAt) => {
+  return sendNow(deps, mutation, id, render, async (db, to, _eventId, signedAt) => {
     const event = await findPublicEvent(db, tenant, seq, PUBLIC_EVENT_TYPES);
     if (!event) throw invalidField('seq', 'must be the number of an event that is kept');
-    return {
-      kind: 'resend',
-      eventId: publicEventId(tenant, event),
-      seq,
-      type: event.type,
-      attempt: 1,
-      skipped: 0n,
-      signedAt,
-      body: renderPublicEvent(tenant, event),
-    };
+    return composeOf(to, [publicEvent(tenant, event)], { kind: 'resend', attempt: 1 }, signedAt);
   });
 }
 
@@ -82,15 +67,15 @@ function sendNow(
   mutation: Mutation,
   id: string,
   render: (delivery: Delivery) => string,
-  compose: (db: Db, eventId: string, signedAt: Date) => Promise<Message>,
+  compose: (db: Db, to: MessageRecipient, eventId: string, signedAt: Date) => Promise<Message>,
 ): Promise<string> {
   const { tenant } = mutation;
   let own: string | undefined;
   return onceOutside(deps, mutation, {
     begin: async (tx) => {
-      await getWebhook(tx, tenant, id);
+      const webhook = await getWebhook(tx, tenant, id);
       const eventId = newId('evt');
-      await compose(tx, eventId, new Date());
+      await compose(tx, { tenant, ...webhook }, eventId, new Date());
       own = `${eventId} ${await findNowMs(tx)}`;
       return own;
     },
@@ -98,7 +83,7 @@ function sendNow(
       const [eventId, begunMs] = work.split(' ') as [string, string];
       if (work !== own && (await findNowMs(deps.db)) < Number(begunMs) + CALL_MS_MAX) throw new BeingSent();
       const webhook = await getWebhook(deps.db, tenant, id);
-      const message = await compose(deps.db, eventId, new Date());
+      const message = await compose(deps.db, { tenant, ...webhook }, eventId, new Date());
       return render(await sendAndLog(deps, tenant, webhook, message));
     },
     outcomeOf: (error) => {
@@ -123,7 +108,7 @@ async function sendAndLog(
 ): Promise<Delivery> {
   const keys = openSecrets(deps, tenant, id, await findSecrets(deps.db, tenant, id));
   const signal = AbortSignal.timeout(SEND_MS_MAX);
-  const { delivery } = await sendEvent(deps, { tenant, url }, keys, message, signal);
+  const [{ delivery }] = await sendMessage(deps, { tenant, url }, keys, message, signal);
   const isLate = signal.aborted && delivery.status === null;
   const told = isLate ? { ...delivery, error: `no answer within ${SEND_MS_MAX / 1000} s` } : delivery;
   const logged = await insertDelivery(deps.db, tenant, id, told);

@@ -130,10 +130,9 @@ export class WebhookSender {
   }
 }
 
-/** What each request has besides the signature. */
+/** What each request has besides the signature and the type of its body. */
 export function ownHeaders(body: string): Readonly<Record<string, string>> {
   return {
-    'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
     'accept-encoding': 'identity',
     'user-agent': 'Boxoffice-Webhooks/1',

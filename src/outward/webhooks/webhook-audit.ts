@@ -52,7 +52,8 @@ export function movedBackEntry(id: string, from: bigint, to: bigint): NewAuditEn
   return { action: 'webhook_moved_back', subject: id, before: { seq: from }, after: { seq: to } };
 }
 
-function fieldsOf({ url, types, description, order, maxInFlight, maxPerSecond }: WebhookSettings) {
+function fieldsOf(settings: WebhookSettings) {
+  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch } = settings;
   return {
     host: new URL(url).host,
     types,
@@ -60,5 +61,7 @@ function fieldsOf({ url, types, description, order, maxInFlight, maxPerSecond }:
     order,
     max_in_flight: maxInFlight,
     max_per_second: maxPerSecond,
+    format,
+    max_batch: maxBatch,
   };
 }

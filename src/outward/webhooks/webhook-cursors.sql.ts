@@ -3,7 +3,7 @@ import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
-import { deliveriesValues, deliveryValues, logDeliveries, logDelivery } from './deliveries.sql.ts';
+import { deliveriesValues, logDeliveries } from './deliveries.sql.ts';
 import type { NewDelivery } from './delivery.ts';
 import { FAST_STANDING, type Lane, laneOf } from './delivery-lane.ts';
 import type { Pauser } from './webhook.ts';
@@ -164,19 +164,19 @@ export async function moveWebhook(db: Db, webhook: ClaimedWebhook, move: Move): 
   return rows[0]?.isSame ?? false;
 }
 
-/** Like `moveWebhook()`, after a delivery, which is logged in any case. */
+/** Like `moveWebhook()`, after a request, whose deliveries are logged in any case. */
 export async function finishDelivery(
   db: Db,
   webhook: ClaimedWebhook,
   move: Move,
-  delivery: NewDelivery,
+  deliveries: readonly NewDelivery[],
 ): Promise<boolean> {
   const { rows } = await db.query<{ isSame: boolean }>({
     name: 'finish-webhook-delivery',
     text: `with moved as (${moveTo('now()')} returning c.paused_by is null and w.version = $8 as "isSame"),
-                logged as (${logDelivery(10)})
+                logged as (${logDeliveries(10)})
            select "isSame" from moved`,
-    values: [...moveValues(webhook, move), ...deliveryValues(delivery)],
+    values: [...moveValues(webhook, move), ...deliveriesValues(deliveries)],
   });
   return rows[0]?.isSame ?? false;
 }
@@ -245,14 +245,14 @@ export interface Failing {
 }
 
 /**
- * After a failed delivery: log it, note the standing, give the lease back, and put the next attempt off or pause the
+ * After a failed request: log its deliveries, note the standing, give the lease back, and put the next attempt off or pause the
  * webhook, unless the tenant has changed it meanwhile. Returns whether it is paused by this.
  */
 export async function failDelivery(
   tx: Tx,
   { tenant, id, lease, version }: ClaimedWebhook,
   { seq, waitSeconds, pausedBy, standing }: Failing,
-  delivery: NewDelivery,
+  deliveries: readonly NewDelivery[],
 ): Promise<boolean> {
   const { rows } = await tx.query<{ isPaused: boolean }>({
     name: 'fail-webhook-delivery',
@@ -274,7 +274,7 @@ export async function failDelivery(
                from seen
               where c.tenant_id = $1 and c.webhook_id = seen.webhook_id
              returning is_same and $7::text is not null as "isPaused"
-           ), logged as (${logDelivery(9)})
+           ), logged as (${logDeliveries(9)})
            select "isPaused" from failed`,
     values: [
       tenant,
@@ -285,7 +285,7 @@ export async function failDelivery(
       waitSeconds ?? null,
       waitSeconds === undefined ? pausedBy : null,
       standing,
-      ...deliveryValues(delivery),
+      ...deliveriesValues(deliveries),
     ],
   });
   return rows[0]?.isPaused ?? false;

@@ -13,7 +13,7 @@ import { LANES, type Lane } from './delivery-lane.ts';
 import { DeliveryPlaces, type Place } from './delivery-places.ts';
 import type { DeliveryRules, RequestPlace, Turn } from './delivery-turn.ts';
 import { RETRY_SCHEDULE } from './retry-schedule.ts';
-import type { WebhookDeps } from './send-event.ts';
+import type { WebhookDeps } from './send-message.ts';
 import { type DueWebhook, findDueWebhooks, findTenantsWithWebhooks } from './webhook-cursors.sql.ts';
 
 /** In each lane. More than get a place until the next look. */

@@ -24,6 +24,13 @@ export const IN_FLIGHT_MAX = 20;
 /** More than one webhook gets anyway. */
 export const PER_SECOND_MAX = 1_000;
 
+/** `boxoffice`: as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents. */
+export const WEBHOOK_FORMATS = ['boxoffice', 'cloudevents'] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
+/** Events in one request. */
+export const BATCH_MAX = 100;
+
 /** `failing`: its last attempt failed; `gone`: it answered 410. */
 export const PAUSERS = ['tenant', 'failing', 'gone'] as const;
 export type Pauser = (typeof PAUSERS)[number];
@@ -39,6 +46,9 @@ export interface WebhookSettings {
   readonly maxInFlight: number;
   /** Requests in a second; `null`: as fast as it accepts them. */
   readonly maxPerSecond: number | null;
+  readonly format: WebhookFormat;
+  /** Events in one request. 1: a request is an event, and no list. */
+  readonly maxBatch: number;
 }
 
 /** What a webhook has that says nothing else. */
@@ -48,6 +58,8 @@ export const WEBHOOK_DEFAULTS = {
   order: 'tenant',
   maxInFlight: 10,
   maxPerSecond: null,
+  format: 'boxoffice',
+  maxBatch: 1,
 } as const satisfies Omit<WebhookSettings, 'url'>;
 
 /** Events of one webhook that are put aside. Its place in the log does not move on while there are so many. */

@@ -85,6 +85,9 @@ describe('a webhook', () => {
     [{ max_in_flight: '1.5' }, 'max_in_flight'],
     [{ max_per_second: '0' }, 'max_per_second'],
     [{ max_per_second: '1001' }, 'max_per_second'],
+    [{ max_batch: '0' }, 'max_batch'],
+    [{ max_batch: '101' }, 'max_batch'],
+    [{ format: 'xml' }, 'format'],
   ])('%j is told beside its field', async (fields, wrong) => {
     const before = await listOf(tenant);
     const all = { form: randomUUID(), url: 'https://x.example/', description: '', ...fields };
@@ -109,9 +112,15 @@ describe('a webhook', () => {
     const fields = { url: receiver.url('/moved'), description: 'other', type_balance_low: 'on' };
     expect((await post(`/${id}`, fields)).status).toBe(303);
     expect(await get(id)).toMatchObject({ types: ['balance_low'], description: 'other', order: 'tenant' });
-    const flow = { order: 'room', max_in_flight: '20', max_per_second: '5' };
+    const flow = {
+      ...{ order: 'room', max_in_flight: '20', max_per_second: '5' },
+      ...{ format: 'cloudevents', max_batch: '9' },
+    };
     expect((await post(`/${id}`, { ...fields, ...flow })).status).toBe(303);
-    expect(await get(id)).toMatchObject({ order: 'room', max_in_flight: 20, max_per_second: 5 });
+    expect(await get(id)).toMatchObject({
+      ...{ order: 'room', max_in_flight: 20, max_per_second: 5 },
+      ...{ format: 'cloudevents', max_batch: 9 },
+    });
     expect((await look(`/${id}`)).text).toMatch(/<option value="room" selected>/);
     expect((await post(`/${id}`, { ...fields, ...flow, max_per_second: '' })).status).toBe(303);
     expect(await get(id)).not.toHaveProperty('max_per_second');

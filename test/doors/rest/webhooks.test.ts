@@ -84,6 +84,8 @@ describe('POST /v1/webhooks', () => {
       description: '',
       order: 'tenant',
       max_in_flight: 10,
+      format: 'boxoffice',
+      max_batch: 1,
       state: 'active',
       delivered_seq: 0,
       waiting: 0,
@@ -136,7 +138,8 @@ describe('POST /v1/webhooks', () => {
   });
 
   test('201 with an order and limits', async () => {
-    const wanted = { order: 'room', max_in_flight: 20, max_per_second: 1_000 };
+    const flow = { order: 'room', max_in_flight: 20, max_per_second: 1_000 };
+    const wanted = { ...flow, format: 'cloudevents', max_batch: 100 };
     const made = expectOk(await call('POST', '', { body: { url: 'https://x.example/', ...wanted } }), 201);
     expect(made.webhook).toMatchObject(wanted);
     expectOk(await call('DELETE', `/${made.webhook.id}`), 204);
@@ -150,6 +153,9 @@ describe('POST /v1/webhooks', () => {
     ['max_per_second', -1],
     ['max_per_second', 1_001],
     ['max_per_second', null],
+    ['max_batch', 0],
+    ['max_batch', 101],
+    ['format', 'xml'],
   ])('400 for %s %j', async (name, value) => {
     for (const [method, path] of [
       ['POST', ''],
@@ -228,6 +234,8 @@ describe('PATCH /v1/webhooks/{id}', () => {
     });
     expect(await change({ max_in_flight: 3 })).toMatchObject({ order: 'none', max_in_flight: 3 });
     expect(await change({ max_per_second: 0 })).not.toHaveProperty('max_per_second');
+    expect(await change({ max_batch: 7 })).toMatchObject({ format: 'boxoffice', max_batch: 7 });
+    expect(await change({ format: 'cloudevents' })).toMatchObject({ format: 'cloudevents', max_batch: 7 });
     expectOk(await call('DELETE', `/${id}`), 204);
   });
 

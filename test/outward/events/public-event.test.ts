@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { exactJson } from '../../../src/base/lib/exact-json.ts';
 import { newTenantId } from '../../../src/base/tenants/tenant.ts';
-import { publicEventId, renderPublicEvent } from '../../../src/outward/events/public-event.ts';
+import { publicEvent, publicEventId, renderPublicEvent } from '../../../src/outward/events/public-event.ts';
 
 const tenant = newTenantId();
 const at = new Date('2026-11-22T18:00:00.000Z');
@@ -75,7 +76,7 @@ describe('data', () => {
 });
 
 test('a whole event', () => {
-  const text = renderPublicEvent(tenant, event('credit_spent', { balance: '0', admitted: false }), 3n);
+  const text = exactJson(publicEvent(tenant, event('credit_spent', { balance: '0', admitted: false }), 3n));
   expect(JSON.parse(text)).toEqual({
     id: publicEventId(tenant, { seq: 42n, at }),
     seq: 42,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newId } from '../../../src/base/lib/ids.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { secretContext, type WebhookDeps } from '../../../src/outward/webhooks/send-event.ts';
+import { secretContext, type WebhookDeps } from '../../../src/outward/webhooks/send-message.ts';
 import { newSecret } from '../../../src/outward/webhooks/webhook-secret.ts';
 import { makeTenant } from '../../support/tenants.ts';
 

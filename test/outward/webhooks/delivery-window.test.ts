@@ -12,7 +12,7 @@ const event = (seq: number, room = ''): LoggedEvent => ({
 });
 const takeAll = (window: DeliveryWindow) => {
   const taken: LoggedEvent[] = [];
-  for (let next = window.takeNext(); next; next = window.takeNext()) taken.push(next);
+  for (let [next] = window.takeNext(1); next; [next] = window.takeNext(1)) taken.push(next);
   return taken;
 };
 const seqs = (events: readonly LoggedEvent[]) => events.map(({ seq }) => Number(seq));
@@ -121,7 +121,7 @@ test('any history settles each event once, in order in each room', () => {
         added += next.length;
         window.add(next, BigInt(added));
       } else if (luck < 0.6) {
-        const next = window.takeNext();
+        const [next] = window.takeNext(1);
         if (next) underWay.push(next);
       } else if (underWay.length > 0) {
         const [ended] = underWay.splice(Math.floor(Math.random() * underWay.length), 1);

@@ -28,7 +28,6 @@ describe('a request', () => {
       'accept-encoding: identity',
       'connection: keep-alive',
       `content-length: ${BODY.length}`,
-      'content-type: application/json',
       `host: 127.0.0.1:${receiver.port}`,
       'user-agent: boxoffice-webhooks/1',
       'webhook-id: evt_1',

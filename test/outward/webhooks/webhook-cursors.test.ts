@@ -47,22 +47,18 @@ const delivery = {
   status: 204,
   error: null,
   answer: '',
+  format: 'boxoffice',
+  batchId: null,
 } as const;
 const finish = (webhook: ClaimedWebhook, from = 0n, standing = 0) =>
-  finishDelivery(
-    database.pool,
-    webhook,
-    { from, to: from + 1n, skipped: 0n, leaseSeconds: 60, standing },
+  finishDelivery(database.pool, webhook, { from, to: from + 1n, skipped: 0n, leaseSeconds: 60, standing }, [
     delivery,
-  );
+  ]);
 const fail = (webhook: ClaimedWebhook, waitSeconds?: number) =>
   inTransaction(database.pool, (tx) =>
-    failDelivery(
-      tx,
-      webhook,
-      { seq: 0n, waitSeconds, pausedBy: 'failing', standing: -10 },
+    failDelivery(tx, webhook, { seq: 0n, waitSeconds, pausedBy: 'failing', standing: -10 }, [
       { ...delivery, status: 500 },
-    ),
+    ]),
   );
 const logged = async () =>
   (await database.pool.query('select status from webhook_deliveries where tenant_id = $1', [tenant]))

@@ -38,6 +38,8 @@ let claimed: ClaimedWebhook;
 const settings = (order: WebhookOrder) => ({ ...WEBHOOK_DEFAULTS, url: 'https://x.example/', order });
 const delivery = (seq: number, more: Partial<NewDelivery> = {}): NewDelivery => ({
   kind: 'aside',
+  format: 'boxoffice',
+  batchId: null,
   eventId: `evt_${seq}`,
   seq: BigInt(seq),
   type: 'credit_spent',

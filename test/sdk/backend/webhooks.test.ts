@@ -4,7 +4,13 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Boxoffice, verifyWebhook, WebhookRefused } from '../../../sdk/typescript/src/backend/index.ts';
+import {
+  type Boxoffice,
+  verifyWebhook,
+  verifyWebhookEvents,
+  verifyWebhookSignature,
+  WebhookRefused,
+} from '../../../sdk/typescript/src/backend/index.ts';
 import { signWebhook } from '../../../src/outward/webhooks/signature.ts';
 import { newSecret } from '../../../src/outward/webhooks/webhook-secret.ts';
 import { client, errorOf, onEnd } from './support.ts';
@@ -37,6 +43,40 @@ function codeOf(work: () => unknown): string | null {
     throw error;
   }
 }
+
+describe('several events in a request', () => {
+  const { secret, keys } = newSecret();
+  const one = (id: string) =>
+    `{"id":"${id}","seq":0,"type":"webhook_test","timestamp":"2026-11-22T18:00:00.000Z","data":{}}`;
+  const headersOf = (body: string) => signWebhook({ id: 'evb_1', at: new Date(), body }, [keys]);
+
+  test.each([
+    [one('evt_1'), ['evt_1']],
+    [`{"events":[${one('evt_1')}]}`, ['evt_1']],
+    [`{"events":[${one('evt_1')},${one('evt_2')}]}`, ['evt_1', 'evt_2']],
+  ])('%s', (body, ids) => {
+    const events = verifyWebhookEvents(secret, headersOf(body), body);
+    expect(events.map(({ id }) => id)).toEqual(ids);
+  });
+
+  test.each([
+    '{"events":[]}',
+    '{"events":[{}]}',
+    `{"events":[${one('evt_1')},{}]}`,
+    `[${one('evt_1')}]`,
+    '{}',
+    'null',
+    'x',
+  ])('%s is none, but its signature is genuine', (body) => {
+    expect(codeOf(() => verifyWebhookEvents(secret, headersOf(body), body))).toBe('BAD_BODY');
+    expect(codeOf(() => verifyWebhookSignature(secret, headersOf(body), body))).toBeNull();
+  });
+
+  test('of another body is refused', () => {
+    for (const verify of [verifyWebhookEvents, verifyWebhookSignature])
+      expect(codeOf(() => verify(secret, headersOf(one('evt_1')), one('evt_2')))).toBe('BAD_SIGNATURE');
+  });
+});
 
 describe('the vectors of webhooks', () => {
   test('are those of webhook-vectors.ts, with names of their own', () => {

@@ -396,6 +396,22 @@ impl Default for WebhookOrder {
     }
 }
 
+text_words! {
+    /// Which names the events of a webhook have.
+    pub enum WebhookFormat {
+        /// As GET /v1/events answers them.
+        Boxoffice => "boxoffice",
+        /// Those of CloudEvents 1.0.
+        Cloudevents => "cloudevents",
+    }
+}
+
+impl Default for WebhookFormat {
+    fn default() -> Self {
+        Self::Unknown(String::new())
+    }
+}
+
 /// A customer of the platform, with its settings for payments.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -1612,6 +1628,11 @@ pub struct Webhook {
     /// Requests in a second. Absent: as many as it accepts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_per_second: Option<u64>,
+    /// `boxoffice`: events as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents 1.0.
+    pub format: WebhookFormat,
+    /// Events in one request, at most. 1: the body is an event. More: it is always a list, `{"events": [...]}`,
+    /// or a batch of CloudEvents.
+    pub max_batch: u64,
     /// `paused`: nothing is delivered, and events wait.
     pub state: WebhookState,
     /// `tenant`: by a request; `failing`: the last attempt of a delivery failed; `gone`: the answer was 410.
@@ -1675,8 +1696,11 @@ pub struct Delivery {
     /// `event`: in its place; `aside`: an event that was put aside, so later ones may have come before; `test`:
     /// the test event; `resend`: an event that was asked for again.
     pub kind: DeliveryKind,
-    /// The id of the event, which is the header `webhook-id`.
+    /// The id of the event. The header `webhook-id` is the same, unless the request was a list.
     pub event_id: String,
+    /// The header `webhook-id` of the request, which was a list of events. Absent: it was the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_id: Option<String>,
     /// The number of the event. Absent: a test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
@@ -2705,6 +2729,14 @@ pub struct CreateWebhook {
     /// Requests in a second. 0: as many as it accepts. 0 to 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_per_second: Option<i64>,
+    /// `boxoffice`: events as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents 1.0.
+    /// Absent: `boxoffice`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<WebhookFormat>,
+    /// Events in one request, at most. 1: the body is an event. More: it is always a list, `{"events": [...]}`,
+    /// or a batch of CloudEvents. 1 to 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_batch: Option<i64>,
 }
 
 impl CreateWebhook {
@@ -2747,6 +2779,19 @@ impl CreateWebhook {
         self.max_per_second = Some(second);
         self
     }
+
+    /// `boxoffice`: events as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents 1.0.
+    pub fn format(mut self, format: WebhookFormat) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Events in one request, at most. 1: the body is an event. More: it is always a list, `{"events": [...]}`,
+    /// or a batch of CloudEvents. 1 to 100.
+    pub fn max_batch(mut self, batch: i64) -> Self {
+        self.max_batch = Some(batch);
+        self
+    }
 }
 
 /// What to change of a webhook. What is left out keeps its value.
@@ -2779,6 +2824,13 @@ pub struct ChangeWebhook {
     /// Requests in a second. 0: as many as it accepts. 0 to 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_per_second: Option<i64>,
+    /// `boxoffice`: events as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents 1.0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<WebhookFormat>,
+    /// Events in one request, at most. 1: the body is an event. More: it is always a list, `{"events": [...]}`,
+    /// or a batch of CloudEvents. 1 to 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_batch: Option<i64>,
     /// `true`: deliver nothing for now; `false`: go on at once, where the deliveries stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<bool>,
@@ -2829,6 +2881,19 @@ impl ChangeWebhook {
     /// Requests in a second. 0: as many as it accepts. 0 to 1000.
     pub fn max_per_second(mut self, second: i64) -> Self {
         self.max_per_second = Some(second);
+        self
+    }
+
+    /// `boxoffice`: events as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents 1.0.
+    pub fn format(mut self, format: WebhookFormat) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Events in one request, at most. 1: the body is an event. More: it is always a list, `{"events": [...]}`,
+    /// or a batch of CloudEvents. 1 to 100.
+    pub fn max_batch(mut self, batch: i64) -> Self {
+        self.max_batch = Some(batch);
         self
     }
 

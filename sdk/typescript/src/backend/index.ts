@@ -70,6 +70,8 @@ export type {
 export {
   type VerifyWebhookOptions,
   verifyWebhook,
+  verifyWebhookEvents,
+  verifyWebhookSignature,
   WEBHOOK_REFUSALS,
   type WebhookHeaders,
   type WebhookRefusal,

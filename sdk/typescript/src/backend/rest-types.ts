@@ -357,6 +357,10 @@ export interface Webhook {
   maxInFlight: number;
   /** Requests in a second. Absent: as many as it accepts. */
   maxPerSecond?: number | undefined;
+  /** `boxoffice`: events as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents 1.0. */
+  format: 'boxoffice' | 'cloudevents';
+  /** Events in one request, at most. 1: the body is an event. More: it is always a list, `{"events": [...]}`, or a batch of CloudEvents. */
+  maxBatch: number;
   /** `paused`: nothing is delivered, and events wait. */
   state: 'active' | 'paused';
   /** `tenant`: by a request; `failing`: the last attempt of a delivery failed; `gone`: the answer was 410. Absent: it is active. */
@@ -381,8 +385,10 @@ export interface WebhookDelivery {
   id: string;
   /** `event`: in its place; `aside`: an event that was put aside, so later ones may have come before; `test`: the test event; `resend`: an event that was asked for again. */
   kind: 'event' | 'aside' | 'test' | 'resend';
-  /** The id of the event, which is the header `webhook-id`. */
+  /** The id of the event. The header `webhook-id` is the same, unless the request was a list. */
   eventId: string;
+  /** The header `webhook-id` of the request, which was a list of events. Absent: it was the event. */
+  batchId?: string | undefined;
   /** The number of the event. Absent: a test. */
   seq?: bigint | undefined;
   /** The type of the event, or `webhook_test`. */
@@ -1070,6 +1076,10 @@ export interface Operations {
       maxInFlight?: number | undefined;
       /** Requests in a second. 0: as many as it accepts. */
       maxPerSecond?: number | undefined;
+      /** `boxoffice`: events as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents 1.0. */
+      format?: 'boxoffice' | 'cloudevents' | undefined;
+      /** Events in one request, at most. 1: the body is an event. More: it is always a list, `{"events": [...]}`, or a batch of CloudEvents. */
+      maxBatch?: number | undefined;
     };
     /** The answer. */
     answer: {
@@ -1112,6 +1122,10 @@ export interface Operations {
       maxInFlight?: number | undefined;
       /** Requests in a second. 0: as many as it accepts. */
       maxPerSecond?: number | undefined;
+      /** `boxoffice`: events as `GET /v1/events` answers them; `cloudevents`: with the names of CloudEvents 1.0. */
+      format?: 'boxoffice' | 'cloudevents' | undefined;
+      /** Events in one request, at most. 1: the body is an event. More: it is always a list, `{"events": [...]}`, or a batch of CloudEvents. */
+      maxBatch?: number | undefined;
       /** `true`: deliver nothing for now; `false`: go on at once, where the deliveries stopped. */
       paused?: boolean | undefined;
     };
@@ -2071,6 +2085,7 @@ export const NAMES = {
   assigned_until: 'assignedUntil',
   auto_top_up: 'autoTopUp',
   balance_after: 'balanceAfter',
+  batch_id: 'batchId',
   below_cents: 'belowCents',
   below_hours: 'belowHours',
   below_micros: 'belowMicros',
@@ -2108,6 +2123,7 @@ export const NAMES = {
   limit_micros: 'limitMicros',
   limited_by: 'limitedBy',
   markup_basis_points: 'markupBasisPoints',
+  max_batch: 'maxBatch',
   max_in_flight: 'maxInFlight',
   max_per_second: 'maxPerSecond',
   next_cursor: 'nextCursor',

@@ -1,6 +1,6 @@
 /** Verifies webhooks, as Standard Webhooks 1.0.0 says: `v1`, HMAC-SHA256. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { readWebhookEvent, type TypedEvent } from './webhook-event.ts';
+import { readWebhookEvent, readWebhookEvents, type TypedEvent } from './webhook-event.ts';
 
 /** Why a request is no genuine webhook. */
 export const WEBHOOK_REFUSALS = {
@@ -49,8 +49,37 @@ export function verifyWebhook(
   secrets: string | readonly string[],
   headers: WebhookHeaders,
   body: Uint8Array | string,
-  { now = new Date() }: VerifyWebhookOptions = {},
+  options: VerifyWebhookOptions = {},
 ): TypedEvent {
+  verifyWebhookSignature(secrets, headers, body, options);
+  const event = readWebhookEvent(textOf(body));
+  if (!event) throw new WebhookRefused('BAD_BODY');
+  return event;
+}
+
+/**
+ * Like `verifyWebhook()`, of a webhook that gets several events in a request (`max_batch`): all of them, in order. A body
+ * that is one event is one, too. Answer 2xx once you have stored all: after another answer they come again.
+ */
+export function verifyWebhookEvents(
+  secrets: string | readonly string[],
+  headers: WebhookHeaders,
+  body: Uint8Array | string,
+  options: VerifyWebhookOptions = {},
+): TypedEvent[] {
+  verifyWebhookSignature(secrets, headers, body, options);
+  const events = readWebhookEvents(textOf(body));
+  if (!events) throw new WebhookRefused('BAD_BODY');
+  return events;
+}
+
+/** Like `verifyWebhook()`, without reading the body: for CloudEvents, which have libraries of their own. */
+export function verifyWebhookSignature(
+  secrets: string | readonly string[],
+  headers: WebhookHeaders,
+  body: Uint8Array | string,
+  { now = new Date() }: VerifyWebhookOptions = {},
+): void {
   const keys = keysOf(typeof secrets === 'string' ? [secrets] : secrets);
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new TypeError('body must be the raw body: bytes, or a string');
@@ -65,9 +94,10 @@ export function verifyWebhook(
     return signatures.some((each) => isSame(each, `v1,${digest}`));
   });
   if (!isGenuine) throw new WebhookRefused('BAD_SIGNATURE');
-  const event = readWebhookEvent(typeof body === 'string' ? body : new TextDecoder().decode(body));
-  if (!event) throw new WebhookRefused('BAD_BODY');
-  return event;
+}
+
+function textOf(body: Uint8Array | string): string {
+  return typeof body === 'string' ? body : new TextDecoder().decode(body);
 }
 
 /** An empty key would be one that everybody knows. */

@@ -40,6 +40,18 @@ export function readWebhookEvent(body: string): TypedEvent | undefined {
   }
 }
 
+/** The events of a body: one, or a list of them. `undefined` if it is neither. */
+export function readWebhookEvents(body: string): TypedEvent[] | undefined {
+  try {
+    const value = readJson(body);
+    const events: unknown = isEvent(value) ? [value] : Object(value).events;
+    const isList = Array.isArray(events) && events.length > 0 && events.every(isEvent);
+    return isList ? (events as TypedEvent[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function isEvent(value: unknown): value is WebhookEvent {
   const { id, seq, type, timestamp, data } = Object(value);
   return (

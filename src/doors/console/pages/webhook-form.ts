@@ -8,11 +8,14 @@ import {
 } from '../../../outward/events/event-catalogue.ts';
 import type { AddressRanges } from '../../../outward/webhooks/address-guard.ts';
 import {
+  BATCH_MAX,
   IN_FLIGHT_MAX,
   PER_SECOND_MAX,
   WEBHOOK_DEFAULTS,
   WEBHOOK_DESCRIPTION_LENGTH_MAX,
+  WEBHOOK_FORMATS,
   WEBHOOK_ORDERS,
+  type WebhookFormat,
   type WebhookOrder,
   type WebhookSettings,
 } from '../../../outward/webhooks/webhook.ts';
@@ -32,6 +35,8 @@ export const WEBHOOK_FIELDS = [
   'order',
   'max_in_flight',
   'max_per_second',
+  'format',
+  'max_batch',
   ...PUBLIC_EVENT_TYPES.map(boxOf),
 ];
 
@@ -41,6 +46,8 @@ export interface TypedWebhook extends Pick<WebhookSettings, 'url' | 'types' | 'd
   readonly maxInFlight: string;
   /** Empty: no limit. */
   readonly maxPerSecond: string;
+  readonly format: string;
+  readonly maxBatch: string;
 }
 
 export function typedWebhook(form: Form): TypedWebhook {
@@ -52,19 +59,27 @@ export function typedWebhook(form: Form): TypedWebhook {
     order: text('order', WEBHOOK_DEFAULTS.order),
     maxInFlight: text('max_in_flight', String(WEBHOOK_DEFAULTS.maxInFlight)),
     maxPerSecond: text('max_per_second'),
+    format: text('format', WEBHOOK_DEFAULTS.format),
+    maxBatch: text('max_batch', String(WEBHOOK_DEFAULTS.maxBatch)),
   };
 }
 
 /** As if its settings had been typed. */
-export function typedOf({ maxInFlight, maxPerSecond, ...settings }: WebhookSettings): TypedWebhook {
-  return { ...settings, maxInFlight: String(maxInFlight), maxPerSecond: String(maxPerSecond ?? '') };
+export function typedOf(settings: WebhookSettings): TypedWebhook {
+  const { maxInFlight, maxPerSecond, maxBatch } = settings;
+  const numbers = {
+    maxInFlight: String(maxInFlight),
+    maxPerSecond: String(maxPerSecond ?? ''),
+    maxBatch: String(maxBatch),
+  };
+  return { ...settings, ...numbers };
 }
 
 const WRONG_DESCRIPTION = `Must have at most ${WEBHOOK_DESCRIPTION_LENGTH_MAX} characters.`;
 
 /** `before`: the address so far, which may stay whatever it is. Fails with `invalid_request`. */
 export function parseWebhook(form: Form, allowed: AddressRanges, before?: string): WebhookSettings {
-  const { url, types, description, order, maxInFlight, maxPerSecond } = typedWebhook(form);
+  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch } = typedWebhook(form);
   const read = readFields({
     url: () => url === before || parseWebhookUrl(url, allowed),
     description: () =>
@@ -73,9 +88,12 @@ export function parseWebhook(form: Form, allowed: AddressRanges, before?: string
     order: () => parseChoice('order', order, WEBHOOK_ORDERS),
     max_in_flight: () => parseWhole(maxInFlight, IN_FLIGHT_MAX),
     max_per_second: () => (maxPerSecond === '' ? null : parseWhole(maxPerSecond, PER_SECOND_MAX)),
+    format: () => parseChoice('format', format, WEBHOOK_FORMATS),
+    max_batch: () => parseWhole(maxBatch, BATCH_MAX),
   });
   const flow = { order: read.order, maxInFlight: read.max_in_flight, maxPerSecond: read.max_per_second };
-  return { url, types, description, ...flow };
+  const body = { format: read.format, maxBatch: read.max_batch };
+  return { url, types, description, ...flow, ...body };
 }
 
 function parseWhole(text: string, max: number): number {
@@ -87,6 +105,11 @@ const ORDER_TEXTS: Readonly<Record<WebhookOrder, string>> = {
   tenant: 'All in order, one at a time',
   room: 'In order in each room, rooms side by side',
   none: 'In no order, side by side',
+};
+
+const FORMAT_TEXTS: Readonly<Record<WebhookFormat, string>> = {
+  boxoffice: 'As GET /v1/events answers them',
+  cloudevents: 'CloudEvents',
 };
 
 export function renderWebhookFields(typed: TypedWebhook, faults: Faults): Html {
@@ -108,6 +131,7 @@ ${field({
   input: html`maxlength="${WEBHOOK_DESCRIPTION_LENGTH_MAX}" autocomplete="off"`,
 })}
 ${renderFlow(typed, faults)}
+${renderBodyFields(typed, faults)}
 <details${types.length > 0 && html` open`}><summary>Only some types of events</summary>
 <fieldset><legend class="hidden">Types of events. None: all</legend><div class="checks">${PUBLIC_EVENT_TYPES.map(
     (type) => checkbox(boxOf(type), html`<code>${type}</code>`, types.includes(type), PUBLIC_EVENTS[type]),
@@ -132,5 +156,18 @@ ${field({
   hint: 'Empty: as many as it accepts.',
   faults,
   input: html`type="number" min="1" max="${PER_SECOND_MAX}"`,
+})}`;
+}
+
+function renderBodyFields({ format, maxBatch }: TypedWebhook, faults: Faults): Html {
+  const choices = WEBHOOK_FORMATS.map((value) => ({ value, text: FORMAT_TEXTS[value] }));
+  return html`${select('format', 'Names in the events', choices, format, faults)}
+${field({
+  name: 'max_batch',
+  label: 'Events in one request, at most',
+  value: maxBatch,
+  hint: '1: each has its own. More: a request is always a list.',
+  faults,
+  input: html`type="number" min="1" max="${BATCH_MAX}" required`,
 })}`;
 }

@@ -1,4 +1,4 @@
-/** Sign an event, and send it to a webhook. */
+/** Sign a message of events, and send it to a webhook. */
 import type { SecretBox } from '../../base/lib/secret-box.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { EventDeps } from '../../events/event-deps.ts';
@@ -6,6 +6,7 @@ import type { AddressRanges } from './address-guard.ts';
 import { isDelivered, type NewDelivery, outcomeFields } from './delivery.ts';
 import type { SendOutcome, WebhookSender } from './send-request.ts';
 import { signWebhook } from './signature.ts';
+import type { WebhookBody } from './webhook-body.ts';
 import type { WebhookMetrics } from './webhook-metrics.ts';
 import type { SealedSecret } from './webhooks.sql.ts';
 
@@ -19,17 +20,23 @@ export interface WebhookDeps extends EventDeps {
   };
 }
 
-/** What is sent: the event as JSON. */
-export interface Message
-  extends Pick<NewDelivery, 'kind' | 'eventId' | 'seq' | 'type' | 'attempt' | 'skipped'> {
+type Outcome = 'latencyMs' | 'status' | 'error' | 'answer';
+
+/** What is sent in one request. */
+export interface Message extends WebhookBody {
   readonly signedAt: Date;
-  readonly body: string;
+  /** What it tells, in order. */
+  readonly events: readonly Omit<NewDelivery, Outcome>[];
 }
 
+/** What became of an event of a message. */
 export interface Sent {
   readonly delivery: NewDelivery;
   readonly outcome: SendOutcome;
 }
+
+/** What became of all events of a message. */
+export type AllSent = readonly [Sent, ...Sent[]];
 
 /** Who gets it. */
 export interface Recipient {
@@ -44,34 +51,38 @@ export interface SignedMessage {
 }
 
 /** `keys`: newest first. */
-export function signEvent(keys: readonly Uint8Array[], message: Message): SignedMessage {
-  const { eventId: id, signedAt: at, body } = message;
-  return { message, headers: signWebhook({ id, at, body }, keys) };
+export function signMessage(keys: readonly Uint8Array[], message: Message): SignedMessage {
+  const { id, signedAt: at, body, contentType } = message;
+  return { message, headers: { ...signWebhook({ id, at, body }, keys), 'content-type': contentType } };
 }
 
-/** Send it once. */
+/** Send it once. What became of its events is the same for all, in their order. */
 export async function sendSigned(
   deps: Pick<WebhookDeps, 'webhookSender' | 'metrics'>,
   { tenant, url }: Recipient,
-  { message: { body, ...message }, headers }: SignedMessage,
+  { message: { body, events }, headers }: SignedMessage,
   signal?: AbortSignal,
-): Promise<Sent> {
+): Promise<AllSent> {
   const outcome = await deps.webhookSender.send({ tenant, url, headers, body }, signal);
-  const delivery = { ...message, ...outcomeFields(outcome) };
-  deps.metrics.webhookDeliveries.inc({ kind: message.kind, outcome: resultOf(delivery) });
+  const fields = outcomeFields(outcome);
   deps.metrics.webhookDuration.observe(outcome.latencyMs / 1000);
-  return { delivery, outcome };
+  const sent = events.map((event) => {
+    const delivery = { ...event, ...fields };
+    deps.metrics.webhookDeliveries.inc({ kind: event.kind, outcome: resultOf(delivery) });
+    return { delivery, outcome };
+  });
+  return sent as [Sent, ...Sent[]];
 }
 
 /** Sign it, and send it once. `keys`: newest first. */
-export async function sendEvent(
+export async function sendMessage(
   deps: Pick<WebhookDeps, 'webhookSender' | 'metrics'>,
   recipient: Recipient,
   keys: readonly Uint8Array[],
   message: Message,
   signal?: AbortSignal,
-): Promise<Sent> {
-  return sendSigned(deps, recipient, signEvent(keys, message), signal);
+): Promise<AllSent> {
+  return sendSigned(deps, recipient, signMessage(keys, message), signal);
 }
 
 /** `refused`: the answer had another status than 2xx; `unanswered`: there was none. */
