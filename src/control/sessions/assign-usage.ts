@@ -23,6 +23,7 @@ import { addToRooms, findIncarnations } from './room-usage.sql.ts';
 import {
   ASSIGNED,
   findBehind,
+  hasUsagePlaces,
   insertSessionCursor,
   type Look,
   lockSessionCursor,
@@ -112,8 +113,8 @@ async function takeTurn(tx: Tx, tenant: TenantId): Promise<Turn | undefined> {
     next = await lockAndFind(tx, tenant);
   }
   if (!next) return undefined;
-  const { postings, isFull } = next;
-  if (postings.length > 0) await assign(tx, tenant, postings);
+  const { postings, isFull, hasPlaces } = next;
+  if (postings.length > 0) await assign(tx, tenant, postings, hasPlaces);
   return { reached: postings.at(-1)?.seq ?? null, isFull };
 }
 
@@ -122,26 +123,36 @@ async function takeTurn(tx: Tx, tenant: TenantId): Promise<Turn | undefined> {
  * yet. Who asks for events after reading the postings sees each admission that a record of them can follow.
  */
 async function lockAndFind(tx: Tx, tenant: TenantId) {
-  const [, [locked], found, [waiting]] = await runTogether(tx, [
+  const [, [locked], found, [waiting], [places]] = await runTogether(tx, [
     SEQSCAN_OFF,
     lockSessionCursor(tenant),
     nextPostings(tenant, ASSIGNED, RECORDS_AT_ONCE),
     waitingSince(sessionListener, tenant),
+    hasUsagePlaces(tenant),
   ]);
   if (!locked) return undefined;
+  const { hasPlaces } = places!;
   const since = waiting!.since;
   const unready = since ? found.findIndex(({ at }) => at >= since) : -1;
-  if (unready >= 0) return { postings: found.slice(0, unready), isFull: false };
+  if (unready >= 0) return { postings: found.slice(0, unready), isFull: false, hasPlaces };
   const records = found.reduce((sum, posting) => sum + (posting.records ?? 1), 0);
-  return { postings: found, isFull: records >= RECORDS_AT_ONCE || found.length === POSTINGS_AT_ONCE };
+  const isFull = records >= RECORDS_AT_ONCE || found.length === POSTINGS_AT_ONCE;
+  return { postings: found, isFull, hasPlaces };
 }
 
-async function assign(tx: Tx, tenant: TenantId, postings: readonly NextPosting[]): Promise<void> {
-  const groups = new UsageGroups(postings, await sumByParticipant(tx, tenant, postings));
+/** `hasPlaces`: see `hasUsagePlaces()`. Without, usage counts for names of rooms alone. */
+async function assign(
+  tx: Tx,
+  tenant: TenantId,
+  postings: readonly NextPosting[],
+  hasPlaces: boolean,
+): Promise<void> {
+  const groups = new UsageGroups(postings, await sumByParticipant(tx, tenant, postings, !hasPlaces));
   // Times of postings do not go back.
   const before = postings.at(-1)!.at;
-  groups.assign(await findCandidates(tx, tenant, groups.names, before));
-  const incarnations = await findIncarnations(tx, tenant, groups.roomsOfRest(), before);
+  groups.assign(await findCandidates(tx, tenant, hasPlaces ? groups.names : [], before));
+  const rooms = hasPlaces ? groups.roomsOfRest() : [];
+  const incarnations = await findIncarnations(tx, tenant, rooms, before);
   const [budgets] = await runTogether(tx, [
     selectBudgets(tenant),
     ...addToSessions(tenant, groups.sessions()),

@@ -68,6 +68,19 @@ export async function findAssignedUntil(db: Db, tenant: TenantId): Promise<Date>
 /** The last posting that is assigned, in statements about the tenant `$1`. */
 export const ASSIGNED = '(select seq from session_cursors where tenant_id = $1)';
 
+/**
+ * Whether usage may belong to something: the tenant has a room, a session or a budget. Without any, participants need not be told
+ * apart. Ask after reading the postings.
+ */
+export function hasUsagePlaces(tenant: TenantId): Statement<{ readonly hasPlaces: boolean }> {
+  const has = (table: string) => `exists (select from ${table} where tenant_id = $1)`;
+  return {
+    name: 'has-usage-places',
+    text: `select ${['rooms', 'sessions', 'budgets'].map(has).join(' or ')} as "hasPlaces"`,
+    values: [tenant],
+  };
+}
+
 /** Lock the tenant's turn until the transaction ends. No row: another process has it, or there was none yet. */
 export function lockSessionCursor(tenant: TenantId): Statement<{ readonly tenant: TenantId }> {
   return {

@@ -41,3 +41,9 @@ export interface RecordsPlace {
   /** For a large posting of usage: the page of the table in which its newest record lies. */
   readonly page: number | null;
 }
+
+/** A posting whose records are to be added up. */
+export interface SummedPosting extends Omit<RecordsPlace, 'ids'> {
+  /** It has few records, and names their ids. */
+  readonly isNamed: boolean;
+}

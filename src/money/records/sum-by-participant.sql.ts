@@ -4,7 +4,7 @@ import { runTogether, type Statement } from '../../base/db/pipeline.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { tierOf } from '../pricing/role-codes.ts';
-import type { RecordsPlace } from './charged-record.ts';
+import type { SummedPosting } from './charged-record.ts';
 import type { ParticipantSum } from './participant-sum.ts';
 import { selectRecordsOf } from './records-of-postings.sql.ts';
 
@@ -13,11 +13,18 @@ type SumRow = Omit<ParticipantSum, 'tier' | 'egressBytes' | 'ingressBytes' | 'am
 
 const COLUMNS = 'posting_seq as seq, room, participant, tier, seconds, egress_bytes, ingress_bytes, amount';
 
+const SUMS = `count(*) as records, sum(seconds) as seconds, max(seconds) as longest,
+          sum(egress_bytes) as "egressBytes", sum(ingress_bytes) as "ingressBytes", sum(amount) as amount`;
+
 /** Not ordered: sorting the records would take longer than adding them up. */
 const sumsOf = (records: string) =>
-  `select seq, room, participant, tier, count(*) as records, sum(seconds) as seconds, max(seconds) as longest,
-          sum(egress_bytes) as "egressBytes", sum(ingress_bytes) as "ingressBytes", sum(amount) as amount
-     from (${records}) as r group by seq, room, participant, tier`;
+  `select seq, room, participant, tier, ${SUMS} from (${records}) as r group by seq, room, participant, tier`;
+
+/** Records of the postings `$2` of the tenant `$1`, by the ids that these name. */
+const namedRecords = (columns: string) =>
+  `select ${columns} from postings p, unnest(p.newest_ids) as n (id), lateral (
+     select ${COLUMNS} from usage_records where tenant_id = $1 and id = n.id and posting_seq = p.seq) as r
+    where p.tenant_id = $1 and p.seq = any($2)`;
 
 /** For one statement: PostgreSQL expects few records, and would sort them to add them up. */
 const sorting = (isAllowed: 'on' | 'off'): Statement => ({
@@ -34,11 +41,15 @@ const RECORDS_A_PAGE = [20, 5];
 export interface RowSums {
   readonly sums: readonly ParticipantSum[];
   /** Postings whose records are not all there as rows. */
-  readonly left: readonly RecordsPlace[];
+  readonly left: readonly SummedPosting[];
 }
 
 /** Sums of the records of these postings of usage, in no order. */
-export async function sumRows(tx: Tx, tenant: TenantId, postings: readonly RecordsPlace[]): Promise<RowSums> {
+export async function sumRows(
+  tx: Tx,
+  tenant: TenantId,
+  postings: readonly SummedPosting[],
+): Promise<RowSums> {
   const sums: ParticipantSum[] = [];
   let left = postings;
   for (const recordsAPage of isDistributed() ? [] : RECORDS_A_PAGE) {
@@ -46,16 +57,43 @@ export async function sumRows(tx: Tx, tenant: TenantId, postings: readonly Recor
     if (large.length === 0) break;
     left = takeWhole(await sumNear(tx, tenant, large, recordsAPage), left, sums);
   }
-  if (left.length > 0) left = takeWhole(await sumFound(tx, tenant, left), left, sums);
+  for (const isNamed of [true, false]) {
+    const some = left.filter((each) => each.isNamed === isNamed);
+    if (some.length > 0) left = takeWhole(await sumFound(tx, tenant, some, isNamed), left, sums);
+  }
   return { sums, left };
+}
+
+/**
+ * Sums by kind, room and tier, each with the last of its postings. `undefined`: one of the postings does not name its records, or they
+ * are not all there as rows.
+ */
+export async function sumRowsByRoom(
+  tx: Tx,
+  tenant: TenantId,
+  postings: readonly SummedPosting[],
+): Promise<ParticipantSum[] | undefined> {
+  if (!postings.every(({ isNamed }) => isNamed)) return undefined;
+  const { rows } = await tx.query<SumRow>({
+    name: 'sum-named-records-by-room',
+    text: `select max(seq) as seq, room, null as participant, tier, ${SUMS}
+             from (${namedRecords('p.kind, r.*')}) as r group by kind, room, tier`,
+    values: [tenant, postings.map(({ seq }) => seq)],
+  });
+  const found = rows.reduce((sum, { records }) => sum + Number(records), 0);
+  return found === countRecords(postings) ? rows.map(readSum) : undefined;
+}
+
+function countRecords(postings: readonly SummedPosting[]): number {
+  return postings.reduce((sum, { records }) => sum + records!, 0);
 }
 
 /** Moves what is found of whole postings to `sums`. Returns the other postings. */
 function takeWhole(
   found: readonly ParticipantSum[],
-  postings: readonly RecordsPlace[],
+  postings: readonly SummedPosting[],
   sums: ParticipantSum[],
-): RecordsPlace[] {
+): SummedPosting[] {
   const bySeq = Map.groupBy(found, ({ seq }) => seq);
   return postings.filter(({ seq, records }) => {
     const own = bySeq.get(seq) ?? [];
@@ -73,7 +111,7 @@ function takeWhole(
 async function sumNear(
   tx: Tx,
   tenant: TenantId,
-  postings: readonly RecordsPlace[],
+  postings: readonly SummedPosting[],
   recordsAPage: number,
 ): Promise<ParticipantSum[]> {
   const around = (direction: -1 | 1) =>
@@ -95,14 +133,22 @@ async function sumNear(
 async function sumFound(
   tx: Tx,
   tenant: TenantId,
-  postings: readonly RecordsPlace[],
+  postings: readonly SummedPosting[],
+  isNamed: boolean,
 ): Promise<ParticipantSum[]> {
+  if (isNamed) {
+    const { rows } = await tx.query<SumRow>({
+      name: 'sum-named-records',
+      text: sumsOf(namedRecords('r.*')),
+      values: [tenant, postings.map(({ seq }) => seq)],
+    });
+    return rows.map(readSum);
+  }
   const values: unknown[] = [tenant];
   const put = (value: unknown) => `$${values.push(value)}`;
-  const text = sumsOf(selectRecordsOf(postings, { columns: COLUMNS, where: 'true', put }));
-  // The same text for any number of small postings.
-  const isKept = postings.every(({ ids }) => ids !== null);
-  const { rows } = await tx.query<SumRow>({ text, values, ...(isKept && { name: 'sum-named-records' }) });
+  const large = postings.map((posting) => ({ ...posting, ids: null }));
+  const text = sumsOf(selectRecordsOf(large, { columns: COLUMNS, where: 'true', put }));
+  const { rows } = await tx.query<SumRow>({ text, values });
   return rows.map(readSum);
 }
 

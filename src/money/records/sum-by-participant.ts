@@ -1,18 +1,24 @@
 /** Adds up the records of postings by participant, as rows or in the archive. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { ChargedRecord, RecordsPlace } from './charged-record.ts';
+import type { ChargedRecord, SummedPosting } from './charged-record.ts';
 import { findInPostings } from './chunks/read-chunks.ts';
 import type { ParticipantSum } from './participant-sum.ts';
-import { sumRows } from './sum-by-participant.sql.ts';
+import { sumRows, sumRowsByRoom } from './sum-by-participant.sql.ts';
 
-/** Sums of the records of these postings, those of the first posting first. */
+/**
+ * Sums of the records of these postings, those of the first posting first. `isByRoom`: participants and postings need not be told apart,
+ * and are not where that costs less.
+ */
 export async function sumByParticipant(
   tx: Tx,
   tenant: TenantId,
-  postings: readonly RecordsPlace[],
+  postings: readonly SummedPosting[],
+  isByRoom = false,
 ): Promise<ParticipantSum[]> {
   const ofUsage = postings.filter(({ records }) => records !== null);
+  const byRoom = isByRoom && ofUsage.length > 0 ? await sumRowsByRoom(tx, tenant, ofUsage) : undefined;
+  if (byRoom) return byRoom.sort((one, other) => Number(one.seq - other.seq));
   const { sums, left } = await sumRows(tx, tenant, ofUsage);
   // Rows of some of them may have gone meanwhile, so these are read as a whole from chunks.
   const seqs = left.map(({ seq }) => seq);

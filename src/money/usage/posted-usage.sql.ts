@@ -2,12 +2,12 @@
 import type { Statement } from '../../base/db/pipeline.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { PostingKind } from '../ledger/ledger-line.ts';
-import type { RecordsPlace } from '../records/charged-record.ts';
+import type { SummedPosting } from '../records/charged-record.ts';
 import { FOUND_BY, PAGE } from '../records/records-of-postings.sql.ts';
 
 export const POSTINGS_AT_ONCE = 500;
 
-export interface NextPosting extends RecordsPlace {
+export interface NextPosting extends SummedPosting {
   readonly kind: PostingKind;
   readonly at: Date;
 }
@@ -19,7 +19,7 @@ export interface NextPosting extends RecordsPlace {
 export function nextPostings(tenant: TenantId, after: string, look: number): Statement<NextPosting> {
   return {
     name: 'find-next-postings',
-    text: `select seq, kind, at, records, "insertedAt", ids, ${PAGE}
+    text: `select seq, kind, at, records, "insertedAt", ids is not null as "isNamed", ${PAGE}
              from (
                select seq, kind, at, ${FOUND_BY},
                       sum(coalesce(records, 1)) over (order by seq) - coalesce(records, 1) as before

@@ -2,10 +2,13 @@
 import { ModerationService } from '@boxoffice/contract/moderation_service';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { runTogether } from '../../../src/base/db/pipeline.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { SessionFilter } from '../../../src/control/sessions/session.ts';
+import { hasUsagePlaces } from '../../../src/control/sessions/session-cursors.sql.ts';
 import { findSessions } from '../../../src/control/sessions/sessions.sql.ts';
 import { TIERS } from '../../../src/money/pricing/role.ts';
-import { report } from '../../doors/rest/ledger-routes.ts';
+import { manyRecords, report } from '../../doors/rest/ledger-routes.ts';
 import { useControl } from '../../support/grpc.ts';
 import { usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
@@ -64,6 +67,43 @@ test('a record goes to the session of its participant, and what has none stays u
   );
   expect(rows).toEqual([{ room: 'lobby', uid: stage.roomUid, records: 2n }]);
   await expectAllAssigned(db(), idOf(stage.tenant));
+});
+
+test('without rooms, sessions and budgets, usage counts for names of rooms, whatever the size of its batches', async () => {
+  const tenant = await app.paidTenant();
+  const { rows: before } = await inTransaction(db(), async (tx) => ({
+    rows: (await runTogether(tx, [hasUsagePlaces(idOf(tenant))]))[0],
+  }));
+  expect(before).toEqual([{ hasPlaces: false }]);
+  for (const count of [3, 1, 20]) await report(app, tenant, manyRecords(count));
+  await assignAll(db(), idOf(tenant));
+  // One that does not name its records is read by participant.
+  for (const count of [2, 60]) await report(app, tenant, manyRecords(count));
+  await assignAll(db(), idOf(tenant));
+  const sums = 'count(*)::integer as records, sum(amount)::text as amount, sum(egress_bytes)::text as bytes';
+  const { rows: stored } = await db().query(
+    `select coalesce(room, '') collate "C" as room, ${sums} from usage_records where tenant_id = $1 group by 1 order by 1`,
+    [idOf(tenant)],
+  );
+  const { rows: added } = await db().query(
+    `select room collate "C" as room, records::integer, amount::text, egress_bytes::text as bytes from room_usage
+      where tenant_id = $1 and not is_assigned and room_uid = '' order by 1`,
+    [idOf(tenant)],
+  );
+  expect(added).toEqual(stored);
+  await expectAllAssigned(db(), idOf(tenant));
+});
+
+test.each(['room', 'budget'] as const)('a tenant with a %s has participants told apart', async (kind) => {
+  const tenant = await app.paidTenant();
+  if (kind === 'room') await controlOf(tenant).call(RoomService.method.createRoom, { room: 'lobby' });
+  else {
+    const body = { period: 'month', limit_micros: 5_000_000, hard: true };
+    const made = await app.request('PUT', '/v1/budgets/all', { key: tenant.key, body });
+    expect(made.status).toBeLessThan(300);
+  }
+  const [has] = await inTransaction(db(), (tx) => runTogether(tx, [hasUsagePlaces(idOf(tenant))]));
+  expect(has).toEqual([{ hasPlaces: true }]);
 });
 
 test('a user may have the name that stands for erased ones, and pays as all do', async () => {

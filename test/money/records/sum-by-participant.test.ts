@@ -69,3 +69,28 @@ test('all records of a posting are summed, whether they lie together, far apart,
   await eraseInRecords(db(), idOf(tenant), '', ['user-1', 'user-2']);
   expect(await summed(tenant)).toEqual(await stored(tenant));
 });
+
+test('by room, postings and participants are not told apart, and kinds are', async () => {
+  const tenant = await app.paidTenant();
+  for (const count of [3, 50, 1]) await report(app, tenant, manyRecords(count));
+  const byRoom = await inTransaction(db(), async (tx) => {
+    const [postings] = await runTogether(tx, [{ ...nextPostings(idOf(tenant), '0', 1_000_000), name: '' }]);
+    return sumByParticipant(tx, idOf(tenant), postings, true);
+  });
+  expect(byRoom.every(({ participant }) => participant === null)).toBe(true);
+  const { rows } = await db().query(
+    `select coalesce(room, '') as room, tier, max(posting_seq)::text as seq, count(*)::text as records, max(seconds) as longest,
+            sum(amount)::text as amount from usage_records where tenant_id = $1 group by room, tier`,
+    [idOf(tenant)],
+  );
+  const inNames = (one: { room: string; tier: string }, other: { room: string; tier: string }) =>
+    `${one.room} ${one.tier}` < `${other.room} ${other.tier}` ? -1 : 1;
+  expect(
+    byRoom
+      .map(({ room, tier, seq, records, longest, amount }) => ({
+        ...{ room: room ?? '', tier, seq: String(seq), records: String(records), longest },
+        amount: String(amount),
+      }))
+      .sort(inNames),
+  ).toEqual(rows.map((row) => ({ ...row, tier: tierOf(row.tier) })).sort(inNames));
+});
