@@ -253,8 +253,8 @@ func TestVerifyWebhookEvents(t *testing.T) {
 		return ids, err
 	}
 	for body, want := range map[string][]string{
-		first:                                   {"evt_1"},
-		`{"events":[` + first + `]}`:            {"evt_1"},
+		first:                        {"evt_1"},
+		`{"events":[` + first + `]}`: {"evt_1"},
 		`{"events":[` + first + `,` + second + `]}`: {"evt_1", "evt_2"},
 	} {
 		if ids, err := read(body); err != nil || !reflect.DeepEqual(ids, want) {
