@@ -21,12 +21,12 @@ export async function findClosedTenant(
   return findClosedSession(db, hashSecret(secret));
 }
 
-/** Whether a session works still, and may do this. It does not count as a use. */
+/** Whether a session works still in the role that it had, and may do this; without `ability`, anything. It does not count as a use. */
 export async function maySessionStill(
   { db }: { readonly db: Db },
   { hash, role: before }: Session,
-  ability: Ability,
+  ability: Ability | undefined,
 ): Promise<boolean> {
   const role = await findRoleOfSession(db, hash);
-  return role === before && mayDo(role, ability);
+  return role === before && (ability === undefined || mayDo(role, ability));
 }

@@ -12,6 +12,7 @@ import type { Pages } from '../consoles/door.ts';
 import { isTyped, sendAgainPage } from '../consoles/send-again.ts';
 import type { Deps } from '../deps.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
+import { endWithSession } from './end-with-session.ts';
 import { findHelp } from './find-help.ts';
 import { type Context, renderPage, sectionOf } from './layout.ts';
 import { closedPage, notePassedOver } from './pages/closed.ts';
@@ -78,7 +79,9 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
   }
   return queueOfRoute(deps, route.queue).run(session, async () => {
     const inSession = { ...call, session };
-    return notePassedOver(inSession, await answerWithTyped(route, inSession));
+    const answer = await answerWithTyped(route, inSession);
+    const ability = route.needs === 'session' ? undefined : route.needs;
+    return endWithSession(await notePassedOver(inSession, answer), inSession, ability);
   });
 }
 
