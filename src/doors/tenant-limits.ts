@@ -9,13 +9,14 @@ import { BANS_LIMIT } from '../control/bans/ban.ts';
 import { BUDGETS_LIMIT } from '../control/budgets/budget.ts';
 import { RELAY_STREAMS_LIMIT } from '../control/revocations/follower-limit.ts';
 import { ROOMS_LIMIT } from '../control/rooms/room.ts';
-import { STREAMS_LIMIT } from '../control/streams/stream-limit.ts';
+import { CONSOLE_STREAMS_LIMIT, STREAMS_LIMIT } from '../control/streams/stream-limit.ts';
 import { ROOM_WATCHDOGS_LIMIT, WATCHDOGS_LIMIT } from '../control/watchdogs/watchdog.ts';
 import { CHECKOUTS_LIMIT } from '../money/checkouts/checkout-limit.ts';
 
 /** In the order in which operators see them. */
 export const TENANT_LIMITS = [
   STREAMS_LIMIT,
+  CONSOLE_STREAMS_LIMIT,
   RELAY_STREAMS_LIMIT,
   CALLS_LIMIT,
   KEY_REQUESTS_LIMIT,

@@ -13,14 +13,28 @@ export const STREAMS_LIMIT = {
   unit: 'open event streams',
 } as const satisfies TenantLimit;
 
+/** Pages of the console that people have open. They take no place of the tenant's machines. */
+export const CONSOLE_STREAMS_LIMIT = {
+  name: 'console_streams',
+  pending: 10,
+  active: 100,
+  unit: 'open pages of the console that follow events',
+} as const satisfies TenantLimit;
+
 const STREAMS_MAX = 1_000;
 const STREAMS_RESERVED = 500;
 
 export class StreamLimit {
   readonly #places = new OpenStreams(STREAMS_LIMIT, { max: STREAMS_MAX, reserved: STREAMS_RESERVED });
+  readonly #pages = new OpenStreams(CONSOLE_STREAMS_LIMIT, { max: STREAMS_MAX, reserved: STREAMS_RESERVED });
 
   /** Count one stream until the returned function is called. Throws `too_many_streams` beyond the limits. */
   enter(caller: LimitedCaller): () => void {
     return this.#places.enter(caller);
+  }
+
+  /** The same for a page of the console. */
+  enterPage(caller: LimitedCaller): () => void {
+    return this.#pages.enter(caller);
   }
 }

@@ -18,7 +18,7 @@ export async function* tailBalance(
   caller: LimitedCaller,
   { signal, mayGoOn }: Pick<Tailing, 'signal' | 'mayGoOn'>,
 ): AsyncGenerator<BalanceTail> {
-  const leave = deps.streams.enter(caller);
+  const leave = deps.streams.enterPage(caller);
   try {
     let last: { readonly balance: bigint; readonly at: number } | undefined;
     while (!signal.aborted) {

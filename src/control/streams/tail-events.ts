@@ -62,7 +62,7 @@ export async function* tailEvents(
   { after, room, signal, mayGoOn }: Tailing,
 ): AsyncGenerator<Tail> {
   const { tenant } = caller;
-  const leave = deps.streams.enter(caller);
+  const leave = deps.streams.enterPage(caller);
   try {
     let reached = after;
     yield { type: 'silence' };

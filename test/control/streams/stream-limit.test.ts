@@ -36,6 +36,19 @@ describe('streams', () => {
     );
   });
 
+  test('of pages of the console and of machines take no places of each other', () => {
+    const limit = new StreamLimit();
+    for (let page = 0; page < 10; page += 1) limit.enterPage(pending(1));
+    expect(() => limit.enterPage(pending(1))).toThrow(
+      expect.objectContaining({
+        kind: 'too_many_streams',
+        metadata: { limit: 'console_streams', max: '10' },
+      }),
+    );
+    for (let stream = 0; stream < 5; stream += 1) limit.enter(pending(1));
+    limit.enterPage(tenant(2))();
+  });
+
   test('of a process: 1,000', () => {
     const limit = new StreamLimit();
     const leaves = Array.from({ length: 1_000 }, (_, at) => limit.enter(tenant(at % 20)));

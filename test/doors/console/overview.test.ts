@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { CONSOLE_STREAMS_LIMIT } from '../../../src/control/streams/stream-limit.ts';
 import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { readEvents } from '../../support/console-stream.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
@@ -56,6 +57,37 @@ describe('the figures of the overview', () => {
     expect(parts(stream.text())[0]).toContain('New sessions');
     expect(stream.text()).not.toMatch(/\$\d/);
     await stream.leave();
+  });
+});
+
+describe('pages that are open', () => {
+  test('take no event streams of the tenant, and one beyond their limit is told so and stays whole', async () => {
+    const signedUp = await app.signUp();
+    const member = await makeMember(db(), idOf(signedUp));
+    const pages = await Promise.all(
+      Array.from({ length: CONSOLE_STREAMS_LIMIT.pending }, () => open(member.cookie)),
+    );
+    for (const page of pages) await vi.waitFor(() => expect(parts(page.text()).length).toBe(1));
+    for (const path of [STREAM, '/console/rooms/events?after=0-']) {
+      const beyond = await readEvents(`${app.url}${path}`, member.cookie, { accept: 'text/event-stream' });
+      await vi.waitFor(() => expect(beyond.isOver()).toBe(true));
+      expect([beyond.answer.status, beyond.text()]).toEqual([200, 'event: full\ndata: full\n\n']);
+    }
+    expect((await getPage(app, '/console', member.cookie)).status).toBe(200);
+    const machine = await readEvents(`${app.url}/v1/events`, '', {
+      accept: 'text/event-stream',
+      authorization: `Bearer ${signedUp.key}`,
+    });
+    expect(machine.answer.status).toBe(200);
+    await Promise.all([machine, ...pages].map((each) => each.leave()));
+    // A page that is closed makes room for the next one.
+    const opensAgain = async () => {
+      const next = await open(member.cookie);
+      await vi.waitFor(() => expect(next.text()).not.toBe(''));
+      await next.leave();
+      return parts(next.text()).length;
+    };
+    await expect.poll(opensAgain).toBe(1);
   });
 });
 

@@ -524,21 +524,26 @@ describe('the stream of events', () => {
     }
   });
 
-  test('counts against the limit of the tenant, until the tab is closed', async () => {
+  test('counts against the limit of open pages of the tenant, until the tab is closed', async () => {
     const tenant = await app.paidTenant();
-    await setLimits(db(), tenant, { event_streams: 2 });
+    await setLimits(db(), tenant, { console_streams: 2 });
     const member = await makeMember(db(), idOf(tenant));
     const feed = await feedOf(member);
     const open = () => readEvents(`${app.url}${feed}`, member.cookie);
-    const [first, second, third] = [await open(), await open(), await open()];
-    expect([first, second, third].map(({ answer }) => answer.status)).toEqual([200, 200, 429]);
-    await first.leave();
-    const openAgain = async () => {
-      const { answer, leave } = await open();
-      await leave();
-      return answer.status;
+    const isFull = async (stream: Awaited<ReturnType<typeof open>>) => {
+      await vi.waitFor(() => expect(stream.text()).not.toBe(''));
+      return stream.text().includes('event: full');
     };
-    await expect.poll(openAgain).toBe(200);
+    const [first, second, third] = [await open(), await open(), await open()];
+    expect([await isFull(first), await isFull(second), await isFull(third)]).toEqual([false, false, true]);
+    await first.leave();
+    const isFullAgain = async () => {
+      const next = await open();
+      const answer = await isFull(next);
+      await next.leave();
+      return answer;
+    };
+    await expect.poll(isFullAgain).toBe(false);
     await second.leave();
   });
 

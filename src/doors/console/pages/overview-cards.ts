@@ -14,6 +14,7 @@ import { summarizeUsage } from '../../../money/usage/summarize-usage.ts';
 import type { Answer } from '../../consoles/answer.ts';
 import { badge, countOf, dollars, exact, monthText } from '../../consoles/components.ts';
 import type { SessionCall } from '../route.ts';
+import { streamToTab } from '../tab-stream.ts';
 import { burnCard, runwayCard } from './runway.ts';
 import { findProgress, type Progress } from './start.ts';
 import { nameCard } from './top-up.ts';
@@ -22,10 +23,9 @@ const HOUR_MS = 3_600_000;
 
 /** The stream of one tab: the cards whenever they change. It ends with the session, and does not count as a use of it. */
 export async function sendCards(call: SessionCall): Promise<Answer> {
-  const { deps, session, closing } = call;
+  const { deps, session } = call;
   const mayGoOn = () => maySessionStill(deps, session, 'see_overview');
-  async function* open(gone: AbortSignal): AsyncGenerator<string> {
-    const signal = AbortSignal.any([gone, closing]);
+  return streamToTab(call, async function* (signal) {
     let sent = '';
     for await (const tail of tailBalance(deps, session, { signal, mayGoOn })) {
       if (tail === 'over') yield 'event: over\ndata: over\n\n';
@@ -33,8 +33,7 @@ export async function sendCards(call: SessionCall): Promise<Answer> {
       yield text === sent ? ': nothing new\n\n' : `event: part\ndata: ${text.replace(/[\r\n]+/g, ' ')}\n\n`;
       sent = text;
     }
-  }
-  return { kind: 'events', open };
+  });
 }
 
 function renderCardsNow(call: SessionCall): Promise<Html> {

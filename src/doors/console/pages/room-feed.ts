@@ -12,6 +12,7 @@ import type { Answer } from '../../consoles/answer.ts';
 import { named, timeOf } from '../../consoles/components.ts';
 import { parseOptionalRoom } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
+import { streamToTab } from '../tab-stream.ts';
 
 /** With the page. The script keeps 200. */
 const ROWS = 50;
@@ -36,21 +37,19 @@ export async function renderActs(call: SessionCall, acts: readonly ModerationEve
 
 /** The stream of one tab. It ends with the session. */
 export async function sendRoomEvents(call: SessionCall): Promise<Answer> {
-  const { deps, session, query, request, closing } = call;
+  const { deps, session, query, request } = call;
   // A browser that connects again says what it had last.
   const last = request.headers['last-event-id'];
   const after = parsePlace(typeof last === 'string' && last !== '' ? last : (query.get('after') ?? ''));
   const room = parseOptionalRoom(query.get('room'));
   const mayGoOn = () => maySessionStill(deps, session, 'see_rooms');
-  async function* open(gone: AbortSignal): AsyncGenerator<string> {
-    const signal = AbortSignal.any([gone, closing]);
+  return streamToTab(call, async function* (signal) {
     const tail = tailEvents(deps, session, { after, room, signal, mayGoOn });
     for await (const item of tail) {
       const acts = item.type === 'event' ? actsOf([item.event]) : [];
       yield renderItem(item, await findPeople(call, acts));
     }
-  }
-  return { kind: 'events', open };
+  });
 }
 
 /** Source: HTML, "Server-sent events". A line break would end a field. */

@@ -88,6 +88,7 @@ const followEvents = () => {
   });
   source.addEventListener('part', ({ data }) => showPart(parse(data).body.firstElementChild));
   source.addEventListener('gap', () => { source.close(); location.reload(); });
+  source.addEventListener('full', () => { source.close(); say('As many pages of your tenant as may be follow already. Reload this one to see newer ' + what + '.'); });
   source.addEventListener('over', () => { source.close(); say('Your session is over. Log in again to see newer ' + what + '.'); });
 };
 showTimes(document);
