@@ -1,5 +1,9 @@
 /** Pages of the console, of a tenant with a large ledger. */
+import { CONSOLE_REQUESTS_LIMIT } from '../src/access/sessions/request-limit.ts';
+import { LIMIT_MAX } from '../src/base/tenants/limits.ts';
+import { renderTenantId } from '../src/base/tenants/tenant.ts';
 import { makeMember } from '../test/support/console.ts';
+import { setLimits } from '../test/support/tenants.ts';
 import type { Benchmark } from './benchmark.ts';
 import { DAYS, fillMonth, PARTICIPANTS, ROOMS } from './ledger-month.ts';
 import { requestBytes } from './load.ts';
@@ -46,6 +50,7 @@ export const consolePages: Benchmark = {
     const stand = await openStand(bench);
     const { tenant, key: token } = await makeBenchTenant(stand, 'backend');
     const { cookie } = await makeMember(stand.db, tenant);
+    await setLimits(stand.db, { id: renderTenantId(tenant) }, { [CONSOLE_REQUESTS_LIMIT.name]: LIMIT_MAX });
     const service = await openService(bench, stand);
     const keyed = await openProcess(bench, stand, './keyed-route.ts');
     bench.progress(`writing ${RECORDS} records; this takes minutes`);

@@ -3,6 +3,7 @@ import { DEVICE_CREDENTIALS_LIMIT } from '../access/devices/device-credential.ts
 import { API_KEYS_LIMIT } from '../access/keys/api-key.ts';
 import { KEY_REQUESTS_LIMIT } from '../access/keys/key-rate.ts';
 import { INVITATIONS_LIMIT } from '../access/members/invitation-limit.ts';
+import { CONSOLE_REQUESTS_LIMIT } from '../access/sessions/request-limit.ts';
 import { CALLS_LIMIT } from '../base/tenants/call-queue.ts';
 import type { TenantLimit } from '../base/tenants/limits.ts';
 import { BANS_LIMIT } from '../control/bans/ban.ts';
@@ -20,6 +21,7 @@ export const TENANT_LIMITS = [
   RELAY_STREAMS_LIMIT,
   CALLS_LIMIT,
   KEY_REQUESTS_LIMIT,
+  CONSOLE_REQUESTS_LIMIT,
   CHECKOUTS_LIMIT,
   INVITATIONS_LIMIT,
   API_KEYS_LIMIT,

@@ -1,6 +1,7 @@
 /** Answers a request for a page: finds its session, and refuses what is not allowed. */
 import { mayDo } from '../../access/rights/abilities.ts';
 import { authenticateSession, findClosedTenant } from '../../access/sessions/authenticate-session.ts';
+import { RequestLimit } from '../../access/sessions/request-limit.ts';
 import type { Session } from '../../access/sessions/session.ts';
 import { Failure } from '../../base/failure.ts';
 import { Lanes } from '../../base/lib/lanes.ts';
@@ -37,6 +38,7 @@ const LOOKUPS_MAX = 4;
 
 function siteOf(deps: Deps, closing: AbortSignal): Site<Omit<Context, 'path'>, ConsoleRoute> {
   const lookups = new Lanes(LOOKUPS_MAX);
+  const requests = new RequestLimit(deps.db);
   return {
     url: deps.config.publicUrl,
     setting: 'PUBLIC_URL',
@@ -50,7 +52,11 @@ function siteOf(deps: Deps, closing: AbortSignal): Site<Omit<Context, 'path'>, C
         return { session, closed: session ? undefined : await findClosedTenant(deps, secret) };
       });
     },
-    handle: (route, call) => answerRoute(route, { ...call, deps, closing, address: call.request.ip }),
+    handle: async (route, call) => {
+      const known = call.session ?? call.closed;
+      if (route.needs !== 'nothing' && known) await lookups.run(() => requests.count(known));
+      return answerRoute(route, { ...call, deps, closing, address: call.request.ip });
+    },
     sectionOf,
     findHelp: (request, failure, who) => findHelp(deps, request.id, failure, who?.session),
   };

@@ -49,6 +49,7 @@ ${help}
 function titleOf(status: number, failure: Failure | undefined): string {
   if (status === 404 || status === 405) return `There is no such ${failure?.resource ?? 'page'}`;
   if (failure?.kind === 'permission_denied') return 'Your role does not allow this';
+  if (failure?.kind === 'too_many_requests') return 'Too many requests';
   if (failure?.kind === 'payments_not_configured') return 'There are no payments here';
   return TITLES[status] ?? 'That did not work';
 }

@@ -4,7 +4,7 @@ import { changeStatus } from '../../../src/money/tenant-status/change-status.ts'
 import { useChildService } from '../../support/child-service.ts';
 import { cookieOf, makeMember, sendForm } from '../../support/console.ts';
 import { ask, type TestTenant, useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, setLimits } from '../../support/tenants.ts';
 
 const app = useService();
 const db = () => app.service.deps.db;
@@ -38,14 +38,21 @@ interface Open {
   readonly memberId?: string;
 }
 
-const asMember = async (): Promise<Open> => {
+/** One person makes all of the requests. */
+async function openTenant(): Promise<TestTenant> {
   const of = await app.paidTenant();
+  await setLimits(db(), of, { console_requests_per_minute: REQUESTS });
+  return of;
+}
+
+const asMember = async (): Promise<Open> => {
+  const of = await openTenant();
   const { id, cookie } = await makeMember(db(), idOf(of), { role: 'viewer' });
   return { of, cookie, memberId: id };
 };
 
 const asKey = async (): Promise<Open> => {
-  const of = await app.paidTenant();
+  const of = await openTenant();
   const { json } = await app.request('POST', '/console/session', { key: of.key });
   return { of, cookie: cookieOf(await sendForm(app, new URL(json.url).pathname, {})) };
 };

@@ -55,6 +55,7 @@ async function answerRoute(route: OpsRoute, call: OperatorCall): Promise<Answer>
   const { session } = call;
   if (route.needs === 'nothing') return route.handle(call);
   if (!session) return askToLogIn(route, call, 'You are not logged in any more.', '/console/login');
+  await call.door.requests.countOfOperator(session.operator);
   if (route.isDangerous && !session.isFresh) {
     const why = `This can be done for ${OPERATOR_FRESH_MINUTES} minutes after a log-in.`;
     return askToLogIn(route, call, why, '/console/confirm');

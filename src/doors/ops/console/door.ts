@@ -1,5 +1,6 @@
 /** The console of operators, on the port that is never public. See docs/console.md. */
 import type { FastifyInstance } from 'fastify';
+import { RequestLimit } from '../../../access/sessions/request-limit.ts';
 import { servePages } from '../../consoles/door.ts';
 import type { OperatorDeps, OperatorDoor } from './operator-deps.ts';
 
@@ -29,7 +30,14 @@ export async function operatorDoor(
   let opening: Promise<OperatorDoor> | undefined;
   const open = () => {
     opening ??= openDeps().then(
-      (deps) => ({ deps, findFault, readMetrics, stopping: stop.signal, keep }),
+      (deps) => ({
+        deps,
+        requests: new RequestLimit(deps.db),
+        findFault,
+        readMetrics,
+        stopping: stop.signal,
+        keep,
+      }),
       (error) => {
         opening = undefined;
         throw error;

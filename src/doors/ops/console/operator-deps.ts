@@ -1,5 +1,6 @@
 /** What the console of operators needs: the service's own, or what the first process of several opens for it. */
 import type { IssuerDeps } from '../../../access/oidc/begin-login.ts';
+import type { RequestLimit } from '../../../access/sessions/request-limit.ts';
 import type { SecretBox } from '../../../base/lib/secret-box.ts';
 import type { Provider } from '../../../money/payments/provider.ts';
 import type { Rounding } from '../../../money/pricing/carry.ts';
@@ -21,6 +22,7 @@ export interface OperatorDeps extends IssuerDeps {
 /** What the door opened, and what is over when it closes. */
 export interface OperatorDoor {
   readonly deps: OperatorDeps;
+  readonly requests: RequestLimit;
   /** Why requests should not be sent to the service; `undefined`: it is ready. */
   findFault(): Promise<string | undefined>;
   /** Metrics of the processes behind this port, in the text format of Prometheus. */
