@@ -22,12 +22,31 @@ import {
   lockRateCards,
 } from './rate-cards.sql.ts';
 
+/** How old the card may be that pages for everybody show. */
+export const SHOWN_MS_MAX = 5_000;
+
 export class RateCards {
   readonly #byVersion = new Map<number, RateCard>();
+  #shown: { readonly card: Promise<RateCard>; readonly until: number } | undefined;
 
   /** The card in effect now. */
   async current(db: Db): Promise<RateCard> {
     return this.#remember(await getRateCard(db));
+  }
+
+  /** The card in effect, or the one before it for some seconds: a crowd that looks at prices costs one read in that time. */
+  async shown(db: Db): Promise<RateCard> {
+    const now = performance.now();
+    if (!this.#shown || now >= this.#shown.until)
+      this.#shown = { card: this.current(db), until: now + SHOWN_MS_MAX };
+    const { card } = this.#shown;
+    try {
+      return await card;
+    } catch (error) {
+      // A failure is not kept.
+      if (this.#shown?.card === card) this.#shown = undefined;
+      throw error;
+    }
   }
 
   async version(db: Db, version: number): Promise<RateCard> {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BUILT_IN_RATES, type RateCardFile } from '../../../src/money/pricing/rate-card.ts';
 import { findRateCards } from '../../../src/money/pricing/rate-cards.sql.ts';
 import {
@@ -9,6 +9,7 @@ import {
   loadRates,
   RateCards,
   readRatesFile,
+  SHOWN_MS_MAX,
 } from '../../../src/money/pricing/rate-cards.ts';
 import { expectAppendOnly } from '../../support/append-only.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -65,6 +66,32 @@ describe('loadRates', () => {
     const { version, platformFeePerGib } = await new RateCards().current(database.pool);
     expect([version, platformFeePerGib]).toEqual([4, 500_000n]);
     expect(await loadRates(database.pool, OPERATOR, DEAR)).toEqual({ version: 4, loaded: false });
+  });
+
+  it('shows a crowd the card of some seconds ago by one read, and keeps no failure', async () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const query = vi.spyOn(database.pool, 'query');
+    onTestFinished(() => {
+      clock.mockRestore();
+      query.mockRestore();
+    });
+    const cards = new RateCards();
+    const versions = async () =>
+      new Set(
+        (await Promise.all(Array.from({ length: 50 }, () => cards.shown(database.pool)))).map(
+          ({ version }) => version,
+        ),
+      );
+    query.mockImplementationOnce(() => Promise.reject(new Error('no database')));
+    await expect(cards.shown(database.pool)).rejects.toThrow('no database');
+    expect(await versions()).toEqual(new Set([4]));
+    expect(query).toHaveBeenCalledTimes(2);
+    await loadRates(database.pool, OPERATOR, BUILT_IN_RATES, { again: true });
+    now = SHOWN_MS_MAX - 1;
+    expect(await versions()).toEqual(new Set([4]));
+    now = SHOWN_MS_MAX;
+    expect(await versions()).toEqual(new Set([5]));
   });
 
   it('never changes a version', async () => {

@@ -33,7 +33,7 @@ const TIER_NAMES: Readonly<Record<Tier, string>> = {
 };
 
 export async function showPrices({ deps, query }: Call): Promise<Answer> {
-  const card = await deps.rates.current(deps.db);
+  const card = await deps.rates.shown(deps.db);
   const terms = { rates: card, rule: CURRENT_RULE, rounding: deps.config.billingRounding };
   let estimate: Html | undefined;
   let faults: Faults = {};
