@@ -15,9 +15,20 @@ export interface TenantFilter {
   /** Part of a name or an address, or an id that `findOwners()` knows. */
   readonly search: string | undefined;
   readonly limit: number;
+  /** How many come before those that are wanted; default 0. */
+  readonly skip?: number;
 }
 
-/** `text`: part of a name or an address; `among`: these tenants, whatever their names. Without both, all. */
+const FITS = `(t.id = any($4::bigint[]) or strpos(lower(t.name), lower($3)) > 0 or strpos(lower(t.email), lower($3)) > 0)`;
+
+/** Anyone can sign up with a name like another's. */
+const RANK = `case when t.id = any($4::bigint[]) or lower($3) in (lower(t.name), lower(t.email)) then 0
+                   when t.status in ('active', 'suspended', 'archived') then 1 else 2 end`;
+
+/**
+ * `text`: part of a name or an address; `among`: these tenants, whatever their names. Those that fit exactly come first, then those
+ * that have paid, then the others, each the newest first. Without both, all tenants, the newest first.
+ */
 export async function findTenants(
   db: Db,
   {
@@ -25,26 +36,27 @@ export async function findTenants(
     text,
     among,
     limit,
-  }: Pick<TenantFilter, 'status' | 'limit'> & {
+    skip = 0,
+  }: Pick<TenantFilter, 'status' | 'limit' | 'skip'> & {
     readonly text: string | undefined;
     readonly among: readonly TenantId[] | undefined;
   },
 ): Promise<TenantLine[]> {
-  const { name, where, values } = filtered('find-tenants', [limit], {
-    status: status !== undefined && ['t.status = ?', status],
-    among: among !== undefined && text === undefined && ['t.id = any(?::bigint[])', among],
-    text: text !== undefined && [
-      '(t.id = any(?::bigint[]) or strpos(lower(t.name), lower(?)) > 0 or strpos(lower(t.email), lower(?)) > 0)',
-      among ?? [],
-      text,
-      text,
-    ],
-  });
+  const isSearch = text !== undefined;
+  const { name, where, values } = filtered(
+    'find-tenants',
+    [limit, skip, ...(isSearch ? [text, among ?? []] : [])],
+    {
+      status: status !== undefined && ['t.status = ?', status],
+      among: among !== undefined && !isSearch && ['t.id = any(?::bigint[])', among],
+      text: isSearch && [FITS],
+    },
+  );
   const { rows } = await db.query<TenantLine>({
     name,
     text: `select t.id, t.name, t.email, t.status, t.exempt, t.created_at as "createdAt", a.balance
              from tenants t join accounts a on a.tenant_id = t.id
-            where true ${where} order by t.created_at desc, t.id limit $1`,
+            where true ${where} order by ${isSearch ? `${RANK}, ` : ''}t.created_at desc, t.id limit $1 offset $2`,
     values,
   });
   return rows;

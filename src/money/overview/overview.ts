@@ -7,14 +7,16 @@ import { findOwners } from './find-owners.sql.ts';
 import { findTenants, type TenantFilter, type TenantLine } from './overview.sql.ts';
 import { listAttempts, listDisputes, listFraudWarnings } from './payment-lists.sql.ts';
 
+export type { TenantLine };
+
 /**
- * The newest tenants first. Names are searched only if the text is no id that belongs to a tenant; an address may be a member's and
+ * In the order of `findTenants()`. Names are searched only if the text is no id that belongs to a tenant; an address may be a member's and
  * that of other tenants.
  */
-export async function listTenants(db: Db, { status, search, limit }: TenantFilter): Promise<TenantLine[]> {
+export async function listTenants(db: Db, { search, ...wanted }: TenantFilter): Promise<TenantLine[]> {
   const among = search === undefined ? undefined : await findOwners(db, search);
   const isId = among !== undefined && among.length > 0 && !search!.includes('@');
-  return findTenants(db, { status, text: isId ? undefined : search, among, limit });
+  return findTenants(db, { ...wanted, text: isId ? undefined : search, among });
 }
 
 /** Up to `limit` of each. Only automatic top-ups and disputes are those of `tenant`, and only top-ups those in `state`. */
