@@ -101,8 +101,9 @@ function askToLogIn({ method }: GuardedRoute, call: Call, login: string): Answer
 
 /** The tenant is suspended or archived: its people are told so, and may do what works then. */
 async function answerClosed(route: GuardedRoute, call: Call, session: Session): Promise<Answer> {
+  const isHeldUp = route.needs !== 'session' && session.mustReview;
   const works = route.worksIn?.some((status) => status === session.tenantStatus);
-  if (!works) return call.deps.calls.run(session, () => closedPage(call, session));
+  if (!works || isHeldUp) return call.deps.calls.run(session, () => closedPage(call, session));
   if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
   return queueOfRoute(call.deps, route.queue).run(session, () => route.handle({ ...call, session }));
 }

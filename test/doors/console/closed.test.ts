@@ -84,6 +84,21 @@ describe('a suspended tenant', () => {
     );
   });
 
+  test('takes no payment of a founder who has yet to say what may stay, and offers none', async () => {
+    const founder = await makeMember(db(), idOf(tenant));
+    const pay = () => sendForm(app, '/console/checkout', { dollars: '20' }, founder);
+    await db().query('update members set must_review = true where tenant_id = $1 and id = $2', [
+      idOf(tenant),
+      founder.id,
+    ]);
+    const { text } = await getPage(app, '/console', founder.cookie);
+    expect([text.includes('/console/checkout'), text.includes('Only then can')]).toEqual([false, true]);
+    const refused = await pay();
+    expect([refused.status, refused.text.includes('is suspended')]).toEqual([403, true]);
+    await db().query('update members set must_review = false where id = $1', [founder.id]);
+    expect((await pay()).status).toBe(200);
+  });
+
   test('shows the balance to those who see money', async () => {
     const words = 'Its balance is <strong>$20.00</strong>';
     expect((await getPage(app, '/console', owner.cookie)).text).toContain(words);

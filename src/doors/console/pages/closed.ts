@@ -19,7 +19,7 @@ const MEANINGS: Readonly<Record<ClosedStatus, string>> = {
 };
 
 export async function closedPage({ deps }: Pick<Call, 'deps'>, session: Session): Promise<Answer> {
-  const { tenant, tenantName, role } = session;
+  const { tenant, tenantName, role, mustReview } = session;
   const status = session.tenantStatus as ClosedStatus;
   const change = await getLastStatusChange(deps, tenant);
   const mayPay = status === 'suspended' && deps.provider !== undefined && mayDo(role, 'pay');
@@ -30,6 +30,13 @@ ${mayDo(role, 'see_money') && html`<p>Its balance is <strong>${dollars((await ge
 ${whomToAsk(deps.config.supportEmail, renderTenantId(tenant))}
 ${
   mayPay &&
+  mustReview &&
+  html`<p class="note">Once it is open again, you are asked what may stay of what was made before you had proved your address. Only then can
+you pay in credit: until then, others could spend it.</p>`
+}
+${
+  mayPay &&
+  !mustReview &&
   html`<section class="card"><h2>Pay in credit</h2>
 ${await onTheirWay({ deps, session })}
 <p>Credit is booked when you have paid. The tenant stays suspended until the operator of the service opens it again.</p>
