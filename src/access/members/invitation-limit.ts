@@ -38,26 +38,69 @@ export class InvitationLimit {
   }
 
   /** Count one invitation of `email` by the client at `address`. Throws `too_many_invitations` beyond a limit. */
-  async count(tenant: LimitHolder, { email, address }: { email: string; address: string }): Promise<void> {
+  async count(tenant: LimitHolder, to: Receiver): Promise<void> {
+    for (const counted of this.#allOf(tenant, to)) await countOne(counted);
+  }
+
+  /** Count one that is sent again by `work`, unless it fails. Throws `too_many_invitations` beyond a limit, and what `work` throws. */
+  async countAgain<T>(tenant: LimitHolder, to: Receiver, work: () => Promise<T>): Promise<T> {
+    const counted: Counted[] = [];
+    try {
+      for (const each of this.#allOf(tenant, to)) {
+        counted.push(each);
+        await countOne(each);
+      }
+      return await work();
+    } catch (error) {
+      await Promise.allSettled(counted.map(({ limit, key }) => limit.takeBack(key)));
+      throw error;
+    }
+  }
+
+  #allOf(tenant: LimitHolder, { email, address }: Receiver): readonly Counted[] {
     const max = limitOf(tenant, INVITATIONS_LIMIT);
-    const ofTenant = await this.#ofTenant.count(renderTenantId(tenant.id), max);
-    if (ofTenant !== undefined)
-      throw beyondLimit('too_many_invitations', INVITATIONS_LIMIT, max, {
-        retryAfter: Math.ceil(ofTenant / 1000),
-      });
     const share = tenant.status === 'pending' ? 'pending' : 'active';
-    refuse(
-      await this.#ofReceiver.count(`${share} ${email}`, INVITATIONS_OF_RECEIVER[share]),
-      'too many invitations of this address today',
-    );
-    refuse(
-      await this.#ofNetwork.count(networkOf(address), INVITATIONS_OF_NETWORK),
-      'too many invitations from your network today',
-    );
+    return [
+      {
+        limit: this.#ofTenant,
+        key: renderTenantId(tenant.id),
+        max,
+        refusal: (wait) => beyondLimit('too_many_invitations', INVITATIONS_LIMIT, max, wait),
+      },
+      {
+        limit: this.#ofReceiver,
+        key: `${share} ${email}`,
+        max: INVITATIONS_OF_RECEIVER[share],
+        refusal: tooMany('too many invitations of this address today'),
+      },
+      {
+        limit: this.#ofNetwork,
+        key: networkOf(address),
+        max: INVITATIONS_OF_NETWORK,
+        refusal: tooMany('too many invitations from your network today'),
+      },
+    ];
   }
 }
 
-function refuse(waitMs: number | undefined, message: string): void {
-  if (waitMs === undefined) return;
-  throw new Failure('too_many_invitations', { message, retryAfter: Math.ceil(waitMs / 1000) });
+/** Who is invited, and the client that asks for it. */
+interface Receiver {
+  readonly email: string;
+  readonly address: string;
+}
+
+interface Counted {
+  readonly limit: RateLimit;
+  readonly key: string;
+  readonly max: number;
+  readonly refusal: (wait: { readonly retryAfter: number }) => Failure;
+}
+
+async function countOne({ limit, key, max, refusal }: Counted): Promise<void> {
+  const waitMs = await limit.count(key, max);
+  if (waitMs !== undefined) throw refusal({ retryAfter: Math.ceil(waitMs / 1000) });
+}
+
+function tooMany(message: string): Counted['refusal'] {
+  return (wait) => new Failure('too_many_invitations', { message, ...wait });
 }

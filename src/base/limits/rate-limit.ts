@@ -5,7 +5,7 @@
 import { Gather } from '../db/gather.ts';
 import { laneOf } from '../db/lane.ts';
 import type { Pool } from '../db/pool.ts';
-import { countInWindow, type Window } from './rate-limits.sql.ts';
+import { countInWindow, takeBackFromWindow, type Window } from './rate-limits.sql.ts';
 
 /** What is counted: `amount` in the window of `key`. */
 export interface Count {
@@ -14,11 +14,13 @@ export interface Count {
 }
 
 export class RateLimit {
+  readonly #db: Pool;
   readonly #name: string;
   readonly #counts: Gather<Count, Window>;
 
   /** A window of `seconds` begins with the first count of a key. `name` separates the limits in the table. */
   constructor(db: Pool, { name, seconds }: { name: string; seconds: number }) {
+    this.#db = db;
     this.#name = name;
     this.#counts = new Gather((counts) => countEach(db, seconds, counts), {
       keyOf: ({ key }) => key,
@@ -37,7 +39,16 @@ export class RateLimit {
 
   /** Count one, or `amount`. Returns the window with it. */
   add(key: string, amount = 1): Promise<Window> {
-    return this.#counts.ask({ key: `${this.#name}:${key}`, amount });
+    return this.#counts.ask({ key: this.#keyOf(key), amount });
+  }
+
+  /** Count one less: what was counted did not happen. */
+  takeBack(key: string): Promise<void> {
+    return takeBackFromWindow(this.#db, this.#keyOf(key));
+  }
+
+  #keyOf(key: string): string {
+    return `${this.#name}:${key}`;
   }
 }
 

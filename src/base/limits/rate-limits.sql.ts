@@ -47,6 +47,16 @@ export async function countInWindow(
   return new Map(rows.map(({ key, points, msLeft }) => [key, { points, msLeft }]));
 }
 
+/** Takes back one from the window of a key that was counted, unless the window has ended. */
+export async function takeBackFromWindow(db: Db, key: string): Promise<void> {
+  await db.query({
+    name: 'take-back-from-window',
+    text: `update rate_limits r set points = r.points - 1 from (select ${NOW_MS} as ms) as now
+            where r.key = $1 and r.points > 0 and r.expire > now.ms`,
+    values: [key],
+  });
+}
+
 /** Delete some windows that have ended. Returns how many. */
 export async function deleteEndedWindows(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.query({

@@ -80,4 +80,24 @@ describe('invitations of a day', () => {
       message: 'too many invitations from your network today',
     });
   });
+
+  test('that are sent again count only if they are sent', async () => {
+    const [limit] = processes();
+    const tenant = newTenant('pending', { invitations_per_day: 2 });
+    const to = { email: 'again@example.org', address: newClient() };
+    const again = (email = to.email) => limit.countAgain(tenant, { ...to, email }, async () => 'sent');
+    const refused = { kind: 'not_found' };
+    for (let at = 0; at < 3; at += 1)
+      await expect(limit.countAgain(tenant, to, () => Promise.reject(refused))).rejects.toBe(refused);
+    expect(await again()).toBe('sent');
+    for (let at = 0; at < INVITATIONS_OF_RECEIVER.pending; at += 1)
+      await limit.count(newTenant('pending'), { email: 'full@example.org', address: newClient() });
+    // Another limit refuses these.
+    for (let at = 0; at < 3; at += 1)
+      await expect(again('full@example.org')).rejects.toMatchObject({
+        message: 'too many invitations of this address today',
+      });
+    expect(await again()).toBe('sent');
+    await expect(again()).rejects.toMatchObject({ metadata: { limit: 'invitations_per_day' } });
+  });
 });

@@ -47,6 +47,18 @@ test('tells how long the window lasts, which begins with its first count', async
   expect(await limit.count('a', 1)).toBeGreaterThan(50_000);
 });
 
+test('takes back what did not happen, and nothing of a window that has ended', async () => {
+  const limit = limitOf('back');
+  await limit.add('a', 2);
+  await limit.takeBack('a');
+  expect(await limit.add('a')).toMatchObject({ points: 2 });
+  await limit.takeBack('never');
+  expect(await limit.add('never')).toMatchObject({ points: 1 });
+  await endWindow('back:a');
+  await limit.takeBack('a');
+  expect(await limit.add('a')).toMatchObject({ points: 1 });
+});
+
 test('limits of different names count by themselves', async () => {
   expect(await limitOf('one').count('a', 1)).toBeUndefined();
   expect(await limitOf('two').count('a', 1)).toBeUndefined();

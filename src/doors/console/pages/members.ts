@@ -38,13 +38,14 @@ export async function showMembers(call: SessionCall): Promise<Answer> {
 }
 
 export async function submitInvitation(call: SessionCall): Promise<Answer> {
-  const { session, form, address } = call;
+  const { deps, session, form, address } = call;
   try {
     const wanted = readFields({
       email: () => orWrong(parseMemberEmail(form.get('email') ?? ''), WRONG_EMAIL),
       role: () => parseChoice('role', form.get('role'), MEMBER_ROLES),
     });
     const by = changerOf(session, address);
+    await deps.invitationLimit.count(limitHolderOf(session), { email: wanted.email, address });
     return await invite(call, wanted.email, (tx) => inviteMember(tx, by, wanted));
   } catch (error) {
     const isRefused = error instanceof Failure && error.field === 'email';
@@ -55,18 +56,20 @@ export async function submitInvitation(call: SessionCall): Promise<Answer> {
 }
 
 export async function submitInvitingAgain(call: SessionCall): Promise<Answer> {
+  const { deps, session, address } = call;
   const { email, id } = await findMember(call);
-  const by = changerOf(call.session, call.address);
-  return invite(call, email, (tx) => inviteAgain(tx, by, id));
+  const by = changerOf(session, address);
+  return deps.invitationLimit.countAgain(limitHolderOf(session), { email, address }, () =>
+    invite(call, email, (tx) => inviteAgain(tx, by, id)),
+  );
 }
 
 /** With its mail. */
 async function invite(
-  { deps, session, address }: SessionCall,
+  { deps, session }: SessionCall,
   email: string,
   work: (tx: Tx) => Promise<Member>,
 ): Promise<Answer> {
-  await deps.invitationLimit.count(limitHolderOf(session), { email, address });
   await inTransaction(deps.db, async (tx) => {
     const { role } = await work(tx);
     const { tenant } = session;
