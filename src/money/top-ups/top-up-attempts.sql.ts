@@ -48,6 +48,20 @@ export async function findAttempt(db: Db, id: string): Promise<Attempt | undefin
   return rows[0];
 }
 
+/** The one of a tenant that has no outcome yet. `amount` is in micros. */
+export async function findOpenAttempt(
+  db: Db,
+  tenant: TenantId,
+): Promise<{ readonly amount: bigint; readonly createdAt: Date } | undefined> {
+  const { rows } = await db.query<{ amount: bigint; createdAt: Date }>({
+    name: 'find-open-attempt',
+    text: `select amount, created_at as "createdAt" from top_up_attempts
+            where tenant_id = $1 and state in ('pending', 'unknown')`,
+    values: [tenant],
+  });
+  return rows[0];
+}
+
 /** A successful attempt that a restored database does not have. Changes nothing if it is there. */
 export async function restoreAttempt(
   tx: Tx,

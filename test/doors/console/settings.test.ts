@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { changeCeiling } from '../../../src/access/keys/change-ceiling.ts';
+import { newId } from '../../../src/base/lib/ids.ts';
 import { THRESHOLDS_MAX } from '../../../src/money/alerts/alert-threshold.ts';
 import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { changeReferenceTable } from '../../support/reference-tables.ts';
@@ -234,6 +235,28 @@ describe('automatic top-up', () => {
     await expect
       .poll(async () => (await app.request('GET', '/v1/billing', { key: of.key })).json.balance.micros)
       .toBe(before + 25_000_000);
+  });
+
+  test('charges nothing more while one is under way, and says which', async () => {
+    const { of, member } = await newTenant();
+    await set({ enabled: 'on', below: '500', amount: '25' }, member);
+    await db().query(
+      `insert into top_up_attempts (id, tenant_id, amount, next_at) values ($1, $2, 30000000, now() + interval '1 hour')`,
+      [newId('tu'), idOf(of)],
+    );
+    const { text } = await getPage(app, '/console/top-up', member.cookie);
+    expect(text).toMatch(/A top-up of \$30\.00 is under way<\/strong> since <time/);
+    expect(text).not.toContain('/console/top-up/now');
+    const answer = await sendForm(app, '/console/top-up/now', {}, member);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/top-up']);
+    expect(decodeURIComponent(answer.headers.get('set-cookie')!)).toContain(
+      'A top-up of $30.00 is under way already, so the card is not charged once more.',
+    );
+    const { rows } = await db().query('select amount from top_up_attempts where tenant_id = $1', [idOf(of)]);
+    expect(rows).toEqual([{ amount: 30_000_000n }]);
+    expect((await entriesOf(of)).map(({ action }: { action: string }) => action)).not.toContain(
+      'auto_top_up_requested',
+    );
   });
 
   test('needs a saved card', async () => {

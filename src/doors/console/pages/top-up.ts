@@ -1,11 +1,12 @@
 /** `/console/top-up`: charge the saved card whenever the balance falls below a threshold. */
-import { html } from '@boxoffice/pages/html';
+import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { actorOf, untrustedKeyOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { microsOfCents } from '../../../money/amount.ts';
-import { getBilling } from '../../../money/payments/get-billing.ts';
+import { type Billing, getBilling } from '../../../money/payments/get-billing.ts';
 import { describeTopUpError, type PaymentSettings } from '../../../money/payments/payment-settings.ts';
+import { getTopUpUnderWay, type TopUpUnderWay } from '../../../money/top-ups/get-top-up-under-way.ts';
 import { requestTopUpNow } from '../../../money/top-ups/request-top-up.ts';
 import { setAutoTopUp } from '../../../money/top-ups/set-auto-top-up.ts';
 import type { AutoTopUp } from '../../../money/top-ups/top-up-amount.ts';
@@ -20,6 +21,7 @@ import {
   type Faults,
   field,
   freshNote,
+  timeOf,
 } from '../../consoles/components.ts';
 import { parseDollars } from '../../consoles/fields.ts';
 import { faultsOf, readFields } from '../../consoles/read-fields.ts';
@@ -52,12 +54,16 @@ export async function submitTopUp(call: SessionCall): Promise<Answer> {
 export async function submitTopUpNow({ deps, session, address }: SessionCall): Promise<Answer> {
   const actor = actorOf(session, address);
   const isRequested = await inTransaction(deps.db, (tx) => requestTopUpNow(tx, actor, session.tenant));
-  if (isRequested) deps.wakeTopUps();
+  if (isRequested) {
+    deps.wakeTopUps();
+    return done(PATH, 'A top-up is requested.');
+  }
+  const underWay = await getTopUpUnderWay(deps.db, session.tenant);
   return done(
     PATH,
-    isRequested
-      ? 'A top-up is requested.'
-      : 'No top-up is requested: one is under way, none is due, or none may run now.',
+    underWay
+      ? `A top-up of ${dollars(underWay.amount)} is under way already, so the card is not charged once more.`
+      : 'No top-up is requested: none is due, or none may run now.',
   );
 }
 
@@ -79,6 +85,23 @@ export function nameCard({ cardBrand, cardLast4 }: PaymentSettings): string {
   return `the ${cardBrand.charAt(0).toUpperCase()}${cardBrand.slice(1)} card that ends in ${cardLast4}`;
 }
 
+function renderUnderWay({ amount, createdAt }: TopUpUnderWay): Html {
+  return html`<p class="note"><strong>A top-up of ${dollars(amount)} is under way</strong> since ${timeOf(createdAt)}. The balance grows once it is paid.</p>`;
+}
+
+/** The balance is below the threshold, and usage has not requested a top-up yet. */
+function renderDue(
+  { session }: SessionCall,
+  { settings, balance }: Pick<Billing, 'settings' | 'balance'>,
+): Html {
+  return html`<div class="note"><p>The balance of ${exact(balance)} is below that already. The next usage requests a top-up.</p>
+${
+  mayDo(session.role, 'pay') &&
+  session.isFresh &&
+  html`<form class="inline" method="post" action="${PATH}/now"><button>Charge ${dollars(settings.topUpAmount)} now</button></form>`
+}</div>`;
+}
+
 async function topUpPage(
   call: SessionCall,
   typed: Form | undefined,
@@ -87,12 +110,15 @@ async function topUpPage(
 ): Promise<Answer> {
   const { deps, session } = call;
   const { settings, balance } = await getBilling(deps.db, session.tenant);
+  const underWay = await getTopUpUnderWay(deps.db, session.tenant);
+  const problem = describeTopUpError(settings);
+  const isDue = settings.topUpEnabled && balance < settings.topUpBelow && problem === null;
   const hasCard = settings.paymentMethodId !== null;
   const mayChange = mayDo(session.role, 'pay');
   const amountOf = (name: string, micros: bigint) =>
     typed ? (typed.get(name) ?? '') : dollars(micros).replace(/[$,]/g, '');
   const body = html`<h1>Automatic top-up</h1>
-${alert(describeTopUpError(settings) ?? undefined)}
+${alert(problem ?? undefined)}
 <p>${
     settings.topUpEnabled
       ? html`${badge('on', 'good')} Below <strong>${dollars(settings.topUpBelow)}</strong>, ${nameCard(settings)} pays
@@ -101,17 +127,7 @@ ${alert(describeTopUpError(settings) ?? undefined)}
           hasCard && html` Saved: ${nameCard(settings)}.`
         }`
   }</p>
-${
-  settings.topUpEnabled &&
-  balance < settings.topUpBelow &&
-  describeTopUpError(settings) === null &&
-  html`<div class="note"><p>The balance of ${exact(balance)} is below that already. The next usage requests a top-up.</p>
-${
-  mayChange &&
-  session.isFresh &&
-  html`<form class="inline" method="post" action="${PATH}/now"><button>Charge ${dollars(settings.topUpAmount)} now</button></form>`
-}</div>`
-}
+${underWay ? renderUnderWay(underWay) : isDue && renderDue(call, { settings, balance })}
 ${mayChange && hasCard && freshNote(session, 'To change this', PATH)}
 ${
   !hasCard &&
