@@ -15,6 +15,7 @@ import type { Form } from '../http/form.ts';
 import { parsePlace, renderPlace } from '../http/ledger-place.ts';
 import { type Answer, page } from './answer.ts';
 import { badge, emptyState, exact, type Faults, field, named, select, timeOf } from './components.ts';
+import { csvLinks } from './csv-links.ts';
 import { parseChoice } from './fields.ts';
 import { periodOf, queryOf, textOf } from './query.ts';
 import { readFields, readOrFaults } from './read-fields.ts';
@@ -75,7 +76,7 @@ ${lines.length > 0 ? renderEntries(site, lines.map(entryOf)) : renderEmpty(site,
 ${
   csvPath !== undefined &&
   (lines.length > 0 || hasMore) &&
-  html`<p><a href="${csvPath}${queryOf(query, FILTERS)}">${isFiltered ? 'All entries that fit' : 'All entries'} as CSV</a></p>`
+  html`<p>${csvLinks(`${csvPath}${queryOf(query, FILTERS)}`, isFiltered ? 'All entries that fit' : 'All entries')}</p>`
 }
 <p class="pages">${start && html`<a href="${path}${queryOf(query, FILTERS)}">Newest</a>`}${
     hasMore && html`<a href="${path}${next}" rel="next">Older entries</a>`

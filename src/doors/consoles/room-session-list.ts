@@ -10,6 +10,7 @@ import type { Form } from '../http/form.ts';
 import { parseKeyFilter, parseSessionPlace, renderSessionPlace } from '../http/session-list.ts';
 import { type Answer, page } from './answer.ts';
 import { badge, emptyState, exact, type Faults, field, named, timeOf } from './components.ts';
+import { csvLinks } from './csv-links.ts';
 import { periodOf, queryOf, textOf } from './query.ts';
 import { readFields, readOrFaults } from './read-fields.ts';
 import { table } from './table.ts';
@@ -54,7 +55,7 @@ export async function showSessionsInRooms(
 <p class="hint">What one participant did in one room, from entering to leaving. Usage is added within seconds.</p>
 ${renderFilters(site, query, {})}
 ${items.length > 0 ? renderSessions(site, items) : renderEmpty(site, isFiltered)}
-${hasDetails && items.length > 0 && html`<p><a href="${path}.csv${queryOf(query, FILTERS)}">${isFiltered ? 'All sessions that fit' : 'All sessions'} as CSV</a></p>`}
+${hasDetails && items.length > 0 && html`<p>${csvLinks(`${path}.csv${queryOf(query, FILTERS)}`, isFiltered ? 'All sessions that fit' : 'All sessions')}</p>`}
 <p class="pages">${start && html`<a href="${path}${queryOf(query, FILTERS)}">Newest</a>`}${
     next && html`<a href="${path}${next}" rel="next">Older sessions</a>`
   }</p>

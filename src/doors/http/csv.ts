@@ -1,9 +1,15 @@
 /** Lines of CSV. Source: RFC 4180. */
 
+/** Spreadsheets in languages with a decimal comma take semicolons. */
+export const SEPARATORS = { comma: ',', semicolon: ';' } as const;
+export type SeparatorName = keyof typeof SEPARATORS;
+
 /** One line, with its end. */
-export function renderCsv(cells: readonly unknown[]): string {
-  return `${cells.map(renderCell).join(',')}\r\n`;
+export function renderCsv(cells: readonly unknown[], separator: SeparatorName = 'comma'): string {
+  return `${cells.map((cell) => renderCell(cell, separator)).join(SEPARATORS[separator])}\r\n`;
 }
+
+const TO_QUOTE: Readonly<Record<SeparatorName, RegExp>> = { comma: /[",\r\n]/, semicolon: /[";\r\n]/ };
 
 /**
  * What a spreadsheet takes for a formula: spaces and invisible signs in front do not matter to some, and some read the
@@ -16,10 +22,10 @@ const NUMBER = /^-?\d+(\.\d+)?$/;
  * A text that a spreadsheet would take for a formula gets an apostrophe in front: rooms and participants have names
  * that anyone may choose. A decimal number is no formula, though it may be negative.
  */
-function renderCell(value: unknown): string {
+function renderCell(value: unknown, separator: SeparatorName): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'string') return String(value);
   const isFormula = FORMULA.test(value) && !NUMBER.test(value);
   const text = isFormula ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return TO_QUOTE[separator].test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -6,7 +6,7 @@
  */
 import type { LimitedCaller } from '../../base/tenants/limited-caller.ts';
 import type { Deps } from '../deps.ts';
-import { renderCsv } from './csv.ts';
+import { renderCsv, type SeparatorName } from './csv.ts';
 
 /** Rendered without a pause: about 64 KiB. */
 const ITEMS_PER_PIECE = 400;
@@ -33,6 +33,8 @@ interface Streaming<T> {
   readonly caller: LimitedCaller;
   readonly columns: Columns<T>;
   readonly type: StreamType;
+  /** Of CSV; default: commas. */
+  readonly separator?: SeparatorName | undefined;
 }
 
 /** Resolves once the first part is there: one that waits for its turn in vain is a failure, not an answer that breaks off. */
@@ -44,7 +46,7 @@ export async function streamItems<Item, Place, T>(
   const pieces = renderStream(deps, stream, streaming);
   const first = await pieces.next();
   return (async function* () {
-    if (streaming.type === 'text/csv') yield renderCsv(Object.keys(streaming.columns));
+    if (streaming.type === 'text/csv') yield renderCsv(Object.keys(streaming.columns), streaming.separator);
     if (!first.done) yield first.value;
     yield* pieces;
   })();
@@ -53,9 +55,10 @@ export async function streamItems<Item, Place, T>(
 async function* renderStream<Item, Place, T>(
   deps: Deps,
   { start, read, render }: ItemStream<Item, Place, T>,
-  { caller, columns, type }: Streaming<T>,
+  streaming: Streaming<T>,
 ): AsyncGenerator<Buffer> {
-  const renderLine = (item: Item) => renderItem(render(item), columns, type);
+  const { caller } = streaming;
+  const renderLine = (item: Item) => renderItem(render(item), streaming);
   // Each stretch takes its turn. Rendered at once, and a piece at a time, a client that stops reading holds 2 MB at most.
   const readPieces = (place: Place) =>
     deps.heavyReads.run(caller, async () => {
@@ -83,9 +86,13 @@ function* renderPieces<Item>(
   return pieces;
 }
 
-function renderItem<T>(item: T, columns: Columns<T>, type: StreamType): string {
+function renderItem<T>(item: T, { columns, type, separator }: Streaming<T>): string {
   const cells = Object.entries(columns).map(([name, value]) => ({ name, value: value(item) }));
-  if (type === 'text/csv') return renderCsv(cells.map(({ value }) => value));
+  if (type === 'text/csv')
+    return renderCsv(
+      cells.map(({ value }) => value),
+      separator,
+    );
   const members = cells.filter(({ value }) => value !== undefined && value !== null);
   return `{${members.map(({ name, value }) => `"${name}":${renderJson(value)}`).join(',')}}\n`;
 }

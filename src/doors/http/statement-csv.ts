@@ -7,7 +7,7 @@
 import { plainDollars } from '../../money/amount.ts';
 import { MOVEMENT_GROUPS, type MovementGroup, type Statement } from '../../money/statements/statement.ts';
 import type { Measures } from '../../money/usage/usage-summary.ts';
-import { renderCsv } from './csv.ts';
+import { renderCsv, type SeparatorName } from './csv.ts';
 
 interface Line extends Partial<Measures> {
   readonly line: 'opening' | 'payment' | 'reversal' | 'adjustment' | 'grant' | 'usage' | 'closing';
@@ -46,9 +46,9 @@ const LINES: Readonly<Record<MovementGroup, Line['line']>> = {
   grants: 'grant',
 };
 
-export function renderStatementCsv(statement: Statement): string {
+export function renderStatementCsv(statement: Statement, separator?: SeparatorName): string {
   const rows = linesOf(statement).map((line) => Object.values(COLUMNS).map((cell) => cell(line)));
-  return [STATEMENT_COLUMNS, ...rows].map(renderCsv).join('');
+  return [STATEMENT_COLUMNS, ...rows].map((cells) => renderCsv(cells, separator)).join('');
 }
 
 function linesOf(statement: Statement): Line[] {

@@ -16,3 +16,7 @@ test.each([
 ])('%s', (cells, line) => {
   expect(renderCsv(cells)).toBe(`${line}\r\n`);
 });
+
+test('a semicolon separates, and is quoted in its stead', () => {
+  expect(renderCsv(['a;b', 'a,b', '=1;2', 1n, null], 'semicolon')).toBe(`"a;b";a,b;"'=1;2";1;\r\n`);
+});

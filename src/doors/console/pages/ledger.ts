@@ -6,6 +6,7 @@ import { RECORD_TEXT_MAX } from '../../../money/ledger/posting.ts';
 import { explainCharge } from '../../../money/usage/explain-charge.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import { emptyState, exact, named, scrolling, timeOf } from '../../consoles/components.ts';
+import { separatorOf } from '../../consoles/csv-links.ts';
 import { parseEntryQuery, showEntries } from '../../consoles/ledger-list.ts';
 import { textOf } from '../../consoles/query.ts';
 import { streamItems } from '../../http/item-stream.ts';
@@ -37,6 +38,7 @@ export async function sendLedger({ deps, session, query }: SessionCall): Promise
     caller: session,
     columns: ENTRY_COLUMNS,
     type: 'text/csv',
+    separator: separatorOf(query),
   });
   return { kind: 'download', type: 'text/csv; charset=utf-8', chunks, saveAs: 'ledger.csv' };
 }

@@ -20,6 +20,7 @@ import {
   freshNote,
   timeOf,
 } from '../../consoles/components.ts';
+import { csvLinks, separatorOf } from '../../consoles/csv-links.ts';
 import { grantsTable } from '../../consoles/grants-table.ts';
 import { KIND_NAMES } from '../../consoles/ledger-list.ts';
 import { periodOf, queryOf } from '../../consoles/query.ts';
@@ -70,6 +71,7 @@ export async function sendPayments({ deps, session, query }: SessionCall): Promi
     caller: session,
     columns: PAYMENT_COLUMNS,
     type: 'text/csv',
+    separator: separatorOf(query),
   });
   return { kind: 'download', type: 'text/csv; charset=utf-8', chunks, saveAs: 'payments.csv' };
 }
@@ -91,7 +93,7 @@ function renderListed(query: Form, { items, end }: Page<ListedPayment>, document
       : emptyState('No payment fits.', html`<a href="${PATH}">Show all payments</a>`);
   }
   return html`${renderPayments(items, documents)}
-<p><a href="${PATH}.csv${chosen}">${chosen === '' ? 'All payments' : 'All payments that fit'} as CSV</a></p>
+<p>${csvLinks(`${PATH}.csv${chosen}`, chosen === '' ? 'All payments' : 'All payments that fit')}</p>
 <p class="pages">${query.has('after') && html`<a href="${PATH}${chosen}">Newest</a>`}${
     end && html`<a href="${PATH}${queryOf(query, FILTERS, { after: end.id })}" rel="next">Older payments</a>`
   }</p>`;

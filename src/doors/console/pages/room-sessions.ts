@@ -11,6 +11,7 @@ import {
 import { TIERS } from '../../../money/pricing/role.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import { exact, named, timeOf } from '../../consoles/components.ts';
+import { separatorOf } from '../../consoles/csv-links.ts';
 import {
   duration,
   parseSessionFilter,
@@ -34,6 +35,7 @@ export async function sendRoomSessions({ deps, session, query }: SessionCall): P
     caller: session,
     columns: SESSION_COLUMNS,
     type: 'text/csv',
+    separator: separatorOf(query),
   });
   return { kind: 'download', type: 'text/csv; charset=utf-8', chunks, saveAs: 'sessions.csv' };
 }

@@ -13,6 +13,7 @@ import {
   scrolling,
   select,
 } from '../../consoles/components.ts';
+import { csvLinks, separatorOf } from '../../consoles/csv-links.ts';
 import { readOrFaults } from '../../consoles/read-fields.ts';
 import { renderCsv } from '../../http/csv.ts';
 import type { Form } from '../../http/form.ts';
@@ -59,7 +60,7 @@ ${
           zoom: { ...asked.bars, every: asked.every, script: PLOT_ASSET.path, style: PLOT_STYLE_ASSET.path },
         }),
       })}
-<p><a href="/console/spend.csv?from=${asked.first}&to=${asked.last}&by=${asked.by}&every=${asked.every}">These numbers as CSV</a></p>
+<p>${csvLinks(`/console/spend.csv?from=${asked.first}&to=${asked.last}&by=${asked.by}&every=${asked.every}`, 'These numbers')}</p>
 ${renderTable(asked, spend)}`
 }
 <p><a href="/console/room-sessions">What each session cost</a></p>`;
@@ -120,6 +121,7 @@ function renderTable({ by, every, bars }: Asked, { series, total }: Spend): Html
 }
 
 export async function sendSpend({ deps, session, query }: SessionCall): Promise<Answer> {
+  const separator = separatorOf(query);
   const asked = parseAsked(query, await getCalendar(deps.db, session.tenant));
   if (asked.isCut) throw invalidField('from', `must be within ${DAYS_MAX.hour} days of the last day`);
   const { series } = await findSpend(deps, session.tenant, asked);
@@ -128,9 +130,9 @@ export async function sendSpend({ deps, session, query }: SessionCall): Promise<
       .filter(({ amounts }) => amounts[at]! > 0n)
       .map(({ name, amounts }) => {
         const amount = amounts[at]!;
-        return renderCsv([nameOfBar(time, asked.every), name, amount, plainDollars(amount)]);
+        return renderCsv([nameOfBar(time, asked.every), name, amount, plainDollars(amount)], separator);
       }),
   );
-  const body = [renderCsv([asked.every, asked.by, 'micros', 'dollars']), ...lines].join('');
+  const body = [renderCsv([asked.every, asked.by, 'micros', 'dollars'], separator), ...lines].join('');
   return { kind: 'file', type: 'text/csv; charset=utf-8', body, saveAs: `spend-${asked.first}.csv` };
 }

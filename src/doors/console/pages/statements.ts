@@ -7,6 +7,7 @@ import { buildStatement } from '../../../money/statements/build-statement.ts';
 import { listStatements } from '../../../money/statements/list-statements.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import { emptyState, exact, monthText } from '../../consoles/components.ts';
+import { csvLinks, separatorOf } from '../../consoles/csv-links.ts';
 import { table } from '../../consoles/table.ts';
 import { renderStatementCsv } from '../../http/statement-csv.ts';
 import { renderStatementPage, STATEMENT_PAGE_POLICY } from '../../http/statement-page.ts';
@@ -18,7 +19,7 @@ export async function showStatements({ deps, session }: SessionCall): Promise<An
   const now = new Date();
   const soFar = `/console/statements/${calendar.monthOf(now)}`;
   const body = html`<h1>Statements</h1>
-<p><a href="${soFar}">This month so far</a> (<a href="${soFar}/csv">CSV<span class="hidden"> of this month so far</span></a>) · <a href="/console/billing-details">Billing details and time zone</a> · <a href="/console/spend?every=month">Spend by month</a></p>
+<p><a href="${soFar}">This month so far</a> (${csvLinks(`${soFar}/csv`, 'So far')}) · <a href="/console/billing-details">Billing details and time zone</a> · <a href="/console/spend?every=month">Spend by month</a></p>
 ${
   statements.length === 0
     ? emptyState(
@@ -32,7 +33,7 @@ ${
           html`<a href="/console/statements/${month}">${monthText(month, now)}</a>`,
           exact(opening),
           exact(closing),
-          html`<a href="/console/statements/${month}/csv">CSV<span class="hidden"> of ${monthText(month, now)}</span></a>`,
+          csvLinks(`/console/statements/${month}/csv`, monthText(month, now)),
         ]),
         { numbers: ['At its start', 'At its end'], names: 'Month' },
       )
@@ -43,14 +44,20 @@ ${
 export async function showStatement(call: SessionCall): Promise<Answer> {
   const statement = await find(call);
   const path = `/console/statements/${statement.month}`;
-  const menu = html`<a href="/console/statements">All statements</a> <a href="${path}/csv">As CSV</a> <span>To print it, use the menu of your browser.</span>`;
+  const menu = html`<a href="/console/statements">All statements</a> ${csvLinks(`${path}/csv`, 'This statement')} <span>To print it, use the menu of your browser.</span>`;
   return { kind: 'document', html: renderStatementPage(statement, menu), policy: STATEMENT_PAGE_POLICY };
 }
 
 export async function sendStatement(call: SessionCall): Promise<Answer> {
+  const separator = separatorOf(call.query);
   const statement = await find(call);
   const saveAs = `statement-${statement.month}${statement.soFar ? '-so-far' : ''}.csv`;
-  return { kind: 'file', type: 'text/csv; charset=utf-8', body: renderStatementCsv(statement), saveAs };
+  return {
+    kind: 'file',
+    type: 'text/csv; charset=utf-8',
+    body: renderStatementCsv(statement, separator),
+    saveAs,
+  };
 }
 
 async function find({ deps, session, params }: SessionCall) {
