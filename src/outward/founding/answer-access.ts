@@ -15,7 +15,7 @@ import { lockAccount } from '../../money/accounts/accounts.sql.ts';
 import { findPaymentSettings, trustTopUpKeys } from '../../money/payments/payments.sql.ts';
 import { setAutoTopUp } from '../../money/top-ups/set-auto-top-up.ts';
 import { deleteWebhook } from '../webhooks/delete-webhook.ts';
-import { ACCESS_LISTED_MAX, findOtherAccess } from './list-other-access.ts';
+import { ACCESS_LISTED_MAX, digestOfAccess, findOtherAccess } from './list-other-access.ts';
 
 /** The founder, at the console. */
 export interface Founder {
@@ -27,19 +27,19 @@ export interface Founder {
 export async function keepAccess(tx: Tx, founder: Founder, kind: AccessKind, id: string): Promise<void> {
   await answer(tx, founder, async () => {
     await findAsked(tx, founder, kind, id);
-    const { tenant, actor } = founder.changer;
-    await insertKept(tx, tenant, kind, id);
-    if (kind === 'key') {
-      await markTrusted(tx, tenant, id);
-      await trustTopUpKeys(tx, tenant, [id]);
-    }
-    await appendAudit(tx, tenant, actor, {
-      action: 'access_kept',
-      subject: id,
-      before: null,
-      after: { kind },
-    });
+    await keep(tx, founder, kind, id);
   });
+}
+
+/** Keep all that the founder saw, by its `digestOfAccess()`. Returns false, and keeps nothing, if others are there by now. */
+export async function keepOtherAccess(tx: Tx, founder: Founder, seen: string): Promise<boolean> {
+  let isSeen = false;
+  await answer(tx, founder, async () => {
+    const left = await findOtherAccess(tx, founder.changer.tenant, founder.member, ACCESS_LISTED_MAX);
+    isSeen = digestOfAccess(left) === seen;
+    if (isSeen) for (const { kind, id } of left) await keep(tx, founder, kind, id);
+  });
+  return isSeen;
 }
 
 /** Remove one. Fails with `not_found` if it is not there to be answered. */
@@ -96,6 +96,21 @@ async function findAsked(
 ): Promise<void> {
   const asked = await findOtherAccess(tx, tenant, member, ACCESS_LISTED_MAX);
   if (!asked.some((each) => each.kind === kind && each.id === id)) throw notFound('access');
+}
+
+async function keep(tx: Tx, { changer }: Founder, kind: AccessKind, id: string): Promise<void> {
+  const { tenant, actor } = changer;
+  await insertKept(tx, tenant, kind, id);
+  if (kind === 'key') {
+    await markTrusted(tx, tenant, id);
+    await trustTopUpKeys(tx, tenant, [id]);
+  }
+  await appendAudit(tx, tenant, actor, {
+    action: 'access_kept',
+    subject: id,
+    before: null,
+    after: { kind },
+  });
 }
 
 async function remove(tx: Tx, { changer }: Founder, kind: AccessKind, id: string): Promise<void> {

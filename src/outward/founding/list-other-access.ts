@@ -4,7 +4,7 @@
  * The signup may have been another person's. Until each of these was kept or removed, the founder's console shows nothing
  * but this question.
  */
-
+import { hash } from 'node:crypto';
 import { findKept, findUnkept } from '../../access/members/kept-access.sql.ts';
 import { findMembers } from '../../access/members/members.sql.ts';
 import type { AccessKind, NamedAccess } from '../../access/members/other-access.ts';
@@ -42,6 +42,12 @@ export async function listOtherAccess(db: Db, tenant: TenantId, founder: string)
     items: found.map((each) => ({ ...each, maker: makers.get(each.id) })),
     hasAutoTopUp: topUpEnabled,
   };
+}
+
+/** Tells whether a list is the same as another one, in whatever order. */
+export function digestOfAccess(items: readonly Pick<OtherAccess, 'kind' | 'id'>[]): string {
+  const texts = items.map(({ kind, id }) => `${kind} ${id}`);
+  return hash('sha256', texts.sort().join(), 'hex');
 }
 
 /** Up to `limit` of each kind that were not kept so far. */

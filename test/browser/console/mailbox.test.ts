@@ -38,7 +38,7 @@ describe.each(LOOKS)('without a mail server, in $colorScheme on a screen of $wid
     const opening = page.waitForEvent('popup');
     await page.frameLocator('iframe').getByRole('link', { name: 'Log in' }).click();
     const opened = await opening;
-    await opened.getByRole('heading', { name: 'Ada Video invites you as owner' }).waitFor();
+    await opened.getByRole('heading', { name: 'Ada Video was signed up with your address' }).waitFor();
     await expectAccessible(opened);
     await opened.getByRole('button', { name: 'Join Ada Video' }).click();
     await opened.waitForURL(`${PUBLIC_URL}/console`);

@@ -1,4 +1,5 @@
 /** No stranger captures the log-in or the card of another person: signups and invitations are no membership before a yes. */
+
 import { afterAll, describe, expect, test } from 'vitest';
 import { INVITATIONS_LIMIT } from '../../../src/access/members/invitation-limit.ts';
 import { insertMember } from '../../../src/access/members/members.sql.ts';
@@ -99,7 +100,7 @@ describe('a signup with the address of another person', () => {
     expect(await tenantOpenIn(cookieOf(opened))).toBe('My own');
     const list = (await getPage(app, '/console/tenants', cookieOf(opened))).text;
     expect(list.indexOf('Waiting for your yes')).toBeGreaterThan(0);
-    expect(list).toContain('<bdi>Captured</bdi> invites you as owner');
+    expect(list).toContain('<bdi>Captured</bdi> was signed up with your address');
     const moved = await sendForm(
       app,
       '/console/tenants',
@@ -116,7 +117,7 @@ describe('a signup with the address of another person', () => {
     expect((await getPage(app, '/console/start', stranger)).text).toContain('It is not proved yet that');
     const link = await linkFor(email);
     const shown = await getPage(app, link);
-    expect(shown.text).toContain('<bdi>Theatre X</bdi> invites you as owner');
+    expect(shown.text).toContain('<bdi>Theatre X</bdi> was signed up with your address');
     const without = await sendForm(app, link, {});
     expect([without.status, without.headers.get('location'), without.headers.get('set-cookie')]).toEqual([
       303,
@@ -175,6 +176,31 @@ describe('a signup with the address of another person', () => {
         'webhook_deleted',
       ]),
     );
+  });
+
+  test('lets the founder keep all at once, after one question, and nothing that came after the list', async () => {
+    const email = newAddress();
+    const tenant = await app.signUp({ name: 'All mine', email });
+    const colleague = newAddress();
+    await invite(tenant, colleague);
+    const cookie = cookieOf(await joinByLink(app, await linkFor(email), tenant.id));
+    const answer = (fields: Record<string, string>) =>
+      sendForm(app, '/console/review', { kind: 'all', answer: 'keep', ...fields }, { cookie });
+    const seenNow = async () =>
+      /name="seen" value="(\w+)"/.exec((await getPage(app, '/console/review', cookie)).text)![1]!;
+    const seen = await seenNow();
+    const asked = await answer({ seen });
+    expect([asked.status, asked.text.includes('<h1>Keep all 3?</h1>')]).toEqual([200, true]);
+    for (const name of [tenant.keyId, tenant.relayKeyId, colleague]) expect(asked.text).toContain(name);
+    await invite(tenant, newAddress());
+    for (const fields of [{ seen }, { seen, confirm: 'keep-all' }, { confirm: 'keep-all' }]) {
+      const late = await answer(fields);
+      expect(decodeURIComponent(late.headers.get('set-cookie')!)).toContain('the list has changed meanwhile');
+    }
+    expect([await auditOf(tenant, 'access_kept'), await statusOf(cookie)]).toEqual([0, 303]);
+    await answer({ seen: await seenNow(), confirm: 'keep-all' });
+    expect([await auditOf(tenant, 'access_kept'), await statusOf(cookie)]).toEqual([4, 200]);
+    expect((await app.request('GET', '/v1/billing', { key: tenant.key })).status).toBe(200);
   });
 
   test('gives the stranger neither the card nor the tenant', async () => {
@@ -419,7 +445,7 @@ describe('a founder', () => {
     expect([asked.status, asked.text.includes('leave $10.00 behind?')]).toEqual([200, true]);
     expect(await statusOf(cookie, '/console/start')).toBe(200);
     const declined = await sendForm(app, link, { tenant, answer: 'decline', confirm });
-    expect(declined.text).toContain('The invitation is declined');
+    expect(declined.text).toContain('You declined');
     expect(await statusOf(cookie, '/console/start')).toBe(303);
   });
 
@@ -498,9 +524,11 @@ describe('many tenants', () => {
     expect(await tenantOpenIn(cookie)).toBe('Own 2');
     const list = (await getPage(app, '/console/tenants', cookie)).text;
     expect(list.match(/<th scope="row" data-label="Name"><bdi>[^<]+/g)).toHaveLength(2);
-    expect(list.match(/invites you as owner/g)).toHaveLength(50);
+    expect(list.match(/was signed up with your address<\/h2>/g)).toHaveLength(50);
     const [, older] = /href="([^"]*after_invitation[^"]*)"/.exec(list)!;
-    expect((await getPage(app, older!, cookie)).text.match(/invites you as owner/g)).toHaveLength(50);
+    expect(
+      (await getPage(app, older!, cookie)).text.match(/was signed up with your address<\/h2>/g),
+    ).toHaveLength(50);
     const moved = await sendForm(app, '/console/tenants', { tenant: first.id }, { cookie });
     expect(await tenantOpenIn(cookieOf(moved))).toBe('Own 1');
     // The next log-in opens the one that was used last.

@@ -23,13 +23,15 @@ export const INVITATION_FIELDS = ['tenant', 'answer', 'confirm'] as const;
 
 /** `action`: where the answer goes. */
 export function renderInvitation(action: string, invitation: Invitation): Html {
-  const { tenant, tenantName, role } = invitation;
-  return html`<section class="card"><h2>${named(tenantName)} invites you as ${role}</h2>
+  const { tenant, tenantName, role, foundedAt } = invitation;
+  // A founder is no guest.
+  const heading = foundedAt ? 'was signed up with your address' : `invites you as ${role}`;
+  return html`<section class="card"><h2>${named(tenantName)} ${heading}</h2>
 ${describeFounding(invitation)}
 <p>${MEANINGS[role]} You are no member of <code>${renderTenantId(tenant)}</code> until you join.</p>
 <form class="actions" method="post" action="${action}"><input type="hidden" name="tenant" value="${renderTenantId(tenant)}">
 <button class="primary" name="answer" value="join">Join<span class="hidden"> ${named(tenantName)}</span></button>
-<button name="answer" value="decline">Decline<span class="hidden"> the invitation of ${named(tenantName)}</span></button></form></section>`;
+<button name="answer" value="decline">Decline<span class="hidden"> to join ${named(tenantName)}</span></button></form></section>`;
 }
 
 function describeFounding({ foundedAt, balance = 0n }: Invitation): Html | undefined {

@@ -142,10 +142,10 @@ async function addressOfLink(deps: Call['deps'], token: string): Promise<string 
 }
 
 function declinedPage(): Page {
-  const body = html`<h1>The invitation is declined</h1>
+  const body = html`<h1>You declined</h1>
 <p role="status">You are a member of no tenant. <a href="/console/signup">Sign up</a> for one of your own, or
 <a href="/console/login">log in again</a> to answer another invitation.</p>`;
-  return { title: 'The invitation is declined', body, layout: 'narrow' };
+  return { title: 'You declined', body, layout: 'narrow' };
 }
 
 function deadLinkPage(): Page {

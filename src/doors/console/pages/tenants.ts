@@ -117,7 +117,7 @@ export async function submitInvitationAnswer(call: SessionCall): Promise<Answer>
     const secret = await joinTenant(deps, session, answer.tenant, fromOf(call));
     if (secret !== undefined) return enter(deps, undefined, secret);
   } else if (answer && (await declineTenant(deps, session, answer.tenant, address))) {
-    return done(PATH, 'The invitation is declined.');
+    return done(PATH, 'You declined.');
   }
   throw notFound('invitation');
 }
