@@ -21,6 +21,8 @@ export interface ClaimedWebhook extends WebhookName, WebhookSettings {
   readonly isPending: boolean;
   /** Events are put aside. */
   readonly hasWaiting: boolean;
+  /** It has accepted an event before. */
+  readonly hasAccepted: boolean;
   /** Since the last turn ended. `null`: there was none. Negative: it was cut short. */
   readonly idleSeconds: number | null;
   /** The process of the last turn is gone, or has lost its lease. */

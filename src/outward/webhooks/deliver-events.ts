@@ -12,6 +12,7 @@ import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
 import type { Turn, TurnEnd } from './delivery-turn.ts';
 import { OrderedTurn } from './ordered-turn.ts';
 import { ParallelTurn } from './parallel-turn.ts';
+import { scheduleOf } from './retry-schedule.ts';
 import { openSecrets, type WebhookDeps } from './send-message.ts';
 import { claimWebhook, releaseWebhook } from './webhook-cursors.sql.ts';
 import { arrangeWaiting, findWaiting, hurryWaiting, releaseWaiting } from './webhook-waiting.sql.ts';
@@ -26,7 +27,8 @@ export async function deliverEvents(deps: WebhookDeps, name: WebhookName, turn: 
   if (!claimed) return false;
   const ending: Ending = { end: 'more', hasWaiting: claimed.hasWaiting || claimed.order !== 'tenant' };
   try {
-    Object.assign(ending, await runTurn(deps, claimed, turn));
+    const schedule = scheduleOf(turn.schedule, claimed.hasAccepted);
+    Object.assign(ending, await runTurn(deps, claimed, { ...turn, schedule }));
     return ending.end === 'more';
   } finally {
     if (ending.end !== 'released') await inDatabase(() => release(deps, claimed, ending));

@@ -118,8 +118,8 @@ export async function claimWebhook(
               and ${isDue('$6')}
            returning c.tenant_id as tenant, c.webhook_id as id, c.lease, w.version, ${SETTINGS}, c.seq, c.skipped,
                      c.failures, c.standing, t.status = 'pending' as "isPending",
-                     c.aside_at is not null as "hasWaiting", before.idle_seconds as "idleSeconds",
-                     before.was_cut as "wasCut"`,
+                     c.aside_at is not null as "hasWaiting", c.delivered_at is not null as "hasAccepted",
+                     before.idle_seconds as "idleSeconds", before.was_cut as "wasCut"`,
     values: [tenant, id, lease, leaseSeconds, holder, gone],
   });
   return rows[0];
