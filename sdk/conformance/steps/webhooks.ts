@@ -282,6 +282,35 @@ const DELIVERIES: readonly Step[] = [
     expect: { back: { ok: { id: '<id>', state: 'paused' } }, absent: NOT_FOUND },
   },
   {
+    name: 'webhooks.resend_failed',
+    run: async (at) => {
+      const { client, id } = await withWebhook(at);
+      await client.call('webhooks.change', { id, paused: true });
+      const since = '2020-01-02T03:04:05.678Z';
+      return {
+        none: await client.call('webhooks.resend_failed', { id, since }),
+        absent: await client.call('webhooks.resend_failed', { id: UNKNOWN, since }),
+      };
+    },
+    expect: { none: { ok: { webhook: { id: '<id>', state: 'paused' }, more: undefined } }, absent: NOT_FOUND },
+  },
+  {
+    name: 'webhooks.dead_letters',
+    run: async (at) => {
+      const { client, id } = await withWebhook(at);
+      return {
+        none: await client.list('webhooks.dead_letters', { id }),
+        wrong: await client.list('webhooks.dead_letters', { id, page_token: '~' }),
+        absent: await client.list('webhooks.dead_letters', { id: UNKNOWN }),
+      };
+    },
+    expect: {
+      none: undefined,
+      wrong: { error: { ...INVALID.error, message: /cursor/ } },
+      absent: NOT_FOUND,
+    },
+  },
+  {
     name: 'webhooks.deliveries',
     run: async (at) => {
       const { client, id } = await withWebhook(at, { rooms: ['lobby'] });

@@ -32,6 +32,7 @@ import {
   submitWebhookChange,
   submitWebhookDeletion,
 } from './pages/webhook.ts';
+import { showDeadLetters, submitDeadLetters } from './pages/webhook-dead-letters.ts';
 import { showDelivery } from './pages/webhook-delivery.ts';
 import { WEBHOOK_FIELDS } from './pages/webhook-form.ts';
 import { showWebhooks, submitWebhook } from './pages/webhooks.ts';
@@ -96,7 +97,9 @@ const WEBHOOKS: readonly ConsoleRoute[] = [
   post('/console/webhooks/:id/resend', 'change_webhooks', ['form', 'seq'], submitResend, {
     queue: 'webhook calls',
   }),
-  post('/console/webhooks/:id/resend-since', 'change_webhooks', ['since'], submitResendSince),
+  post('/console/webhooks/:id/resend-since', 'change_webhooks', ['since', 'what'], submitResendSince),
+  get('/console/webhooks/:id/dead-letters', 'see_webhooks', showDeadLetters),
+  post('/console/webhooks/:id/dead-letters', 'change_webhooks', [], submitDeadLetters),
 ];
 
 export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [

@@ -4,6 +4,7 @@ import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-catalogue.ts';
 import { eventSeq } from '../../outward/events/event-schema.ts';
 import type { NewWebhookSecret } from '../../outward/webhooks/create-webhook.ts';
+import { DEATHS, type DeadLetter, deathOf } from '../../outward/webhooks/dead-letter.ts';
 import {
   DELIVERY_KINDS,
   type Delivery,
@@ -249,6 +250,46 @@ export const DeliverySchema = Type.Object(
   },
   { description: 'An attempt to send an event' },
 );
+
+export const DeadLetterSchema = Type.Object(
+  {
+    event_id: Type.String({ description: 'The id of the event, which is the header `webhook-id`' }),
+    seq: eventSeq('The number of the event'),
+    type: Type.String({ description: 'The type of the event' }),
+    room: Type.Optional(Type.String({ description: 'The name of its room. Absent: it has none' })),
+    happened_at: Type.Optional(
+      time('When it happened. Absent: it is not kept any more, and cannot be sent again'),
+    ),
+    attempts: Type.Integer({ description: 'How often it was sent in vain' }),
+    reason: words(DEATHS, {
+      description:
+        'Why the last attempt failed: `refused`: the answer had another status than 2xx; `unanswered`: there was none. ' +
+        'The webhook accepted other events meanwhile',
+    }),
+    status: Type.Optional(Type.Integer({ description: 'Of the last answer. Absent: there was none' })),
+    error: Type.Optional(Type.String({ description: 'Why there was no answer. Absent: there was one' })),
+    answer: Type.Optional(Type.String({ description: 'The first 1024 characters of the last answer' })),
+    given_up_at: time('When the last attempt had failed'),
+  },
+  { description: 'An event that was given up, and was not sent again since' },
+);
+
+export function renderDeadLetter(letter: DeadLetter): Static<typeof DeadLetterSchema> {
+  const { seq, type, room, happenedAt, status, error, answer } = letter;
+  return {
+    event_id: letter.eventId,
+    seq,
+    type,
+    ...(room !== null && { room }),
+    ...(happenedAt && { happened_at: happenedAt.toISOString() }),
+    attempts: letter.attempt,
+    reason: deathOf(letter),
+    ...(status !== null && { status }),
+    ...(error !== null && { error }),
+    ...(answer !== null && { answer }),
+    given_up_at: letter.at.toISOString(),
+  };
+}
 
 export function renderDelivery(delivery: Delivery): Static<typeof DeliverySchema> {
   const { seq, status, error, answer } = delivery;

@@ -6,6 +6,9 @@ import type { LoggedEvent } from '../../events/event.ts';
 /** How many events one query looks at, even if it finds few. */
 const EVENTS_SCANNED_MAX = 10_000n;
 
+/** The name of the room of an event, from `events e`; null: it has none. */
+export const ROOM_NAME = `case when e.room_uid is not null then coalesce(e.subject ->> 'room', e.subject ->> 'name') end`;
+
 export interface PublicEventPage {
   /** In order. */
   readonly events: readonly LoggedEvent[];

@@ -193,7 +193,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   webhook_secrets: { columns: 'webhook_id, number, created_at, retires_at', order: 'webhook_id, number' },
   webhook_deliveries: {
     columns: `webhook_id, id, kind, event_id, seq, type, attempt, signed_at, skipped, at, latency_ms, status, error,
-      answer, gave_up, format, batch_id`,
+      answer, gave_up, format, batch_id, sent_again_at`,
     order: 'webhook_id, id',
   },
   // Answers are encrypted, and hold what the other tables do.

@@ -5,6 +5,7 @@
  */
 
 import type { Db } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import type { Mutation, OnceDeps } from '../../base/idempotency/once.ts';
 import { onceOutside } from '../../base/idempotency/once-outside.ts';
@@ -15,8 +16,8 @@ import { PUBLIC_EVENT_TYPES } from '../events/event-catalogue.ts';
 import { publicEvent, testEvent } from '../events/public-event.ts';
 import { findPublicEvent } from '../events/public-events.sql.ts';
 import { composeOf, type MessageRecipient } from './compose-message.ts';
-import { findNowMs, insertDelivery } from './deliveries.sql.ts';
-import type { Delivery } from './delivery.ts';
+import { endDeadLetter, findNowMs, insertDelivery } from './deliveries.sql.ts';
+import { type Delivery, isDelivered } from './delivery.ts';
 import { getWebhook } from './get-webhook.ts';
 import { type Message, openSecrets, sendMessage, type WebhookDeps } from './send-message.ts';
 import type { Webhook } from './webhook.ts';
@@ -111,7 +112,10 @@ async function sendAndLog(
   const [{ delivery }] = await sendMessage(deps, { tenant, url }, keys, message, signal);
   const isLate = signal.aborted && delivery.status === null;
   const told = isLate ? { ...delivery, error: `no answer within ${SEND_MS_MAX / 1000} s` } : delivery;
-  const logged = await insertDelivery(deps.db, tenant, id, told);
+  const logged = await inTransaction(deps.db, async (tx) => {
+    if (isDelivered(told) && told.seq !== null) await endDeadLetter(tx, tenant, id, told.seq);
+    return insertDelivery(tx, tenant, id, told);
+  });
   if (!logged) throw new Failure('not_found', { resource: 'webhook' });
   return logged;
 }

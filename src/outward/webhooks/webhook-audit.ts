@@ -52,6 +52,16 @@ export function movedBackEntry(id: string, from: bigint, to: bigint): NewAuditEn
   return { action: 'webhook_moved_back', subject: id, before: { seq: from }, after: { seq: to } };
 }
 
+/** The tenant has asked to get events again that were given up. */
+export function resentEntry(id: string, failedSince: Date, events: number): NewAuditEntry {
+  return {
+    action: 'webhook_resent',
+    subject: id,
+    before: { failed_since: null, events: null },
+    after: { failed_since: failedSince, events },
+  };
+}
+
 function fieldsOf(settings: WebhookSettings) {
   const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch } = settings;
   return {

@@ -3,7 +3,7 @@ import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
-import { deliveriesValues, logDeliveries } from './deliveries.sql.ts';
+import { deliveriesValues, endDeadLettersAfter, logDeliveries } from './deliveries.sql.ts';
 import type { NewDelivery } from './delivery.ts';
 import { FAST_STANDING, type Lane, laneOf } from './delivery-lane.ts';
 import type { Pauser } from './webhook.ts';
@@ -315,6 +315,20 @@ export async function resumeWebhook(tx: Tx, { tenant, id }: WebhookName): Promis
   await hurryWaiting(tx, { tenant, id });
 }
 
+/** Let it try again at once, unless it is paused. What is put aside is read anew. */
+export async function hurryWebhook(tx: Tx, { tenant, id }: WebhookName): Promise<void> {
+  await tx.query({
+    name: 'hurry-webhook',
+    text: `with changed as (
+             update webhook_endpoints set version = version + 1 where tenant_id = $1 and id = $2
+           )
+           update webhook_cursors c set retry_at = null, aside_at = n.aside_at
+             from (select min(retry_at) as aside_at from webhook_waiting where tenant_id = $1 and webhook_id = $2) as n
+            where c.tenant_id = $1 and c.webhook_id = $2`,
+    values: [tenant, id],
+  });
+}
+
 /** Move the place back to before the first event that is kept and happened at or after `since`, unless it is before. */
 export async function moveBack(tx: Tx, { tenant, id }: WebhookName, since: Date): Promise<void> {
   const { rows } = await tx.query<{ seq: bigint }>({
@@ -326,6 +340,7 @@ export async function moveBack(tx: Tx, { tenant, id }: WebhookName, since: Date)
     values: [tenant, id, since],
   });
   await forgetWaitingAfter(tx, { tenant, id }, rows[0]!.seq);
+  await endDeadLettersAfter(tx, tenant, id, rows[0]!.seq);
 }
 
 export interface WebhookCounts {

@@ -57,6 +57,7 @@ const SAME_ELSEWHERE: Readonly<Record<string, string>> = {
   '/console/webhooks/:id/test': 'post /v1/webhooks/{id}/test',
   '/console/webhooks/:id/resend': 'post /v1/webhooks/{id}/resend',
   '/console/webhooks/:id/resend-since': 'post /v1/webhooks/{id}/resend',
+  '/console/webhooks/:id/dead-letters': 'post /v1/webhooks/{id}/resend',
   '/console/rooms/at/:room/end': 'CloseRoom',
   '/console/rooms/at/:room/kick': 'KickParticipant',
   '/console/rooms/at/:room/mute': 'ForceMute',

@@ -7,12 +7,23 @@ import { invalidField } from '../../../base/failure.ts';
 import { changeWebhook } from '../../../outward/webhooks/change-webhook.ts';
 import { deleteWebhook } from '../../../outward/webhooks/delete-webhook.ts';
 import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
+import { resendFailed } from '../../../outward/webhooks/resend-failed.ts';
 import { resendSince } from '../../../outward/webhooks/resend-since.ts';
 import { rotateSecret } from '../../../outward/webhooks/rotate-secret.ts';
 import { resendEvent, testWebhook } from '../../../outward/webhooks/send-now.ts';
 import type { Webhook } from '../../../outward/webhooks/webhook.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
-import { countOf, type Faults, field, formId, freshNote, named, timeOf } from '../../consoles/components.ts';
+import {
+  countOf,
+  type Faults,
+  field,
+  formId,
+  freshNote,
+  named,
+  select,
+  timeOf,
+} from '../../consoles/components.ts';
+import { parseChoice } from '../../consoles/fields.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
 import { renderDeliveries, stateOf } from '../../consoles/webhooks-table.ts';
 import { parseTime } from '../../http/period.ts';
@@ -115,8 +126,21 @@ export async function submitResendSince(call: SessionCall): Promise<Answer> {
   const day = (call.form.get('since') ?? '').trim();
   const since = /^\d{4}-\d{2}-\d{2}$/.test(day) ? parseTime('since', day) : undefined;
   if (!since) return webhookPage(call, { faults: { since: 'Choose a day.' } }, 400);
+  const what = parseChoice('what', call.form.get('what') ?? 'all', ['all', 'failed']);
+  if (what === 'failed') return changed(call, await resendGivenUp(call, since));
   await inTransaction(call.deps.db, (tx) => resendSince(tx, changerOf(call), idOf(call), since));
   return changed(call, `What happened since ${day} is sent again.`);
+}
+
+/** Returns what to say of it. */
+export async function resendGivenUp(call: SessionCall, since: Date): Promise<string> {
+  const { resent, hasMore } = await inTransaction(call.deps.db, (tx) =>
+    resendFailed(tx, changerOf(call), idOf(call), since),
+  );
+  const rest = hasMore ? ' No more fit at once: send the others again later.' : '';
+  return `${countOf(resent, 'event')} that ${resent === 1 ? 'was' : 'were'} given up ${
+    resent === 1 ? 'is' : 'are'
+  } sent again.${rest}`;
 }
 
 interface Shown {
@@ -148,6 +172,7 @@ ${outcome && renderOutcome(outcome)}
 ${mayChange && renderActions(call, webhook)}</section>
 <h2>Deliveries</h2>
 ${await renderDeliveries({ db: deps.db, tenant: session.tenant, query: call.query }, webhook, site)}
+<p><a href="${path}/dead-letters">Events that were given up</a></p>
 ${mayChange && renderResendSince(call, faults)}
 ${mayChange && freshNote(session, 'To change the webhook', pathOf(call))}
 ${mayChange && session.isFresh && renderChanges(call, typed ?? typedOf(webhook), faults)}`;
@@ -165,6 +190,11 @@ ${
 }</div>`;
 }
 
+const RESENT = [
+  { value: 'all', text: 'Everything that happened' },
+  { value: 'failed', text: 'Only what was given up' },
+];
+
 function renderResendSince(call: SessionCall, faults: Faults): Html {
   return html`<section class="card"><h2>Deliver again since a day</h2>
 <form method="post" action="${pathOf(call)}/resend-since" novalidate>
@@ -172,10 +202,11 @@ ${field({
   name: 'since',
   label: 'From the start of the day (UTC)',
   value: call.form.get('since'),
-  hint: 'The webhook gets everything from there again, in its order.',
+  hint: 'Everything comes again in the order of the webhook. What was given up comes before what is new.',
   faults,
   input: html`type="date" required`,
 })}
+${select('what', 'What', RESENT, call.form.get('what') ?? 'all', faults)}
 <p><button>Deliver again</button></p></form></section>`;
 }
 

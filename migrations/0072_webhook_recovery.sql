@@ -1,0 +1,7 @@
+-- Webhooks send again what was given up.
+alter table webhook_deliveries
+  -- Of an attempt that gave up: when the event was delivered, or put aside to be sent, after all.
+  add column sent_again_at timestamptz;
+
+-- The dead letters of a webhook: few rows of the log.
+create index webhook_dead_letters on webhook_deliveries (tenant_id, webhook_id, seq) where gave_up and sent_again_at is null;
