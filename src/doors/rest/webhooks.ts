@@ -2,13 +2,14 @@
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import { Type, time } from '../../base/lib/schema.ts';
 import { changeWebhook } from '../../outward/webhooks/change-webhook.ts';
+import { checkWebhookUrl } from '../../outward/webhooks/check-webhook-url.ts';
 import { createWebhook } from '../../outward/webhooks/create-webhook.ts';
 import { deleteWebhook } from '../../outward/webhooks/delete-webhook.ts';
 import { getWebhook, listWebhooks } from '../../outward/webhooks/get-webhook.ts';
 import { rotateSecret } from '../../outward/webhooks/rotate-secret.ts';
 import { WEBHOOK_DEFAULTS, WEBHOOKS_MAX } from '../../outward/webhooks/webhook.ts';
 import { SIGNING_SECRETS_MAX } from '../../outward/webhooks/webhook-secret.ts';
-import { change, plain } from './route.ts';
+import { callOut, change, plain, write } from './route.ts';
 import {
   NewWebhookSchema,
   renderSecret,
@@ -62,7 +63,7 @@ const show = plain(
   },
 );
 
-const create = change(
+const create = callOut(
   {
     path: 'POST /v1/webhooks',
     key: 'backend',
@@ -79,13 +80,15 @@ const create = change(
     errors: [409],
     audit: ['webhook_created'],
   },
-  async (tx, { deps, caller, body }) => {
+  async (call, mutation) => {
+    const { deps, caller, body } = call;
+    await checkWebhookUrl(deps, body.url);
     const wanted = { ...WEBHOOK_DEFAULTS, ...settingsOf(body), url: body.url };
-    return renderSecret(await createWebhook(tx, deps, caller, wanted));
+    return write(call, mutation, async (tx) => renderSecret(await createWebhook(tx, deps, caller, wanted)));
   },
 );
 
-const changeOne = change(
+const changeOne = callOut(
   {
     path: 'PATCH /v1/webhooks/:id',
     key: 'backend',
@@ -103,10 +106,16 @@ const changeOne = change(
     errors: [404],
     audit: ['webhook_changed', 'webhook_paused', 'webhook_resumed'],
   },
-  async (tx, { deps, caller, params, body }) => {
-    const { paused } = body;
+  async (call, mutation) => {
+    const { deps, caller, params, body } = call;
+    const { url, paused } = body;
+    if (url !== undefined) {
+      await checkWebhookUrl(deps, url, (await getWebhook(deps.db, caller.tenant, params.id)).url);
+    }
     const wanted = { ...settingsOf(body), ...(paused !== undefined && { paused }) };
-    return renderWebhook(await changeWebhook(tx, deps, caller, params.id, wanted));
+    return write(call, mutation, async (tx) =>
+      renderWebhook(await changeWebhook(tx, deps, caller, params.id, wanted)),
+    );
   },
 );
 

@@ -13,7 +13,7 @@ import type { SealedSecret } from './webhooks.sql.ts';
 export interface WebhookDeps extends EventDeps {
   readonly metrics: EventDeps['metrics'] & WebhookMetrics;
   readonly box: SecretBox;
-  readonly webhookSender: Pick<WebhookSender, 'send'>;
+  readonly webhookSender: Pick<WebhookSender, 'send' | 'checkName'>;
   readonly config: {
     /** Addresses that may get webhooks although they are private. */
     readonly webhookNetworks: AddressRanges;

@@ -13,10 +13,12 @@ import {
   request as requestHttp,
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { AddressRanges } from './address-guard.ts';
-import { plainLookup, type ResolveName, resolverOfMachine, tlsLookup } from './guarded-lookup.ts';
+import { checkPlainName, plainLookup, type ResolveName, resolverOfMachine, tlsLookup } from './guarded-lookup.ts';
 import { type Answer, readAnswer } from './read-answer.ts';
+import { RequestError } from './request-error.ts';
 import {
   CONNECTIONS_PER_HOST_MAX,
   HEADER_BYTES_MAX,
@@ -50,6 +52,7 @@ export interface SenderOptions {
 
 export class WebhookSender {
   readonly #allowed: AddressRanges;
+  readonly #resolve: ResolveName;
   readonly #times: SendTimes;
   readonly #https: TenantHttpsAgent;
   readonly #http: TenantHttpAgent;
@@ -58,6 +61,7 @@ export class WebhookSender {
 
   constructor({ allowed, resolve = resolverOfMachine(), times = SEND_TIMES }: SenderOptions) {
     this.#allowed = allowed;
+    this.#resolve = resolve;
     this.#times = times;
     const shared: AgentOptions = {
       keepAlive: true,
@@ -91,6 +95,24 @@ export class WebhookSender {
       return { ...answer, latencyMs: Math.round(performance.now() - startedAt) };
     } finally {
       this.#underWay.delete(attempt);
+    }
+  }
+
+  /**
+   * Fails with a `RequestError` if a request to the URL would fail because of the addresses that its name has now. Those of
+   * https are looked up for each connection only.
+   */
+  async checkName(url: URL): Promise<void> {
+    const host = hostOf(url);
+    if (url.protocol !== 'http:' || isIP(host) > 0) return;
+    const { connect } = this.#times;
+    const late = Promise.withResolvers<never>();
+    const why = `the name ${host} does not resolve within ${connect / 1000} s`;
+    const timer = setTimeout(() => late.reject(new RequestError(why)), connect);
+    try {
+      await Promise.race([checkPlainName(host, this.#resolve, this.#allowed), late.promise]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

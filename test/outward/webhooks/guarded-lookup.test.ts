@@ -96,6 +96,24 @@ describe('a name', () => {
     });
   });
 
+  test.each([
+    ['http://hooks.test/', ['127.0.0.1', '1.1.1.1'], 'the name hooks.test resolves to an address that needs https'],
+    ['http://hooks.test/', [], 'the name hooks.test does not resolve'],
+    ['http://hooks.test/', ['127.0.0.1'], undefined],
+    ['http://127.0.0.1/', ['1.1.1.1'], undefined],
+    ['https://hooks.test/', ['10.0.0.1'], undefined],
+  ] as const)('of %s with %j is known beforehand to fail: %s', async (url, addresses, why) => {
+    const checked = startSender({ resolve: async () => addresses }).checkName(new URL(url));
+    expect(await checked.catch(({ message }) => message)).toBe(why);
+  });
+
+  test('whose name server is silent is not waited for', async () => {
+    const sender = startSender({ resolve: () => new Promise(() => {}), times: IMPATIENT });
+    await expect(sender.checkName(new URL('http://hooks.test/'))).rejects.toThrow(
+      'the name hooks.test does not resolve within 0.2 s',
+    );
+  });
+
   test.each(['localhost', 'LOCALHOST', 'a.localhost', 'localhost.'])('%s is this machine', async (name) => {
     expect(await resolverOfMachine()(name)).toEqual(['127.0.0.1', '::1']);
   });

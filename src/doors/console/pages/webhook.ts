@@ -5,6 +5,7 @@ import { actorOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { changeWebhook } from '../../../outward/webhooks/change-webhook.ts';
+import { checkWebhookUrl } from '../../../outward/webhooks/check-webhook-url.ts';
 import { deleteWebhook } from '../../../outward/webhooks/delete-webhook.ts';
 import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
 import { resendFailed } from '../../../outward/webhooks/resend-failed.ts';
@@ -57,6 +58,7 @@ export async function submitWebhookChange(call: SessionCall): Promise<Answer> {
   try {
     const { url } = await getWebhook(deps.db, call.session.tenant, idOf(call));
     const wanted = parseWebhook(form, deps.config.webhookNetworks, url);
+    await checkWebhookUrl(deps, wanted.url, url);
     await inTransaction(deps.db, (tx) => changeWebhook(tx, deps, changerOf(call), idOf(call), wanted));
   } catch (error) {
     const faults = faultsOf(error, ['url']);

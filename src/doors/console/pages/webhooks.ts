@@ -2,6 +2,7 @@
 import { html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { changerOf, type Session } from '../../../access/sessions/session.ts';
+import { checkWebhookUrl } from '../../../outward/webhooks/check-webhook-url.ts';
 import { createWebhook } from '../../../outward/webhooks/create-webhook.ts';
 import { listWebhooks } from '../../../outward/webhooks/get-webhook.ts';
 import { WEBHOOKS_MAX, type Webhook } from '../../../outward/webhooks/webhook.ts';
@@ -22,6 +23,7 @@ export async function submitWebhook(call: SessionCall): Promise<Answer> {
   const by = changerOf(session, address);
   try {
     const wanted = parseWebhook(form, deps.config.webhookNetworks);
+    await checkWebhookUrl(deps, wanted.url);
     const shown = await onceForForm<ShownSecret>(call, async (tx) => {
       const { webhook, secret, publicKey } = await createWebhook(tx, deps, by, wanted);
       return { id: webhook.id, secret, publicKey };
