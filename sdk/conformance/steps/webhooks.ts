@@ -46,6 +46,7 @@ const WEBHOOK = {
   delivered_seq: '<delivered_seq>',
   failures: undefined,
   retry_at: undefined,
+  public_keys: ['<public_keys>'],
   created_at: '<created_at>',
 };
 const DELIVERY = {

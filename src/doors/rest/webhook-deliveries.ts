@@ -12,9 +12,11 @@ import { listDeadLetters } from '../../outward/webhooks/list-dead-letters.ts';
 import { resendFailed } from '../../outward/webhooks/resend-failed.ts';
 import { resendSince } from '../../outward/webhooks/resend-since.ts';
 import { resendEvent, testWebhook } from '../../outward/webhooks/send-now.ts';
+import type { Webhook } from '../../outward/webhooks/webhook.ts';
 import { readOwnCursor, renderOwnCursor } from '../http/own-cursor.ts';
 import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
 import { limitField, parseLimit, parseTime } from './query.ts';
+import { renderOne } from './render-webhooks.ts';
 import { callOut, JSON_TYPE, plain, write } from './route.ts';
 import { strictObject } from './schemas.ts';
 import {
@@ -22,7 +24,6 @@ import {
   DeliverySchema,
   renderDeadLetter,
   renderDelivery,
-  renderWebhook,
   WebhookIdSchema,
   WebhookSchema,
 } from './webhook-schema.ts';
@@ -198,9 +199,10 @@ const resend = callOut(
     const { seq, since, onlyFailed } = call.input;
     if (seq === undefined) {
       return write(call, mutation, async (tx) => {
-        if (!onlyFailed) return { webhook: renderWebhook(await resendSince(tx, caller, id, since!)) };
+        const render = (webhook: Webhook) => renderOne(deps, tx, caller.tenant, webhook);
+        if (!onlyFailed) return { webhook: await render(await resendSince(tx, caller, id, since!)) };
         const { webhook, resent, hasMore } = await resendFailed(tx, caller, id, since!);
-        return { webhook: renderWebhook(webhook), resent, more: hasMore };
+        return { webhook: await render(webhook), resent, more: hasMore };
       });
     }
     const render = (delivery: Parameters<typeof renderDelivery>[0]) =>

@@ -3,7 +3,6 @@ import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/
 import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-catalogue.ts';
 import { eventSeq } from '../../outward/events/event-schema.ts';
-import type { NewWebhookSecret } from '../../outward/webhooks/create-webhook.ts';
 import { DEATHS, type DeadLetter, deathOf } from '../../outward/webhooks/dead-letter.ts';
 import {
   DELIVERY_KINDS,
@@ -158,6 +157,9 @@ export const WebhookSchema = Type.Object(
     }),
     failures: Type.Integer({ description: 'Failed attempts since the last delivery' }),
     retry_at: Type.Optional(time('Nothing is tried again before. Absent: nothing has failed, or is retried')),
+    public_keys: Type.Array(Type.String(), {
+      description: 'Verify the signatures `v1a`: of all secrets that sign now, the newest first',
+    }),
     created_at: time('When it was created'),
   },
   { description: 'An endpoint that gets the events of the tenant, without its secret' },
@@ -180,7 +182,10 @@ export function settingsOf(body: GivenSettings): Partial<WebhookSettings> {
   };
 }
 
-export function renderWebhook(webhook: Webhook): Static<typeof WebhookSchema> {
+export function renderWebhook(
+  webhook: Webhook,
+  publicKeys: readonly string[],
+): Static<typeof WebhookSchema> {
   const { pausedBy, pausedAt, retryAt } = webhook;
   return {
     id: webhook.id,
@@ -199,6 +204,7 @@ export function renderWebhook(webhook: Webhook): Static<typeof WebhookSchema> {
     waiting: webhook.waiting,
     failures: webhook.failures,
     ...(retryAt && webhook.failures > 0 && { retry_at: retryAt.toISOString() }),
+    public_keys: [...publicKeys],
     created_at: webhook.createdAt.toISOString(),
   };
 }
@@ -211,14 +217,10 @@ export const secretFields = {
   }),
   public_key: Type.String({
     pattern: '^whpk_',
-    description: 'Verifies the signatures `v1a`, and may be public. Shown once',
+    description: 'Verifies the signatures `v1a`, and may be public',
     examples: ['whpk_Xeh6AW2FPTA8wd6UpJVLvBX5fCR3LnhTSPvxMF7S2Vo='],
   }),
 };
-
-export function renderSecret({ webhook, secret, publicKey }: NewWebhookSecret) {
-  return { webhook: renderWebhook(webhook), secret, public_key: publicKey };
-}
 
 export const DeliverySchema = Type.Object(
   {

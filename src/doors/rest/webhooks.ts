@@ -9,11 +9,10 @@ import { getWebhook, listWebhooks } from '../../outward/webhooks/get-webhook.ts'
 import { rotateSecret } from '../../outward/webhooks/rotate-secret.ts';
 import { WEBHOOK_DEFAULTS, WEBHOOKS_MAX } from '../../outward/webhooks/webhook.ts';
 import { SIGNING_SECRETS_MAX } from '../../outward/webhooks/webhook-secret.ts';
+import { renderOne, renderSecret, renderWebhooks } from './render-webhooks.ts';
 import { callOut, change, plain, write } from './route.ts';
 import {
   NewWebhookSchema,
-  renderSecret,
-  renderWebhook,
   SecretRotationSchema,
   secretFields,
   settingsOf,
@@ -31,7 +30,7 @@ const list = plain(
     tag: 'Webhooks',
     operation: 'listWebhooks',
     summary: 'All webhooks',
-    description: `Oldest first, ${WEBHOOKS_MAX} at most, and without their secrets, which nothing can show again.`,
+    description: `Oldest first, ${WEBHOOKS_MAX} at most, and without their secrets, which nothing can show again. Public keys are shown.`,
     answer: {
       200: Type.Object(
         { webhooks: Type.Array(WebhookSchema, { description: 'The webhooks' }) },
@@ -40,7 +39,8 @@ const list = plain(
     },
   },
   async ({ deps, caller }) => {
-    return { webhooks: (await listWebhooks(deps.db, caller.tenant)).map(renderWebhook) };
+    const webhooks = await listWebhooks(deps.db, caller.tenant);
+    return { webhooks: await renderWebhooks(deps, deps.db, caller.tenant, webhooks) };
   },
 );
 
@@ -59,7 +59,8 @@ const show = plain(
     errors: [404],
   },
   async ({ deps, caller, params }) => {
-    return renderWebhook(await getWebhook(deps.db, caller.tenant, params.id));
+    const webhook = await getWebhook(deps.db, caller.tenant, params.id);
+    return renderOne(deps, deps.db, caller.tenant, webhook);
   },
 );
 
@@ -84,7 +85,9 @@ const create = callOut(
     const { deps, caller, body } = call;
     await checkWebhookUrl(deps, body.url);
     const wanted = { ...WEBHOOK_DEFAULTS, ...settingsOf(body), url: body.url };
-    return write(call, mutation, async (tx) => renderSecret(await createWebhook(tx, deps, caller, wanted)));
+    return write(call, mutation, async (tx) =>
+      renderSecret(deps, tx, caller.tenant, await createWebhook(tx, deps, caller, wanted)),
+    );
   },
 );
 
@@ -113,9 +116,10 @@ const changeOne = callOut(
       await checkWebhookUrl(deps, url, (await getWebhook(deps.db, caller.tenant, params.id)).url);
     }
     const wanted = { ...settingsOf(body), ...(paused !== undefined && { paused }) };
-    return write(call, mutation, async (tx) =>
-      renderWebhook(await changeWebhook(tx, deps, caller, params.id, wanted)),
-    );
+    return write(call, mutation, async (tx) => {
+      const changed = await changeWebhook(tx, deps, caller, params.id, wanted);
+      return renderOne(deps, tx, caller.tenant, changed);
+    });
   },
 );
 
@@ -169,7 +173,8 @@ const rotate = change(
   async (tx, { deps, caller, params, body }) => {
     const overlapSeconds = body.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
     const rotated = await rotateSecret(tx, deps, caller, params.id, overlapSeconds);
-    return { ...renderSecret(rotated), old_secret_retires: rotated.oldSecretRetires.toISOString() };
+    const shown = await renderSecret(deps, tx, caller.tenant, rotated);
+    return { ...shown, old_secret_retires: rotated.oldSecretRetires.toISOString() };
   },
 );
 

@@ -173,6 +173,22 @@ export async function findSecrets(db: Db, tenant: TenantId, webhook: string): Pr
   return rows;
 }
 
+/** Those of several webhooks that sign now, newest first. */
+export async function findSecretsOf(
+  db: Db,
+  tenant: TenantId,
+  webhooks: readonly string[],
+): Promise<(SealedSecret & { readonly webhook: string })[]> {
+  const { rows } = await db.query<SealedSecret & { readonly webhook: string }>({
+    name: 'find-secrets-of-webhooks',
+    text: `select webhook_id as webhook, number, sealed from webhook_secrets
+            where tenant_id = $1 and webhook_id = any($2) and (retires_at is null or retires_at > now())
+            order by number desc`,
+    values: [tenant, webhooks],
+  });
+  return rows;
+}
+
 /** Those that signed at a time, newest first, as far as they are kept. */
 export async function findSecretsAt(
   db: Db,

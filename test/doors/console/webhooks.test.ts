@@ -64,6 +64,8 @@ describe('a webhook', () => {
     for (const path of ['', `/${webhook.id}`]) {
       expect((await look(path, member)).text).not.toContain(secret);
     }
+    const publicKey = /whpk_[\w+/]+=*/.exec(created.text)![0];
+    expect((await look(`/${webhook.id}`, member)).text).toContain(publicKey);
     await appendCounted(app, of, 1);
     await vi.waitFor(() => expect(receiver.received('/made').length).toBe(1));
     const { entries } = (await app.request('GET', '/v1/audit?action=webhook_created', { key: of.key })).json;

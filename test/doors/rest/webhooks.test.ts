@@ -90,6 +90,7 @@ describe('POST /v1/webhooks', () => {
       delivered_seq: 0,
       waiting: 0,
       failures: 0,
+      public_keys: [expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/)],
       created_at: expect.stringMatching(TIMESTAMP),
     };
     expect(made).toStrictEqual({
@@ -263,6 +264,21 @@ describe('POST /v1/webhooks/{id}/rotate', () => {
     expect(rotated.secret).not.toBe(secret);
     expect(Object.keys(rotated)).toEqual(['webhook', 'secret', 'public_key', 'old_secret_retires']);
     expect(Date.parse(rotated.old_secret_retires) - Date.now()).toBeGreaterThan(86_000_000);
+  });
+
+  test('the public keys of all secrets that sign can be read again, the newest first', async () => {
+    const { id, public_key } = await makeWebhook(app, tenant, 'https://x.example/');
+    const shown = async () => (await call('GET', `/${id}`)).json.public_keys;
+    expect(await shown()).toEqual([public_key]);
+    const rotated = expectOk(await call('POST', `/${id}/rotate`), 201);
+    expect(rotated.webhook.public_keys).toEqual([rotated.public_key, public_key]);
+    expect(await shown()).toEqual([rotated.public_key, public_key]);
+    const listed = (await call('GET', '')).json.webhooks.find((each: { id: string }) => each.id === id);
+    expect(listed.public_keys).toEqual([rotated.public_key, public_key]);
+    // A secret that SECRETS_KEY does not open signs nothing.
+    const { db } = app.service.deps;
+    await db.query(`update webhook_secrets set sealed = '\\x00' where webhook_id = $1 and number = 1`, [id]);
+    expect(await shown()).toEqual([rotated.public_key]);
   });
 
   test('409 beyond four secrets that sign; without an overlap it always works', async () => {

@@ -7,6 +7,7 @@ import { invalidField } from '../../../base/failure.ts';
 import { changeWebhook } from '../../../outward/webhooks/change-webhook.ts';
 import { checkWebhookUrl } from '../../../outward/webhooks/check-webhook-url.ts';
 import { deleteWebhook } from '../../../outward/webhooks/delete-webhook.ts';
+import { findPublicKeys } from '../../../outward/webhooks/find-public-keys.ts';
 import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
 import { resendFailed } from '../../../outward/webhooks/resend-failed.ts';
 import { resendSince } from '../../../outward/webhooks/resend-since.ts';
@@ -172,6 +173,7 @@ ${outcome && renderOutcome(outcome)}
     webhook.waiting > 0 && html`, but for ${countOf(webhook.waiting, 'event')} put aside`
   }. Created ${timeOf(webhook.createdAt)}. <code>${webhook.id}</code></p>
 ${mayChange && renderActions(call, webhook)}</section>
+${await renderVerification(call, webhook)}
 <h2>Deliveries</h2>
 ${await renderDeliveries({ db: deps.db, tenant: session.tenant, query: call.query }, webhook, site)}
 <p><a href="${path}/dead-letters">Events that were given up</a></p>
@@ -179,6 +181,13 @@ ${mayChange && renderResendSince(call, faults)}
 ${mayChange && freshNote(session, 'To change the webhook', pathOf(call))}
 ${mayChange && session.isFresh && renderChanges(call, typed ?? typedOf(webhook), faults)}`;
   return page({ title: 'Webhook', body }, status);
+}
+
+/** What verifies its requests, without a secret. */
+async function renderVerification({ deps, session }: SessionCall, { id }: Webhook): Promise<Html> {
+  const keys = (await findPublicKeys(deps, deps.db, session.tenant, [id])).get(id)!;
+  return html`<section class="card"><p class="label">Public keys: verify the signatures v1a</p>
+${keys.map((each) => html`<p><code>${each}</code></p>`)}</section>`;
 }
 
 function renderActions(call: SessionCall, { pausedBy }: Webhook): Html {
