@@ -104,6 +104,8 @@ export interface Config {
   readonly oidc: OidcConfig | undefined;
   /** CIDRs of addresses that may get webhooks although they are private, also without TLS. */
   readonly webhookNetworks: readonly string[];
+  /** Addresses and CIDRs from which requests to webhooks come, for tenants to read. */
+  readonly webhookEgress: readonly string[];
   readonly logLevel: LogLevel;
   readonly production: boolean;
   readonly tracing: boolean;
@@ -178,6 +180,7 @@ export function readConfig(env: Env): Config {
     mail: readMail(env),
     oidc: readOidc(env),
     webhookNetworks: readWebhookNetworks(env, payments),
+    webhookEgress: readNetworks(env, 'WEBHOOK_EGRESS'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,
     tracing: Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),

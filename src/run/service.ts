@@ -103,6 +103,7 @@ export type ServiceConfig = Pick<
   | 'mail'
   | 'oidc'
   | 'webhookNetworks'
+  | 'webhookEgress'
   | 'production'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
@@ -401,6 +402,7 @@ export function makeDeps({
       joinCreatesRooms: config.joinCreatesRooms,
       confusableUsernames: config.confusableUsernames,
       webhookNetworks,
+      webhookEgress: config.webhookEgress,
       archiveAfterSeconds: config.archiveAfterSeconds,
       strictTransportSeconds: config.strictTransportSeconds,
       grpcPort: config.grpcPort,

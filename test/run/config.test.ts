@@ -61,6 +61,7 @@ describe('an empty environment', () => {
       mail: undefined,
       oidc: undefined,
       webhookNetworks: ['127.0.0.0/8', '::1'],
+      webhookEgress: [],
       logLevel: 'info',
       production: false,
       tracing: false,
@@ -122,6 +123,7 @@ describe('values', () => {
     [{}, { webhookNetworks: ['127.0.0.0/8', '::1'] }],
     [{ PAYMENTS: 'none' }, { webhookNetworks: [] }],
     [{ WEBHOOK_NETWORKS: 'none' }, { webhookNetworks: [] }],
+    [{ WEBHOOK_EGRESS: '203.0.113.7, 2001:db8::/64' }, { webhookEgress: ['203.0.113.7', '2001:db8::/64'] }],
     [{ WEBHOOK_NETWORKS: '10.0.0.0/8, fd00::/8' }, { webhookNetworks: ['10.0.0.0/8', 'fd00::/8'] }],
     [{ SIGNUPS_PER_HOUR: '1' }, { signupsPerHour: 1 }],
     [
@@ -293,6 +295,10 @@ describe('refuses, with one line that names the variable', () => {
     [
       { TRUST_PROXY: 'true' },
       'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "true"',
+    ],
+    [
+      { WEBHOOK_EGRESS: 'nat.example' },
+      'WEBHOOK_EGRESS must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "nat.example"',
     ],
     [
       { WEBHOOK_NETWORKS: 'localhost' },

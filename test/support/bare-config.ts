@@ -45,6 +45,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     mail: undefined,
     oidc: undefined,
     webhookNetworks: ['127.0.0.0/8', '::1'],
+    webhookEgress: [],
     production: false,
     secretsKey: Buffer.alloc(32),
   };

@@ -12,7 +12,7 @@ type Rendered = Static<typeof WebhookSchema>;
 
 /** `db`: the transaction that changed them, if there is one. */
 export async function renderWebhooks(
-  deps: Pick<WebhookDeps, 'box'>,
+  deps: Pick<WebhookDeps, 'box' | 'config'>,
   db: Db,
   tenant: TenantId,
   webhooks: readonly Webhook[],
@@ -23,11 +23,12 @@ export async function renderWebhooks(
     tenant,
     webhooks.map(({ id }) => id),
   );
-  return webhooks.map((each) => renderWebhook(each, keys.get(each.id)!));
+  const { webhookEgress } = deps.config;
+  return webhooks.map((each) => renderWebhook(each, keys.get(each.id)!, webhookEgress));
 }
 
 export async function renderOne(
-  deps: Pick<WebhookDeps, 'box'>,
+  deps: Pick<WebhookDeps, 'box' | 'config'>,
   db: Db,
   tenant: TenantId,
   webhook: Webhook,
@@ -37,7 +38,7 @@ export async function renderOne(
 }
 
 export async function renderSecret(
-  deps: Pick<WebhookDeps, 'box'>,
+  deps: Pick<WebhookDeps, 'box' | 'config'>,
   db: Db,
   tenant: TenantId,
   { webhook, secret, publicKey }: NewWebhookSecret,

@@ -160,6 +160,13 @@ export const WebhookSchema = Type.Object(
     public_keys: Type.Array(Type.String(), {
       description: 'Verify the signatures `v1a`: of all secrets that sign now, the newest first',
     }),
+    sent_from: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Addresses and networks that requests come from, for firewalls. Absent: the operator does not say',
+        examples: [['203.0.113.7', '2001:db8::/64']],
+      }),
+    ),
     created_at: time('When it was created'),
   },
   { description: 'An endpoint that gets the events of the tenant, without its secret' },
@@ -185,6 +192,7 @@ export function settingsOf(body: GivenSettings): Partial<WebhookSettings> {
 export function renderWebhook(
   webhook: Webhook,
   publicKeys: readonly string[],
+  sentFrom: readonly string[],
 ): Static<typeof WebhookSchema> {
   const { pausedBy, pausedAt, retryAt } = webhook;
   return {
@@ -205,6 +213,7 @@ export function renderWebhook(
     failures: webhook.failures,
     ...(retryAt && webhook.failures > 0 && { retry_at: retryAt.toISOString() }),
     public_keys: [...publicKeys],
+    ...(sentFrom.length > 0 && { sent_from: [...sentFrom] }),
     created_at: webhook.createdAt.toISOString(),
   };
 }

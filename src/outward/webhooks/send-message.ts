@@ -17,6 +17,8 @@ export interface WebhookDeps extends EventDeps {
   readonly config: {
     /** Addresses that may get webhooks although they are private. */
     readonly webhookNetworks: AddressRanges;
+    /** Where requests come from, as the operator says: addresses and networks. None: it is not told. */
+    readonly webhookEgress: readonly string[];
   };
 }
 
