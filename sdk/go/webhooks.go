@@ -50,6 +50,7 @@ func (w *Webhooks) Change(ctx context.Context, request ChangeWebhook, options ..
 	body := struct {
 		URL          *string       `json:"url,omitzero"`
 		Types        []EventType   `json:"types,omitzero"`
+		Rooms        []string      `json:"rooms,omitzero"`
 		Description  *string       `json:"description,omitzero"`
 		Order        WebhookOrder  `json:"order,omitzero"`
 		MaxInFlight  int64         `json:"max_in_flight,omitzero"`
@@ -58,7 +59,7 @@ func (w *Webhooks) Change(ctx context.Context, request ChangeWebhook, options ..
 		MaxBatch     int64         `json:"max_batch,omitzero"`
 		Paused       *bool         `json:"paused,omitzero"`
 	}{
-		request.URL, request.Types, request.Description, request.Order, request.MaxInFlight, request.MaxPerSecond,
+		request.URL, request.Types, request.Rooms, request.Description, request.Order, request.MaxInFlight, request.MaxPerSecond,
 		request.Format, request.MaxBatch, request.Paused,
 	}
 	answer := new(Webhook)

@@ -216,6 +216,7 @@ const BY_TENANT: readonly Case[] = [
     after: {
       host: 'x.example',
       types: ['watchdog_warned'],
+      rooms: [],
       description: '',
       order: 'tenant',
       max_in_flight: 10,

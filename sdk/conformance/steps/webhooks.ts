@@ -35,6 +35,7 @@ const WEBHOOK = {
   id: '<id>',
   url: '<url>',
   types: ['card_expiring'],
+  rooms: undefined,
   order: 'tenant',
   max_in_flight: 10,
   max_per_second: undefined,
@@ -136,7 +137,8 @@ const SETTINGS: readonly Step[] = [
         // Empty and false are values.
         resumed: await change({ paused: false, description: '', types: [] }),
         moved: await change({ url: 'https://other.example/hook' }),
-        freed: await change({ order: 'none', max_in_flight: 20, max_per_second: 50 }),
+        ofRooms: await change({ rooms: ['demo-*', 'lobby'] }),
+        freed: await change({ rooms: [], order: 'none', max_in_flight: 20, max_per_second: 50 }),
         unlimited: await change({ order: 'room', max_per_second: 0 }),
         batched: await change({ format: 'cloudevents', max_batch: 100 }),
         tooMany: await change({ max_in_flight: 21 }),
@@ -157,6 +159,7 @@ const SETTINGS: readonly Step[] = [
       },
       resumed: { ok: { ...WEBHOOK, types: undefined, description: undefined } },
       moved: { ok: { ...WEBHOOK, types: undefined } },
+      ofRooms: { ok: { ...WEBHOOK, types: undefined, rooms: ['demo-*', 'lobby'] } },
       freed: { ok: { ...WEBHOOK, types: undefined, order: 'none', max_in_flight: 20, max_per_second: 50 } },
       unlimited: { ok: { ...WEBHOOK, types: undefined, order: 'room', max_in_flight: 20 } },
       batched: {

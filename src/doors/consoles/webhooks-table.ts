@@ -31,12 +31,17 @@ export function webhooksTable(
     webhooks.map((each) => [
       html`<a href="${path}/${each.id}">${named(addressOf(each))}</a>`,
       named(each.description),
-      each.types.length === 0 ? 'all' : countOf(each.types.length, 'type'),
+      wantedText(each),
       ORDERS[each.order],
       html`<span>${stateOf(each)}</span>`,
     ]),
     { names: 'Address' },
   );
+}
+
+function wantedText({ types, rooms }: Webhook): string {
+  const what = types.length === 0 ? 'all' : countOf(types.length, 'type');
+  return rooms.length === 0 ? what : `${what}, of rooms ${rooms.join(' ')}`;
 }
 
 const ORDERS: Readonly<Record<WebhookOrder, string>> = {

@@ -1,5 +1,6 @@
 /** Webhooks and their deliveries on the wire. */
 import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
+import { ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-catalogue.ts';
 import { eventSeq } from '../../outward/events/event-schema.ts';
@@ -20,6 +21,7 @@ import {
   WEBHOOK_DESCRIPTION_LENGTH_MAX,
   WEBHOOK_FORMATS,
   WEBHOOK_ORDERS,
+  WEBHOOK_ROOMS_MAX,
   type Webhook,
   type WebhookSettings,
 } from '../../outward/webhooks/webhook.ts';
@@ -43,6 +45,14 @@ const types = Type.Array(words(PUBLIC_EVENT_TYPES), {
   uniqueItems: true,
   description: 'Which types of events it gets. Empty: all',
   examples: [['balance_low', 'top_up_failed']],
+});
+const rooms = Type.Array(Type.String({ pattern: ROOM_PATTERN_PATTERN }), {
+  maxItems: WEBHOOK_ROOMS_MAX,
+  uniqueItems: true,
+  description:
+    'Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all events, also those ' +
+    'that concern no room',
+  examples: [['demo-*']],
 });
 const description = Type.String({
   maxLength: WEBHOOK_DESCRIPTION_LENGTH_MAX,
@@ -100,6 +110,7 @@ function flow(
 export const NewWebhookSchema = strictObject({
   url,
   types: Type.Optional(types),
+  rooms: Type.Optional(rooms),
   description: Type.Optional(description),
   ...flow({ ...WEBHOOK_DEFAULTS, maxPerSecond: 0 }),
 });
@@ -107,6 +118,7 @@ export const NewWebhookSchema = strictObject({
 export const WebhookChangeSchema = strictObject({
   url: Type.Optional(url),
   types: Type.Optional(types),
+  rooms: Type.Optional(rooms),
   description: Type.Optional(description),
   ...flow(),
   paused: Type.Optional(
@@ -132,6 +144,9 @@ export const WebhookSchema = Type.Object(
     id: Type.String({ pattern: '^wh_[0-9a-f]{32}$', description: 'The id of the webhook' }),
     url: Type.String({ description: 'Where events go' }),
     types: Type.Array(Type.String(), { description: 'Which types of events it gets. Empty: all' }),
+    rooms: Type.Array(Type.String(), {
+      description: 'Names and patterns of rooms whose events it gets. Empty: all events',
+    }),
     description: Type.String({ description: 'As given. May be empty' }),
     order: words(WEBHOOK_ORDERS, { description: ORDER }),
     max_in_flight: Type.Integer({ description: IN_FLIGHT }),
@@ -176,10 +191,11 @@ type GivenSettings = Partial<Static<typeof WebhookChangeSchema>>;
 
 /** What was given, under the names of the feature. */
 export function settingsOf(body: GivenSettings): Partial<WebhookSettings> {
-  const { url, types, description, order, max_in_flight, max_per_second, format, max_batch } = body;
+  const { url, types, rooms, description, order, max_in_flight, max_per_second, format, max_batch } = body;
   return {
     ...(url !== undefined && { url }),
     ...(types !== undefined && { types }),
+    ...(rooms !== undefined && { rooms }),
     ...(description !== undefined && { description }),
     ...(order !== undefined && { order }),
     ...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
@@ -199,6 +215,7 @@ export function renderWebhook(
     id: webhook.id,
     url: webhook.url,
     types: [...webhook.types],
+    rooms: [...webhook.rooms],
     description: webhook.description,
     order: webhook.order,
     max_in_flight: webhook.maxInFlight,

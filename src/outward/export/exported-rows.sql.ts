@@ -178,7 +178,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'id',
   },
   webhook_endpoints: {
-    columns: `id, url, types, description, ordering, max_in_flight, max_per_second, format, max_batch,
+    columns: `id, url, types, rooms, description, ordering, max_in_flight, max_per_second, format, max_batch,
       created_at`,
     order: 'id',
   },

@@ -24,13 +24,14 @@ export async function changeWebhook(
   { paused, ...wanted }: WebhookChange,
 ): Promise<Webhook> {
   const before = await getLockedWebhook(tx, tenant, id);
-  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch } = {
+  const { url, types, rooms, description, order, maxInFlight, maxPerSecond, format, maxBatch } = {
     ...before,
     ...wanted,
   };
   const after = {
     url: url === before.url ? url : parseWebhookUrl(url, config.webhookNetworks).href,
     types,
+    rooms,
     description,
     order,
     maxInFlight,

@@ -63,10 +63,11 @@ export function resentEntry(id: string, failedSince: Date, events: number): NewA
 }
 
 function fieldsOf(settings: WebhookSettings) {
-  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch } = settings;
+  const { url, types, rooms, description, order, maxInFlight, maxPerSecond, format, maxBatch } = settings;
   return {
     host: new URL(url).host,
     types,
+    rooms,
     description,
     order,
     max_in_flight: maxInFlight,

@@ -12,6 +12,8 @@ import { isId } from '../../base/lib/ids.ts';
 
 /** Webhooks of one tenant. */
 export const WEBHOOKS_MAX = 20;
+/** Names and patterns of rooms of one webhook. */
+export const WEBHOOK_ROOMS_MAX = 20;
 /** In characters. */
 export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 200;
 
@@ -40,6 +42,8 @@ export interface WebhookSettings {
   readonly url: string;
   /** None: all. */
   readonly types: readonly string[];
+  /** Names of rooms, in which `*` stands for any characters: only events of these. None: all events. */
+  readonly rooms: readonly string[];
   readonly description: string;
   readonly order: WebhookOrder;
   /** Requests at once, in an order other than that of the tenant. */
@@ -54,6 +58,7 @@ export interface WebhookSettings {
 /** What a webhook has that says nothing else. */
 export const WEBHOOK_DEFAULTS = {
   types: [],
+  rooms: [],
   description: '',
   order: 'tenant',
   maxInFlight: 10,

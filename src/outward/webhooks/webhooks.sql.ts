@@ -4,7 +4,7 @@ import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Webhook, WebhookSettings } from './webhook.ts';
 
 /** The columns of `WebhookSettings`, from `webhook_endpoints w`. */
-export const SETTINGS = `w.url, w.types, w.description, w.ordering as "order", w.max_in_flight as "maxInFlight",
+export const SETTINGS = `w.url, w.types, w.rooms, w.description, w.ordering as "order", w.max_in_flight as "maxInFlight",
                  w.max_per_second as "maxPerSecond", w.format, w.max_batch as "maxBatch"`;
 
 /** The columns of a `Webhook` of the tenant `$1`, from `webhook_endpoints w` and `webhook_cursors c`. */
@@ -60,8 +60,9 @@ export async function insertWebhook(
   await tx.query({
     name: 'insert-webhook',
     text: `insert into webhook_endpoints
-             (tenant_id, id, url, types, description, ordering, max_in_flight, max_per_second, format, max_batch)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+             (tenant_id, id, url, types, description, ordering, max_in_flight, max_per_second, format, max_batch,
+              rooms)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [tenant, id, ...settingValues(settings)],
   });
 }
@@ -76,15 +77,15 @@ export async function updateWebhook(
     name: 'update-webhook',
     text: `update webhook_endpoints
               set url = $3, types = $4, description = $5, ordering = $6, max_in_flight = $7, max_per_second = $8,
-                  format = $9, max_batch = $10, version = version + 1
+                  format = $9, max_batch = $10, rooms = $11, version = version + 1
             where tenant_id = $1 and id = $2`,
     values: [tenant, id, ...settingValues(settings)],
   });
 }
 
 function settingValues(settings: WebhookSettings): unknown[] {
-  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch } = settings;
-  return [url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch];
+  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch, rooms } = settings;
+  return [url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch, rooms];
 }
 
 /** With its secrets and its place. Returns whether it existed. */

@@ -126,6 +126,10 @@ describe('a webhook', () => {
     expect((await look(`/${id}`)).text).toMatch(/<option value="room" selected>/);
     expect((await post(`/${id}`, { ...fields, ...flow, max_per_second: '' })).status).toBe(303);
     expect(await get(id)).not.toHaveProperty('max_per_second');
+    expect((await post(`/${id}`, { ...fields, ...flow, rooms: 'lobby, demo-*' })).status).toBe(303);
+    expect(await get(id)).toMatchObject({ rooms: ['lobby', 'demo-*'] });
+    expect((await look('')).text).toContain('1 type, of rooms lobby demo-*');
+    expect((await post(`/${id}`, { ...fields, ...flow, rooms: 'a/b' })).text).toContain('id="rooms-fault"');
     const wrong = await post(`/${id}`, { ...fields, url: 'nowhere' });
     expect([wrong.status, wrong.text.includes('id="url-fault"')]).toEqual([400, true]);
     expect(path).not.toBe('/moved');

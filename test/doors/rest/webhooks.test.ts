@@ -81,6 +81,7 @@ describe('POST /v1/webhooks', () => {
       id: expect.stringMatching(/^wh_[0-9a-f]{32}$/),
       url,
       types: [],
+      rooms: [],
       description: '',
       order: 'tenant',
       max_in_flight: 10,
@@ -128,6 +129,8 @@ describe('POST /v1/webhooks', () => {
       { url: 'https://x.example/', description: 'x'.repeat(201) },
       'description must not have more than 200 characters',
     ],
+    [{ url: 'https://x.example/', rooms: ['a b'] }, 'rooms/0 must match ROOM'],
+    [{ url: 'https://x.example/', rooms: Array(21).fill('a').map((each, at) => each + at) }, 'rooms must not have more than 20 items'],
     [{ url: 'https://x.example/', secret: 'mine' }, 'secret is not a known field'],
     [{ url: 'https://x.example/', paused: true }, 'paused is not a known field'],
     [{ url: 'https://x.example/', order: 'random' }, 'order must be one of tenant, room, none'],
@@ -136,6 +139,15 @@ describe('POST /v1/webhooks', () => {
     [{ url: 'https://10.0.0.1/' }, 'url must be on the public internet: 10.0.0.1 is a private address'],
   ])('400 for %j', async (body, what) => {
     expectError(await call('POST', '', { body }), 400, `invalid request: ${what}`);
+  });
+
+  test('201 with rooms, which a change replaces', async () => {
+    const fresh = await app.signUp();
+    const body = { url: 'https://x.example/', rooms: ['lobby', 'demo-*'] };
+    const { webhook } = expectOk(await call('POST', '', { key: fresh.key, body }), 201);
+    expect(webhook.rooms).toEqual(['lobby', 'demo-*']);
+    const changed = await call('PATCH', `/${webhook.id}`, { key: fresh.key, body: { rooms: [] } });
+    expect(expectOk(changed).rooms).toEqual([]);
   });
 
   test('201 with an order and limits', async () => {
