@@ -311,6 +311,18 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
     ],
     default: 'none',
   },
+  WebhookHeader: {
+    at: 'POST /v1/webhooks headers',
+    doc: 'A header that each request of a webhook has',
+    new: ['The header of this name, with this value', 'name', 'value'],
+    default: 'none',
+  },
+  BasicAuth: {
+    at: 'POST /v1/webhooks basic_auth',
+    doc: 'Basic authentication of each request of a webhook',
+    new: ['This user, with this password. Both empty: none', 'username', 'password'],
+    default: 'none',
+  },
   CreateWebhook: {
     at: 'POST /v1/webhooks',
     method: 'Webhooks.Create',

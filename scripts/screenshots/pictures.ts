@@ -243,6 +243,13 @@ export const TENANT_PICTURES: readonly Picture[] = [
     path: ({ webhook }) => `/console/webhooks/${webhook}/dead-letters`,
   },
   {
+    route: '/console/webhooks/:id/headers',
+    name: 'webhook-headers',
+    group: 'Alerts',
+    shows: 'Headers and authentication of a webhook',
+    path: ({ webhook }) => `/console/webhooks/${webhook}/headers`,
+  },
+  {
     route: '/console/webhooks/:id/delete',
     name: 'webhook-deletion',
     group: 'Alerts',

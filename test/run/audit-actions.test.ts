@@ -223,6 +223,8 @@ const BY_TENANT: readonly Case[] = [
       max_per_second: null,
       format: 'boxoffice',
       max_batch: 1,
+      header_names: [],
+      has_basic_auth: false,
     },
   },
   {
@@ -284,7 +286,8 @@ const BY_TENANT: readonly Case[] = [
       await giveUpNewest(id);
       return id;
     },
-    act: (id) => ask('POST', `/v1/webhooks/${id}/resend`, { since: '2020-01-01T00:00:00Z', only_failed: true }),
+    act: (id) =>
+      ask('POST', `/v1/webhooks/${id}/resend`, { since: '2020-01-01T00:00:00Z', only_failed: true }),
     before: { failed_since: null, events: null },
     after: { failed_since: TIME, events: 1 },
     again: true,
@@ -303,12 +306,15 @@ const BY_TENANT: readonly Case[] = [
     before: {
       host: 'x.example',
       types: ['watchdog_warned'],
+      rooms: [],
       description: '',
       order: 'tenant',
       max_in_flight: 10,
       max_per_second: null,
       format: 'boxoffice',
       max_batch: 1,
+      header_names: [],
+      has_basic_auth: false,
     },
     after: null,
     again: true,

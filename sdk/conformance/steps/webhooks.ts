@@ -138,6 +138,11 @@ const SETTINGS: readonly Step[] = [
         resumed: await change({ paused: false, description: '', types: [] }),
         moved: await change({ url: 'https://other.example/hook' }),
         ofRooms: await change({ rooms: ['demo-*', 'lobby'] }),
+        withHeaders: await change({
+          headers: [{ name: 'X-Key', value: 'open' }],
+          basic_auth: { username: 'ann', password: 'secret' },
+        }),
+        withoutHeaders: await change({ headers: [], basic_auth: { username: '', password: '' } }),
         freed: await change({ rooms: [], order: 'none', max_in_flight: 20, max_per_second: 50 }),
         unlimited: await change({ order: 'room', max_per_second: 0 }),
         batched: await change({ format: 'cloudevents', max_batch: 100 }),
@@ -160,6 +165,8 @@ const SETTINGS: readonly Step[] = [
       resumed: { ok: { ...WEBHOOK, types: undefined, description: undefined } },
       moved: { ok: { ...WEBHOOK, types: undefined } },
       ofRooms: { ok: { ...WEBHOOK, types: undefined, rooms: ['demo-*', 'lobby'] } },
+      withHeaders: { ok: { header_names: ['x-key'], has_basic_auth: true } },
+      withoutHeaders: { ok: { header_names: undefined, has_basic_auth: undefined } },
       freed: { ok: { ...WEBHOOK, types: undefined, order: 'none', max_in_flight: 20, max_per_second: 50 } },
       unlimited: { ok: { ...WEBHOOK, types: undefined, order: 'room', max_in_flight: 20 } },
       batched: {
@@ -296,7 +303,10 @@ const DELIVERIES: readonly Step[] = [
         absent: await client.call('webhooks.resend_failed', { id: UNKNOWN, since }),
       };
     },
-    expect: { none: { ok: { webhook: { id: '<id>', state: 'paused' }, more: undefined } }, absent: NOT_FOUND },
+    expect: {
+      none: { ok: { webhook: { id: '<id>', state: 'paused' }, more: undefined } },
+      absent: NOT_FOUND,
+    },
   },
   {
     name: 'webhooks.dead_letters',

@@ -35,6 +35,7 @@ import {
 import { showDeadLetters, submitDeadLetters } from './pages/webhook-dead-letters.ts';
 import { showDelivery } from './pages/webhook-delivery.ts';
 import { WEBHOOK_FIELDS } from './pages/webhook-form.ts';
+import { HEADERS_FIELDS, showHeaders, submitHeaders } from './pages/webhook-headers.ts';
 import { showWebhooks, submitWebhook } from './pages/webhooks.ts';
 import type { ConsoleRoute, GuardedRoute } from './route.ts';
 
@@ -80,6 +81,14 @@ const WEBHOOKS: readonly ConsoleRoute[] = [
   get('/console/webhooks/:id', 'see_webhooks', showWebhook),
   get('/console/webhooks/:id/deliveries/:delivery', 'see_webhooks', showDelivery),
   post('/console/webhooks/:id', 'change_webhooks', WEBHOOK_FIELDS, submitWebhookChange, typed),
+  {
+    method: 'GET',
+    path: '/console/webhooks/:id/headers',
+    needs: 'change_webhooks',
+    isDangerous,
+    handle: showHeaders,
+  },
+  post('/console/webhooks/:id/headers', 'change_webhooks', HEADERS_FIELDS, submitHeaders, typed),
   post('/console/webhooks/:id/pause', 'change_webhooks', [], submitPause),
   post('/console/webhooks/:id/resume', 'change_webhooks', [], submitResumption),
   post('/console/webhooks/:id/rotate', 'change_webhooks', ['form', 'overlap'], submitSecretRotation, {

@@ -12,6 +12,13 @@ import {
   renderDeliveryId,
 } from '../../outward/webhooks/delivery.ts';
 import {
+  BASIC_AUTH_LENGTH_MAX,
+  OWN_HEADER_NAME_LENGTH_MAX,
+  OWN_HEADER_VALUE_LENGTH_MAX,
+  OWN_HEADERS_MAX,
+} from '../../outward/webhooks/own-headers.ts';
+import type { GivenHeaders } from '../../outward/webhooks/set-own-headers.ts';
+import {
   BATCH_MAX,
   IN_FLIGHT_MAX,
   PAUSERS,
@@ -59,6 +66,39 @@ const description = Type.String({
   description: 'For your own lists',
   examples: ['the billing back end'],
 });
+
+/** `otherwise`: what holds if they are left out, where that is not said by "none". */
+function ownHeaders(otherwise = '') {
+  const header = strictObject({
+    name: Type.String({
+      minLength: 1,
+      maxLength: OWN_HEADER_NAME_LENGTH_MAX,
+      description: 'The name of the header',
+      examples: ['x-api-key'],
+    }),
+    value: Type.String({
+      minLength: 1,
+      maxLength: OWN_HEADER_VALUE_LENGTH_MAX,
+      description: 'Its value: printable ASCII',
+    }),
+  });
+  const basicAuth = strictObject({
+    username: Type.String({ maxLength: BASIC_AUTH_LENGTH_MAX, description: 'Without a colon' }),
+    password: Type.String({ maxLength: BASIC_AUTH_LENGTH_MAX, description: 'May be empty' }),
+  });
+  const description = `Basic authentication of each request. No later answer has it. Both empty: none${otherwise}`;
+  return {
+    headers: Type.Optional(
+      Type.Array(header, {
+        maxItems: OWN_HEADERS_MAX,
+        description:
+          'Headers that each request has besides. No later answer has their values. Not those that the request has ' +
+          `itself: \`content-...\`, \`webhook-...\`, \`host\` and the like. Empty: none${otherwise}`,
+      }),
+    ),
+    basic_auth: Type.Optional({ ...basicAuth, description }),
+  };
+}
 
 const ORDER =
   '`tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all ' +
@@ -112,6 +152,7 @@ export const NewWebhookSchema = strictObject({
   types: Type.Optional(types),
   rooms: Type.Optional(rooms),
   description: Type.Optional(description),
+  ...ownHeaders(),
   ...flow({ ...WEBHOOK_DEFAULTS, maxPerSecond: 0 }),
 });
 
@@ -120,6 +161,7 @@ export const WebhookChangeSchema = strictObject({
   types: Type.Optional(types),
   rooms: Type.Optional(rooms),
   description: Type.Optional(description),
+  ...ownHeaders('. Left out: as before'),
   ...flow(),
   paused: Type.Optional(
     Type.Boolean({
@@ -148,6 +190,10 @@ export const WebhookSchema = Type.Object(
       description: 'Names and patterns of rooms whose events it gets. Empty: all events',
     }),
     description: Type.String({ description: 'As given. May be empty' }),
+    header_names: Type.Array(Type.String(), {
+      description: 'Names of the headers that each request has besides, in lower case. May be empty',
+    }),
+    has_basic_auth: Type.Boolean({ description: 'Whether requests have Basic authentication' }),
     order: words(WEBHOOK_ORDERS, { description: ORDER }),
     max_in_flight: Type.Integer({ description: IN_FLIGHT }),
     max_per_second: Type.Optional(
@@ -205,6 +251,14 @@ export function settingsOf(body: GivenSettings): Partial<WebhookSettings> {
   };
 }
 
+/** The headers that were given, under the names of the feature. */
+export function headersOf({ headers, basic_auth }: GivenSettings): GivenHeaders {
+  return {
+    ...(headers !== undefined && { headers }),
+    ...(basic_auth !== undefined && { basicAuth: basic_auth }),
+  };
+}
+
 export function renderWebhook(
   webhook: Webhook,
   publicKeys: readonly string[],
@@ -217,6 +271,8 @@ export function renderWebhook(
     types: [...webhook.types],
     rooms: [...webhook.rooms],
     description: webhook.description,
+    header_names: [...webhook.headerNames],
+    has_basic_auth: webhook.hasBasicAuth,
     order: webhook.order,
     max_in_flight: webhook.maxInFlight,
     ...(webhook.maxPerSecond !== null && { max_per_second: webhook.maxPerSecond }),

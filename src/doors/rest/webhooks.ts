@@ -12,6 +12,7 @@ import { SIGNING_SECRETS_MAX } from '../../outward/webhooks/webhook-secret.ts';
 import { renderOne, renderSecret, renderWebhooks } from './render-webhooks.ts';
 import { callOut, change, plain, write } from './route.ts';
 import {
+  headersOf,
   NewWebhookSchema,
   SecretRotationSchema,
   secretFields,
@@ -84,7 +85,7 @@ const create = callOut(
   async (call, mutation) => {
     const { deps, caller, body } = call;
     await checkWebhookUrl(deps, body.url);
-    const wanted = { ...WEBHOOK_DEFAULTS, ...settingsOf(body), url: body.url };
+    const wanted = { ...WEBHOOK_DEFAULTS, ...settingsOf(body), ...headersOf(body), url: body.url };
     return write(call, mutation, async (tx) =>
       renderSecret(deps, tx, caller.tenant, await createWebhook(tx, deps, caller, wanted)),
     );
@@ -115,7 +116,7 @@ const changeOne = callOut(
     if (url !== undefined) {
       await checkWebhookUrl(deps, url, (await getWebhook(deps.db, caller.tenant, params.id)).url);
     }
-    const wanted = { ...settingsOf(body), ...(paused !== undefined && { paused }) };
+    const wanted = { ...settingsOf(body), ...headersOf(body), ...(paused !== undefined && { paused }) };
     return write(call, mutation, async (tx) => {
       const changed = await changeWebhook(tx, deps, caller, params.id, wanted);
       return renderOne(deps, tx, caller.tenant, changed);

@@ -179,7 +179,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   },
   webhook_endpoints: {
     columns: `id, url, types, rooms, description, ordering, max_in_flight, max_per_second, format, max_batch,
-      created_at`,
+      header_names, has_basic_auth, created_at`,
     order: 'id',
   },
   webhook_cursors: {
@@ -271,6 +271,7 @@ export const NOT_EXPORTED_COLUMNS: readonly string[] = [
   'webhook_cursors.leased_by',
   'webhook_cursors.leased_until',
   'webhook_cursors.standing',
+  'webhook_endpoints.sealed_headers',
   'webhook_endpoints.version',
   'webhook_secrets.sealed',
 ];

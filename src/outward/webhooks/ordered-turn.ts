@@ -8,7 +8,7 @@
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { listPublicEvents } from '../events/public-events.sql.ts';
-import type { ClaimedWebhook } from './claimed-webhook.ts';
+import type { ServedWebhook } from './claimed-webhook.ts';
 import { composeMessage, type SentAs } from './compose-message.ts';
 import { isDelivered, type NewDelivery } from './delivery.ts';
 import { standingAfter } from './delivery-lane.ts';
@@ -51,7 +51,7 @@ interface Request {
 
 export class OrderedTurn {
   readonly #deps: WebhookDeps;
-  readonly #webhook: ClaimedWebhook;
+  readonly #webhook: ServedWebhook;
   readonly #turn: Turn;
   readonly #keys: readonly Uint8Array[];
   readonly #endAt: number;
@@ -64,7 +64,7 @@ export class OrderedTurn {
   /** Events in the next request, at most. */
   #batch: number;
 
-  constructor(deps: WebhookDeps, webhook: ClaimedWebhook, turn: Turn, keys: readonly Uint8Array[]) {
+  constructor(deps: WebhookDeps, webhook: ServedWebhook, turn: Turn, keys: readonly Uint8Array[]) {
     this.#deps = deps;
     this.#webhook = webhook;
     this.#turn = turn;

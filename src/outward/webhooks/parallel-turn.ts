@@ -8,7 +8,7 @@
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import { listPublicEvents } from '../events/public-events.sql.ts';
-import type { ClaimedWebhook } from './claimed-webhook.ts';
+import type { ServedWebhook } from './claimed-webhook.ts';
 import { composeMessage } from './compose-message.ts';
 import { isDelivered, type NewDelivery } from './delivery.ts';
 import { laneOf, SLOW_MS, standingAfter } from './delivery-lane.ts';
@@ -62,7 +62,7 @@ interface AsideOutcome {
 
 export class ParallelTurn {
   readonly #deps: WebhookDeps;
-  readonly #webhook: ClaimedWebhook;
+  readonly #webhook: ServedWebhook;
   readonly #turn: Turn;
   readonly #keys: readonly Uint8Array[];
   readonly #endAt: number;
@@ -97,7 +97,7 @@ export class ParallelTurn {
 
   constructor(
     deps: WebhookDeps,
-    webhook: ClaimedWebhook,
+    webhook: ServedWebhook,
     turn: Turn,
     keys: readonly Uint8Array[],
     waiting: Waiting,

@@ -19,9 +19,11 @@ import { composeOf, type MessageRecipient } from './compose-message.ts';
 import { endDeadLetter, findNowMs, insertDelivery } from './deliveries.sql.ts';
 import { type Delivery, isDelivered } from './delivery.ts';
 import { getWebhook } from './get-webhook.ts';
+import { renderOwnHeaders } from './own-headers.ts';
+import { openOwnHeaders } from './sealed-headers.ts';
 import { type Message, openSecrets, sendMessage, type WebhookDeps } from './send-message.ts';
 import type { Webhook } from './webhook.ts';
-import { findSecrets } from './webhooks.sql.ts';
+import { findSealedHeaders, findSecrets } from './webhooks.sql.ts';
 
 /** Shorter than a request of a tenant may take. */
 const SEND_MS_MAX = 10_000;
@@ -108,8 +110,10 @@ async function sendAndLog(
   message: Message,
 ): Promise<Delivery> {
   const keys = openSecrets(deps, tenant, id, await findSecrets(deps.db, tenant, id));
+  const sealed = await findSealedHeaders(deps.db, tenant, id);
+  const ownHeaders = renderOwnHeaders(openOwnHeaders(deps.box, { tenant, id }, sealed));
   const signal = AbortSignal.timeout(SEND_MS_MAX);
-  const [{ delivery }] = await sendMessage(deps, { tenant, url }, keys, message, signal);
+  const [{ delivery }] = await sendMessage(deps, { tenant, url, ownHeaders }, keys, message, signal);
   const isLate = signal.aborted && delivery.status === null;
   const told = isLate ? { ...delivery, error: `no answer within ${SEND_MS_MAX / 1000} s` } : delivery;
   const logged = await inTransaction(deps.db, async (tx) => {

@@ -116,7 +116,8 @@ export async function claimWebhook(
                      from webhook_cursors where tenant_id = $1 and webhook_id = $2) as before
             where c.tenant_id = $1 and c.webhook_id = $2 and w.tenant_id = $1 and w.id = $2 and t.id = $1
               and ${isDue('$6')}
-           returning c.tenant_id as tenant, c.webhook_id as id, c.lease, w.version, ${SETTINGS}, c.seq, c.skipped,
+           returning c.tenant_id as tenant, c.webhook_id as id, c.lease, w.version, ${SETTINGS},
+                     w.sealed_headers as "sealedHeaders", c.seq, c.skipped,
                      c.failures, c.standing, t.status = 'pending' as "isPending",
                      c.aside_at is not null as "hasWaiting", c.delivered_at is not null as "hasAccepted",
                      before.idle_seconds as "idleSeconds", before.was_cut as "wasCut"`,

@@ -9,6 +9,7 @@
 import type { ActingCaller } from '../../access/sessions/session.ts';
 import type { Actor } from '../../base/audit/actor.ts';
 import { isId } from '../../base/lib/ids.ts';
+import type { ShownHeaders } from './own-headers.ts';
 
 /** Webhooks of one tenant. */
 export const WEBHOOKS_MAX = 20;
@@ -70,7 +71,7 @@ export const WEBHOOK_DEFAULTS = {
 /** Events of one webhook that are put aside. Its place in the log does not move on while there are so many. */
 export const WAITING_MAX = { paid: 10_000, pending: 1_000 } as const;
 
-export interface Webhook extends WebhookSettings {
+export interface Webhook extends WebhookSettings, ShownHeaders {
   readonly id: string;
   readonly createdAt: Date;
   /** Every wanted event up to this number has been delivered, or was put aside. */

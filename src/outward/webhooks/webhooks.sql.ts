@@ -1,6 +1,7 @@
 /** SQL of `webhook_endpoints` and `webhook_secrets`: what tenants set. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { ShownHeaders } from './own-headers.ts';
 import type { Webhook, WebhookSettings } from './webhook.ts';
 
 /** The columns of `WebhookSettings`, from `webhook_endpoints w`. */
@@ -8,7 +9,7 @@ export const SETTINGS = `w.url, w.types, w.rooms, w.description, w.ordering as "
                  w.max_per_second as "maxPerSecond", w.format, w.max_batch as "maxBatch"`;
 
 /** The columns of a `Webhook` of the tenant `$1`, from `webhook_endpoints w` and `webhook_cursors c`. */
-const WEBHOOK = `w.id, ${SETTINGS}, w.created_at as "createdAt", c.seq, c.paused_by as "pausedBy",
+const WEBHOOK = `w.id, ${SETTINGS}, w.header_names as "headerNames", w.has_basic_auth as "hasBasicAuth", w.created_at as "createdAt", c.seq, c.paused_by as "pausedBy",
                  c.paused_at as "pausedAt", c.failures, c.retry_at as "retryAt",
                  (select count(*)::integer from webhook_waiting q where q.tenant_id = $1 and q.webhook_id = w.id) as waiting`;
 const WITH_CURSOR = `webhook_endpoints w
@@ -81,6 +82,32 @@ export async function updateWebhook(
             where tenant_id = $1 and id = $2`,
     values: [tenant, id, ...settingValues(settings)],
   });
+}
+
+/** `sealed`: the headers. `null`: there are none. */
+export async function updateOwnHeaders(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+  { headerNames, hasBasicAuth, sealed }: ShownHeaders & { readonly sealed: Buffer | null },
+): Promise<void> {
+  await tx.query({
+    name: 'update-webhook-headers',
+    text: `update webhook_endpoints
+              set header_names = $3, has_basic_auth = $4, sealed_headers = $5, version = version + 1
+            where tenant_id = $1 and id = $2`,
+    values: [tenant, id, headerNames, hasBasicAuth, sealed],
+  });
+}
+
+/** `null`: it has none. */
+export async function findSealedHeaders(db: Db, tenant: TenantId, id: string): Promise<Buffer | null> {
+  const { rows } = await db.query<{ sealed: Buffer | null }>({
+    name: 'find-webhook-headers',
+    text: 'select sealed_headers as sealed from webhook_endpoints where tenant_id = $1 and id = $2',
+    values: [tenant, id],
+  });
+  return rows[0]?.sealed ?? null;
 }
 
 function settingValues(settings: WebhookSettings): unknown[] {

@@ -50,6 +50,7 @@ const SAME_ELSEWHERE: Readonly<Record<string, string>> = {
   '/console/people/erase': 'post /v1/participants/erase',
   '/console/webhooks': 'post /v1/webhooks',
   '/console/webhooks/:id': 'patch /v1/webhooks/{id}',
+  '/console/webhooks/:id/headers': 'patch /v1/webhooks/{id}',
   '/console/webhooks/:id/pause': 'patch /v1/webhooks/{id}',
   '/console/webhooks/:id/resume': 'patch /v1/webhooks/{id}',
   '/console/webhooks/:id/rotate': 'post /v1/webhooks/{id}/rotate',

@@ -159,6 +159,34 @@ describe('a webhook', () => {
     });
   });
 
+  test('gets headers and Basic authentication, which no page shows again', async () => {
+    const { id, path } = await makeHook();
+    const fields = { headers: 'X-Key: open\r\n\r\nx-b: two: parts', username: 'ann', password: 'pass' };
+    expect((await post(`/${id}/headers`, fields)).status).toBe(303);
+    expect(await get(id)).toMatchObject({ header_names: ['x-key', 'x-b'], has_basic_auth: true });
+    await post(`/${id}/test`, { form: randomUUID() });
+    expect(receiver.received(path)[0]!.headers).toMatchObject({
+      'x-key': 'open',
+      'x-b': 'two: parts',
+      authorization: `Basic ${Buffer.from('ann:pass').toString('base64')}`,
+    });
+    const [delivery] = deliveriesIn((await look(`/${id}`)).text);
+    for (const page of ['', '/headers', delivery!.slice(`/${id}`.length)]) {
+      const { text } = await look(`/${id}${page}`);
+      for (const secret of ['open', 'two: parts', 'pass', 'YW5uOnBhc3M='])
+        expect(text).not.toMatch(`>${secret}<`);
+    }
+    expect((await look(`/${id}/headers`)).text).toContain('Set: <code>x-key</code>');
+    expect((await look(delivery!)).text).toContain('are never shown');
+    const wrong = await post(`/${id}/headers`, { headers: 'host: x', username: 'a:b' });
+    expect([wrong.status, wrong.text.includes('id="headers-fault"')]).toEqual([400, true]);
+    expect((await post(`/${id}/headers`, { headers: 'secret without a colon' })).text).toContain(
+      'headers-fault',
+    );
+    expect((await post(`/${id}/headers`, { headers: '' })).status).toBe(303);
+    expect(await get(id)).toMatchObject({ header_names: [], has_basic_auth: false });
+  });
+
   test('of another tenant is not found, whatever is done with it', async () => {
     const { id } = await makeHook();
     const of = await app.paidTenant();

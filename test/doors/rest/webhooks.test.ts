@@ -83,6 +83,8 @@ describe('POST /v1/webhooks', () => {
       types: [],
       rooms: [],
       description: '',
+      header_names: [],
+      has_basic_auth: false,
       order: 'tenant',
       max_in_flight: 10,
       format: 'boxoffice',
@@ -129,8 +131,19 @@ describe('POST /v1/webhooks', () => {
       { url: 'https://x.example/', description: 'x'.repeat(201) },
       'description must not have more than 200 characters',
     ],
-    [{ url: 'https://x.example/', rooms: ['a b'] }, 'rooms/0 must match ROOM'],
-    [{ url: 'https://x.example/', rooms: Array(21).fill('a').map((each, at) => each + at) }, 'rooms must not have more than 20 items'],
+    [
+      { url: 'https://x.example/', rooms: ['a b'] },
+      'rooms/0 must match pattern "^[A-Za-z0-9*][A-Za-z0-9._*-]{0,127}$"',
+    ],
+    [
+      {
+        url: 'https://x.example/',
+        rooms: Array(21)
+          .fill('a')
+          .map((each, at) => each + at),
+      },
+      'rooms must not have more than 20 items',
+    ],
     [{ url: 'https://x.example/', secret: 'mine' }, 'secret is not a known field'],
     [{ url: 'https://x.example/', paused: true }, 'paused is not a known field'],
     [{ url: 'https://x.example/', order: 'random' }, 'order must be one of tenant, room, none'],

@@ -1109,23 +1109,19 @@ export interface Operations {
       /** For your own lists. */
       description?: string | undefined;
       /** Headers that each request has besides. No later answer has their values. Not those that the request has itself: `content-...`, `webhook-...`, `host` and the like. Empty: none. */
-      headers?:
-        | {
-            /** The name of the header. */
-            name: string;
-            /** Its value: printable ASCII. */
-            value: string;
-          }[]
-        | undefined;
+      headers?: {
+        /** The name of the header. */
+        name: string;
+        /** Its value: printable ASCII. */
+        value: string;
+      }[] | undefined;
       /** Basic authentication of each request. No later answer has it. Both empty: none. */
-      basicAuth?:
-        | {
-            /** Without a colon. */
-            username: string;
-            /** May be empty. */
-            password: string;
-          }
-        | undefined;
+      basicAuth?: {
+        /** Without a colon. */
+        username: string;
+        /** May be empty. */
+        password: string;
+      } | undefined;
       /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
       order?: 'tenant' | 'room' | 'none' | undefined;
       /** Requests at once, in an order other than `tenant`. */
@@ -1175,23 +1171,19 @@ export interface Operations {
       /** For your own lists. */
       description?: string | undefined;
       /** Headers that each request has besides. No later answer has their values. Not those that the request has itself: `content-...`, `webhook-...`, `host` and the like. Empty: none. Left out: as before. */
-      headers?:
-        | {
-            /** The name of the header. */
-            name: string;
-            /** Its value: printable ASCII. */
-            value: string;
-          }[]
-        | undefined;
+      headers?: {
+        /** The name of the header. */
+        name: string;
+        /** Its value: printable ASCII. */
+        value: string;
+      }[] | undefined;
       /** Basic authentication of each request. No later answer has it. Both empty: none. Left out: as before. */
-      basicAuth?:
-        | {
-            /** Without a colon. */
-            username: string;
-            /** May be empty. */
-            password: string;
-          }
-        | undefined;
+      basicAuth?: {
+        /** Without a colon. */
+        username: string;
+        /** May be empty. */
+        password: string;
+      } | undefined;
       /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
       order?: 'tenant' | 'room' | 'none' | undefined;
       /** Requests at once, in an order other than `tenant`. */
@@ -2189,6 +2181,7 @@ export const NAMES = {
   assigned_until: 'assignedUntil',
   auto_top_up: 'autoTopUp',
   balance_after: 'balanceAfter',
+  basic_auth: 'basicAuth',
   batch_id: 'batchId',
   below_cents: 'belowCents',
   below_hours: 'belowHours',

@@ -227,5 +227,6 @@ function renderChanges(call: SessionCall, typed: TypedWebhook, faults: Faults): 
 ${renderWebhookFields(typed, faults)}
 <p><button class="primary">Save</button></p></form></section>
 <section class="card"><h2>Replace the secret</h2>${rotationForm(`${path}/rotate`, 'secret', 'the secret')}</section>
-<p><a class="button danger" href="${path}/delete">Delete the webhook</a></p>`;
+<p><a class="button" href="${path}/headers">Headers and authentication</a>
+<a class="button danger" href="${path}/delete">Delete the webhook</a></p>`;
 }
