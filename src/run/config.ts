@@ -9,6 +9,7 @@ import type { OidcConfig } from '../access/oidc/oidc-config.ts';
 import type { ConfusableUsernames } from '../access/usernames/username.ts';
 import type { Tls } from '../doors/grpc/tls.ts';
 import type { CheckoutOptions } from '../money/checkouts/checkout-options.ts';
+import { EVENT_DAYS, EVENT_DAYS_MAX } from '../events/event.ts';
 import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
 import type { BillingDetails } from '../money/statements/billing-details.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/top-ups/top-up-amount.ts';
@@ -104,6 +105,8 @@ export interface Config {
   readonly oidc: OidcConfig | undefined;
   /** CIDRs of addresses that may get webhooks although they are private, also without TLS. */
   readonly webhookNetworks: readonly string[];
+  /** How long events are kept, and attempts to deliver them. */
+  readonly eventDays: number;
   /** Addresses and CIDRs from which requests to webhooks come, for tenants to read. */
   readonly webhookEgress: readonly string[];
   readonly logLevel: LogLevel;
@@ -180,6 +183,7 @@ export function readConfig(env: Env): Config {
     mail: readMail(env),
     oidc: readOidc(env),
     webhookNetworks: readWebhookNetworks(env, payments),
+    eventDays: readInteger(env, 'EVENT_DAYS', EVENT_DAYS, EVENT_DAYS, EVENT_DAYS_MAX),
     webhookEgress: readNetworks(env, 'WEBHOOK_EGRESS'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,

@@ -104,6 +104,7 @@ export type ServiceConfig = Pick<
   | 'oidc'
   | 'webhookNetworks'
   | 'webhookEgress'
+  | 'eventDays'
   | 'production'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
@@ -403,6 +404,7 @@ export function makeDeps({
       confusableUsernames: config.confusableUsernames,
       webhookNetworks,
       webhookEgress: config.webhookEgress,
+      eventDays: config.eventDays,
       archiveAfterSeconds: config.archiveAfterSeconds,
       strictTransportSeconds: config.strictTransportSeconds,
       grpcPort: config.grpcPort,

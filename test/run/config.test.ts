@@ -62,6 +62,7 @@ describe('an empty environment', () => {
       oidc: undefined,
       webhookNetworks: ['127.0.0.0/8', '::1'],
       webhookEgress: [],
+      eventDays: 7,
       logLevel: 'info',
       production: false,
       tracing: false,
@@ -123,6 +124,7 @@ describe('values', () => {
     [{}, { webhookNetworks: ['127.0.0.0/8', '::1'] }],
     [{ PAYMENTS: 'none' }, { webhookNetworks: [] }],
     [{ WEBHOOK_NETWORKS: 'none' }, { webhookNetworks: [] }],
+    [{ EVENT_DAYS: '30' }, { eventDays: 30 }],
     [{ WEBHOOK_EGRESS: '203.0.113.7, 2001:db8::/64' }, { webhookEgress: ['203.0.113.7', '2001:db8::/64'] }],
     [{ WEBHOOK_NETWORKS: '10.0.0.0/8, fd00::/8' }, { webhookNetworks: ['10.0.0.0/8', 'fd00::/8'] }],
     [{ SIGNUPS_PER_HOUR: '1' }, { signupsPerHour: 1 }],
@@ -295,6 +297,10 @@ describe('refuses, with one line that names the variable', () => {
     [
       { TRUST_PROXY: 'true' },
       'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "true"',
+    ],
+    [
+      { EVENT_DAYS: '6' },
+      'EVENT_DAYS must be a whole number from 7 to 90, not "6"',
     ],
     [
       { WEBHOOK_EGRESS: 'nat.example' },

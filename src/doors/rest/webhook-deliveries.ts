@@ -2,13 +2,12 @@
 import { invalidField, invalidRequest } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 import { EVENT_DAYS } from '../../events/event.ts';
-import { DELIVERY_DAYS } from '../../outward/webhooks/delivery.ts';
+import { listDeadLetters } from '../../outward/webhooks/list-dead-letters.ts';
 import {
   DELIVERIES_PAGE_MAX,
   DELIVERIES_PAGE_USUAL,
   listDeliveries,
 } from '../../outward/webhooks/list-deliveries.ts';
-import { listDeadLetters } from '../../outward/webhooks/list-dead-letters.ts';
 import { resendFailed } from '../../outward/webhooks/resend-failed.ts';
 import { resendSince } from '../../outward/webhooks/resend-since.ts';
 import { resendEvent, testWebhook } from '../../outward/webhooks/send-now.ts';
@@ -37,7 +36,7 @@ const list = plain(
     tag: 'Webhooks',
     operation: 'listWebhookDeliveries',
     summary: 'Attempts to send events to a webhook',
-    description: `Newest first. They are kept for ${DELIVERY_DAYS} days.`,
+    description: `Newest first. They are kept for ${EVENT_DAYS} days, or longer if the operator says so.`,
     params: WebhookIdSchema,
     query: Type.Object({
       limit: limitField(DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
@@ -143,7 +142,7 @@ const resend = callOut(
       'of it. With `since`, the webhook goes back to the first event of that time and gets all wanted events from ' +
       `there again, in order; it never goes forward. With \`only_failed\` too, what was given up since then is put aside and ` +
       'sent again, and what is put aside and has failed is tried at once; the webhook does not go back. ' +
-      `Events are kept for ${EVENT_DAYS} days.`,
+      `Events are kept for ${EVENT_DAYS} days, or longer if the operator says so.`,
     params: WebhookIdSchema,
     body: strictObject({
       seq: Type.Optional(
@@ -170,7 +169,9 @@ const resend = callOut(
           delivery: Type.Optional(DeliverySchema),
           webhook: Type.Optional(WebhookSchema),
           resent: Type.Optional(
-            Type.Integer({ description: 'After `only_failed`: how many events that were given up come again' }),
+            Type.Integer({
+              description: 'After `only_failed`: how many events that were given up come again',
+            }),
           ),
           more: Type.Optional(
             Type.Boolean({

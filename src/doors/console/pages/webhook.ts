@@ -164,7 +164,8 @@ async function webhookPage(
   const mayChange = mayDo(session.role, 'change_webhooks');
   const path = pathOf(call);
   const again = (seq: bigint, type: string) => resendForm(path, seq, type);
-  const site = { path, hasDetails: true, showsAnswers: mayChange, ...(mayChange && { again }) };
+  const { eventDays: keptDays } = deps.config;
+  const site = { path, keptDays, hasDetails: true, showsAnswers: mayChange, ...(mayChange && { again }) };
   const body = html`<h1>Webhook</h1>
 ${outcome && renderOutcome(outcome)}
 <section class="card"><p class="label">Address</p><p>${named(addressFor(session, webhook))}</p>
