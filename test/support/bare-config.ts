@@ -46,6 +46,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     oidc: undefined,
     webhookNetworks: ['127.0.0.0/8', '::1'],
     webhookEgress: [],
+    webhookClientTls: undefined,
     eventDays: 7,
     production: false,
     secretsKey: Buffer.alloc(32),

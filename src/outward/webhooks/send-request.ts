@@ -14,9 +14,17 @@ import {
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import type { Certificate } from '../../base/lib/pem-files.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { AddressRanges } from './address-guard.ts';
-import { checkPlainName, plainLookup, type ResolveName, resolverOfMachine, tlsLookup } from './guarded-lookup.ts';
+import {
+  checkPlainName,
+  plainLookup,
+  type ResolveName,
+  resolverOfMachine,
+  tlsLookup,
+} from './guarded-lookup.ts';
 import { type Answer, readAnswer } from './read-answer.ts';
 import { RequestError } from './request-error.ts';
 import {
@@ -41,6 +49,8 @@ export interface WebhookRequest {
 /** `latencyMs` is the time that `send` took, in whole milliseconds. */
 export type SendOutcome = { readonly latencyMs: number } & Answer;
 
+const MIN_VERSION = 'TLSv1.2';
+
 /** How long one of several addresses is tried before the next one. */
 const ADDRESS_MS = 1_000;
 
@@ -48,6 +58,8 @@ export interface SenderOptions {
   readonly allowed: AddressRanges;
   readonly resolve?: ResolveName;
   readonly times?: SendTimes;
+  /** Given to each receiver that asks for one over https. */
+  readonly clientCertificate?: Certificate | undefined;
 }
 
 export class WebhookSender {
@@ -59,7 +71,12 @@ export class WebhookSender {
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor({ allowed, resolve = resolverOfMachine(), times = SEND_TIMES }: SenderOptions) {
+  constructor({
+    allowed,
+    resolve = resolverOfMachine(),
+    times = SEND_TIMES,
+    clientCertificate,
+  }: SenderOptions) {
     this.#allowed = allowed;
     this.#resolve = resolve;
     this.#times = times;
@@ -77,7 +94,11 @@ export class WebhookSender {
       lookup: tlsLookup(resolve, allowed),
       // Not left to NODE_TLS_REJECT_UNAUTHORIZED.
       rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
+      minVersion: MIN_VERSION,
+      // Made once. As options, they would be part of the name of each connection.
+      ...(clientCertificate && {
+        secureContext: createSecureContext({ ...clientCertificate, minVersion: MIN_VERSION }),
+      }),
     });
   }
 
