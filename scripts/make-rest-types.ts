@@ -19,7 +19,7 @@ import {
   StatementSchema,
 } from '../src/doors/rest/statement-schema.ts';
 import { UsageSumsSchema } from '../src/doors/rest/usage-summary.ts';
-import { DeliverySchema, WebhookSchema } from '../src/doors/rest/webhook-schema.ts';
+import { DeadLetterSchema, DeliverySchema, WebhookSchema } from '../src/doors/rest/webhook-schema.ts';
 import { AmountSchema } from '../src/money/amount-schema.ts';
 import { ENTRY_KINDS } from '../src/money/ledger/posting.ts';
 import { PUBLIC_EVENT_TYPES } from '../src/outward/events/event-catalogue.ts';
@@ -48,6 +48,7 @@ const NAMED = {
   UsageSums: UsageSumsSchema,
   Webhook: WebhookSchema,
   WebhookDelivery: DeliverySchema,
+  DeadLetter: DeadLetterSchema,
 };
 
 /** The same for lists of words. */

@@ -26,6 +26,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'Session.seconds_by_tier': 'map[Tier]int64',
   'SessionSums.seconds_by_tier': 'map[Tier]int64',
   'PulledEvents.events': '[]*WebhookEvent',
+  // Both empty is a value.
+  'ChangeWebhook.basic_auth': '*BasicAuth',
 };
 
 /** Only usage without a room has an empty one. */

@@ -160,6 +160,7 @@ export const ANSWERS: Readonly<Record<string, AnswerName>> = {
     doc: 'The replacement of a secret. No later answer has it',
   },
   Delivery: { at: 'GET /v1/webhooks/{id}/deliveries deliveries', go: 'WebhookDelivery' },
+  DeadLetter: { at: 'GET /v1/webhooks/{id}/dead-letters dead_letters' },
   WebhookEvent: {
     at: 'GET /v1/events events',
     doc: 'Something that happened to the tenant, in the form that webhooks and the pull of events have',
@@ -310,6 +311,18 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
     ],
     default: 'none',
   },
+  WebhookHeader: {
+    at: 'POST /v1/webhooks headers',
+    doc: 'A header that each request of a webhook has',
+    new: ['The header of this name, with this value', 'name', 'value'],
+    default: 'none',
+  },
+  BasicAuth: {
+    at: 'POST /v1/webhooks basic_auth',
+    doc: 'Basic authentication of each request of a webhook',
+    new: ['This user, with this password. Both empty: none', 'username', 'password'],
+    default: 'none',
+  },
   CreateWebhook: {
     at: 'POST /v1/webhooks',
     method: 'Webhooks.Create',
@@ -333,6 +346,12 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
     method: 'Webhooks.Deliveries',
     doc: 'Which attempts to list',
     new: ['All that are kept of the webhook with this id', 'id'],
+  },
+  ListDeadLetters: {
+    at: 'GET /v1/webhooks/{id}/dead-letters',
+    method: 'Webhooks.DeadLetters',
+    doc: 'Which events that were given up to list',
+    new: ['All that were given up of the webhook with this id', 'id'],
   },
   PullEvents: {
     at: 'GET /v1/events',
@@ -535,6 +554,11 @@ export const WORDS: Readonly<Record<string, WordsName>> = {
       resend: 'It was asked for again',
     },
   },
+  Death: {
+    doc: 'Why the last attempt to send an event failed',
+    prefix: 'Death',
+    words: { refused: 'The answer had another status than 2xx', unanswered: 'There was no answer' },
+  },
   WebhookOrder: {
     doc: 'In which order a webhook gets events',
     prefix: 'Order',
@@ -569,6 +593,7 @@ export const UNSIGNED: readonly string[] = [
   'UsageReport',
   'Webhook',
   'Delivery',
+  'DeadLetter',
   'WebhookEvent',
   'PulledEvents',
 ];

@@ -24,6 +24,7 @@ const VARIANTS: Readonly<Record<string, string>> = {
 
 const TYPES: Readonly<Record<string, string>> = {
   'Delivery.status': 'u16',
+  'DeadLetter.status': 'u16',
   // Empty like that of a webhook.
   'CreateWebhook.description': 'String',
 };

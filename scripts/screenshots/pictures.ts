@@ -236,6 +236,20 @@ export const TENANT_PICTURES: readonly Picture[] = [
     path: ({ webhook, delivery }) => `/console/webhooks/${webhook}/deliveries/${delivery}`,
   },
   {
+    route: '/console/webhooks/:id/dead-letters',
+    name: 'webhook-dead-letters',
+    group: 'Alerts',
+    shows: 'Events that were given up',
+    path: ({ webhook }) => `/console/webhooks/${webhook}/dead-letters`,
+  },
+  {
+    route: '/console/webhooks/:id/headers',
+    name: 'webhook-headers',
+    group: 'Alerts',
+    shows: 'Headers and authentication of a webhook',
+    path: ({ webhook }) => `/console/webhooks/${webhook}/headers`,
+  },
+  {
     route: '/console/webhooks/:id/delete',
     name: 'webhook-deletion',
     group: 'Alerts',

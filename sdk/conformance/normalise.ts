@@ -42,6 +42,7 @@ const MASKS: Readonly<Record<string, RegExp>> = {
   event_id: /^evt_[0-9a-f]{32}$/,
   secret: /^whsec_[A-Za-z0-9+/]{43}=$/,
   public_key: /^whpk_[A-Za-z0-9+/]{43}=$/,
+  public_keys: /^whpk_[A-Za-z0-9+/]{43}=$/,
   delivered_seq: /^\d+$/,
   after: /^\d+$/,
   latency_ms: /^\d+$/,
@@ -51,7 +52,9 @@ const MASKS: Readonly<Record<string, RegExp>> = {
 
 /** The outcome in the form in which outcomes are compared. */
 export function normalise(value: Json, name = ''): Json {
-  if (Array.isArray(value)) return value.map((each) => normalise(each));
+  if (Array.isArray(value)) {
+    return value.map((each) => normalise(each, typeof each === 'string' ? name : ''));
+  }
   if (typeof value === 'object' && value !== null) return normaliseObject(value, name);
   const form = MASKS[name];
   const isMasked = form !== undefined && (typeof value === 'string' || typeof value === 'number');

@@ -271,6 +271,19 @@ func TestRequestsOfREST(t *testing.T) {
 			_, err := c.Webhooks.ResendSince(t.Context(), ResendSince{ID: "wh_1", Since: someTime})
 			return err
 		}, true},
+		{"PATCH /v1/webhooks/wh_1", `{"rooms":[],"headers":[{"name":"x-key","value":"y"}],"basic_auth":{"username":"","password":""}}`, func(c *Client) error {
+			_, err := c.Webhooks.Change(t.Context(), ChangeWebhook{
+				ID: "wh_1", Rooms: []string{}, Headers: []WebhookHeader{{"x-key", "y"}}, BasicAuth: &BasicAuth{},
+			})
+			return err
+		}, true},
+		{"POST /v1/webhooks/wh_1/resend", `{"since":"2026-01-02T03:04:05.678Z","only_failed":true}`, func(c *Client) error {
+			_, err := c.Webhooks.ResendFailed(t.Context(), ResendFailed{ID: "wh_1", Since: someTime})
+			return err
+		}, true},
+		{"GET /v1/webhooks/wh_1/dead-letters?cursor=x&limit=5", "", func(c *Client) error {
+			return drain(c.Webhooks.DeadLetters(t.Context(), ListDeadLetters{ID: "wh_1", PageSize: 5, PageToken: "x"}))
+		}, true},
 		{"GET /v1/webhooks/wh_1/deliveries?cursor=x&limit=5", "", func(c *Client) error {
 			return drain(c.Webhooks.Deliveries(t.Context(), ListDeliveries{ID: "wh_1", PageSize: 5, PageToken: "x"}))
 		}, true},
@@ -402,6 +415,10 @@ func TestIdempotencyKeysOfREST(t *testing.T) {
 		},
 		"Webhooks.Resend": func(c *Client, options ...CallOption) error {
 			_, err := c.Webhooks.Resend(t.Context(), ResendEvent{ID: "x"}, options...)
+			return err
+		},
+		"Webhooks.ResendFailed": func(c *Client, options ...CallOption) error {
+			_, err := c.Webhooks.ResendFailed(t.Context(), ResendFailed{ID: "x", Since: someTime}, options...)
 			return err
 		},
 		"Webhooks.ResendSince": func(c *Client, options ...CallOption) error {

@@ -285,6 +285,17 @@ const (
 	DeliveryResend DeliveryKind = "resend"
 )
 
+// Death is why the last attempt to send an event failed. Expect words that are not listed here.
+type Death string
+
+// Values of Death.
+const (
+	// The answer had another status than 2xx.
+	DeathRefused Death = "refused"
+	// There was no answer.
+	DeathUnanswered Death = "unanswered"
+)
+
 // WebhookOrder is in which order a webhook gets events. Expect words that are not listed here.
 type WebhookOrder string
 
@@ -1145,8 +1156,14 @@ type Webhook struct {
 	URL string `json:"url"`
 	// Which types of events it gets. Empty: all.
 	Types []EventType `json:"types"`
+	// Names and patterns of rooms whose events it gets. Empty: all events.
+	Rooms []string `json:"rooms"`
 	// As given. May be empty.
 	Description string `json:"description"`
+	// Names of the headers that each request has besides, in lower case. May be empty.
+	HeaderNames []string `json:"header_names"`
+	// Whether requests have Basic authentication.
+	HasBasicAuth bool `json:"has_basic_auth"`
 	// [OrderTenant]: each event once the one before was accepted; [OrderRoom]: so in each room, and rooms side
 	// by side; [OrderNone]: all side by side. In [OrderRoom] and [OrderNone], an event that fails is put aside
 	// and tried again by itself.
@@ -1177,6 +1194,10 @@ type Webhook struct {
 	Failures int64 `json:"failures"`
 	// Nothing is tried again before. Zero: nothing has failed, or is retried.
 	RetryAt time.Time `json:"retry_at,omitzero"`
+	// Verify the signatures v1a: of all secrets that sign now, the newest first.
+	PublicKeys []string `json:"public_keys"`
+	// Addresses and networks that requests come from, for firewalls. None: the operator does not say.
+	SentFrom []string `json:"sent_from,omitzero"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 }
@@ -1187,7 +1208,7 @@ type CreatedWebhook struct {
 	Webhook Webhook `json:"webhook"`
 	// Verifies the signatures v1. Shown once.
 	Secret string `json:"secret"`
-	// Verifies the signatures v1a, and may be public. Shown once.
+	// Verifies the signatures v1a, and may be public.
 	PublicKey string `json:"public_key"`
 }
 
@@ -1229,6 +1250,33 @@ type WebhookDelivery struct {
 	LatencyMS int64 `json:"latency_ms"`
 	// When the outcome was known.
 	At time.Time `json:"at,omitzero"`
+}
+
+// DeadLetter is an event that was given up, and was not sent again since.
+type DeadLetter struct {
+	// The id of the event, which is the header webhook-id.
+	EventID string `json:"event_id"`
+	// The number of the event.
+	Seq uint64 `json:"seq"`
+	// The type of the event.
+	Type EventType `json:"type"`
+	// The name of its room. Empty: it has none.
+	Room string `json:"room,omitzero"`
+	// When it happened. Zero: it is not kept any more, and cannot be sent again.
+	HappenedAt time.Time `json:"happened_at,omitzero"`
+	// How often it was sent in vain.
+	Attempts int64 `json:"attempts"`
+	// Why the last attempt failed: [DeathRefused]: the answer had another status than 2xx; [DeathUnanswered]:
+	// there was none. The webhook accepted other events meanwhile.
+	Reason Death `json:"reason"`
+	// Of the last answer. 0: there was none.
+	Status int64 `json:"status,omitzero"`
+	// Why there was no answer. Empty: there was one.
+	Error string `json:"error,omitzero"`
+	// The first 1024 characters of the last answer.
+	Answer string `json:"answer,omitzero"`
+	// When the last attempt had failed.
+	GivenUpAt time.Time `json:"given_up_at,omitzero"`
 }
 
 // WebhookEvent is something that happened to the tenant, in the form that webhooks and the pull of events
@@ -1526,6 +1574,22 @@ type SimulatedParticipants struct {
 	IntervalSeconds int64 `json:"interval_seconds,omitzero"`
 }
 
+// WebhookHeader is a header that each request of a webhook has.
+type WebhookHeader struct {
+	// The name of the header. 1 to 100 characters.
+	Name string `json:"name"`
+	// Its value: printable ASCII. 1 to 1024 characters.
+	Value string `json:"value"`
+}
+
+// BasicAuth is basic authentication of each request of a webhook.
+type BasicAuth struct {
+	// Without a colon. At most 256 characters.
+	Username string `json:"username"`
+	// May be empty. At most 256 characters.
+	Password string `json:"password"`
+}
+
 // CreateWebhook is the request of [Webhooks.Create]: the webhook to create.
 type CreateWebhook struct {
 	// Where events go: an https URL of the public internet, without user name, password and fragment, of at
@@ -1533,8 +1597,16 @@ type CreateWebhook struct {
 	URL string `json:"url"`
 	// Which types of events it gets. Empty: all.
 	Types []EventType `json:"types,omitzero"`
+	// Names of rooms; * stands for any characters. It gets only events of these rooms then. Empty: all events,
+	// also those that concern no room. At most 20.
+	Rooms []string `json:"rooms,omitzero"`
 	// For your own lists. At most 200 characters.
 	Description string `json:"description,omitzero"`
+	// Headers that each request has besides. No later answer has their values. Not those that the request has
+	// itself: content-..., webhook-..., host and the like. Empty: none. At most 10.
+	Headers []WebhookHeader `json:"headers,omitzero"`
+	// Basic authentication of each request. No later answer has it. Both empty: none.
+	BasicAuth BasicAuth `json:"basic_auth,omitzero"`
 	// [OrderTenant]: each event once the one before was accepted; [OrderRoom]: so in each room, and rooms side
 	// by side; [OrderNone]: all side by side. In [OrderRoom] and [OrderNone], an event that fails is put aside
 	// and tried again by itself. Empty: [OrderTenant].
@@ -1561,8 +1633,16 @@ type ChangeWebhook struct {
 	URL *string `json:"url,omitzero"`
 	// Which types of events it gets. Empty: all.
 	Types []EventType `json:"types,omitzero"`
+	// Names of rooms; * stands for any characters. It gets only events of these rooms then. Empty: all events,
+	// also those that concern no room. At most 20.
+	Rooms []string `json:"rooms,omitzero"`
 	// For your own lists. At most 200 characters.
 	Description *string `json:"description,omitzero"`
+	// Headers that each request has besides. No later answer has their values. Not those that the request has
+	// itself: content-..., webhook-..., host and the like. Empty: none. None: as before. At most 10.
+	Headers []WebhookHeader `json:"headers,omitzero"`
+	// Basic authentication of each request. No later answer has it. Both empty: none. Nil: as before.
+	BasicAuth *BasicAuth `json:"basic_auth,omitzero"`
 	// [OrderTenant]: each event once the one before was accepted; [OrderRoom]: so in each room, and rooms side
 	// by side; [OrderNone]: all side by side. In [OrderRoom] and [OrderNone], an event that fails is put aside
 	// and tried again by itself.
@@ -1591,6 +1671,16 @@ type RotateWebhookSecret struct {
 
 // ListDeliveries is the request of [Webhooks.Deliveries]: which attempts to list.
 type ListDeliveries struct {
+	// The id of the webhook.
+	ID string `json:"id"`
+	// 1 to 500; 0 is 100.
+	PageSize int32 `json:"page_size,omitzero"`
+	// NextPageToken of the previous page; empty: the first page.
+	PageToken string `json:"page_token,omitzero"`
+}
+
+// ListDeadLetters is the request of [Webhooks.DeadLetters]: which events that were given up to list.
+type ListDeadLetters struct {
 	// The id of the webhook.
 	ID string `json:"id"`
 	// 1 to 500; 0 is 100.

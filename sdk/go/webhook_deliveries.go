@@ -76,6 +76,60 @@ func (w *Webhooks) ResendSince(ctx context.Context, request ResendSince, options
 	return orNil(&answer.Webhook, err)
 }
 
+// ResendFailed is the request of [Webhooks.ResendFailed]: from which time on.
+type ResendFailed struct {
+	// Id of the webhook.
+	ID string `json:"id"`
+	// What was given up at this time or later is sent again. It is required.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// ResentEvents is what was given up and is sent again.
+type ResentEvents struct {
+	// The webhook, with how many events are put aside now.
+	Webhook Webhook `json:"webhook"`
+	// How many events that were given up are sent again.
+	Resent int64 `json:"resent"`
+	// Others stay given up, because no more events may be put aside. Ask again later.
+	More bool `json:"more"`
+}
+
+// ResendFailed sends again what was given up since a time, put aside; what is put aside and has failed is tried at once.
+// The webhook does not go back.
+func (w *Webhooks) ResendFailed(ctx context.Context, request ResendFailed, options ...CallOption) (*ResentEvents, error) {
+	path, err := pathOfWebhook(request.ID, "/resend")
+	if err != nil {
+		return nil, err
+	}
+	if request.Since.IsZero() {
+		return nil, invalid("since", "must be given")
+	}
+	body := struct {
+		Since      time.Time `json:"since"`
+		OnlyFailed bool      `json:"only_failed"`
+	}{request.Since.UTC(), true}
+	answer := new(ResentEvents)
+	op := operation{name: "Webhooks.ResendFailed", method: "POST", path: path, body: body, isWrite: true}
+	return orNil(answer, w.rest.call(ctx, op, answer, options))
+}
+
+// DeadLetters yields the events that were given up and not sent again since, newest first.
+func (w *Webhooks) DeadLetters(ctx context.Context, request ListDeadLetters, options ...CallOption) iter.Seq2[*DeadLetter, error] {
+	return itemsOf(w.DeadLetterPages(ctx, request, options...))
+}
+
+// DeadLetterPages yields the pages of DeadLetters.
+func (w *Webhooks) DeadLetterPages(ctx context.Context, request ListDeadLetters, options ...CallOption) iter.Seq2[*Page[DeadLetter], error] {
+	path, err := pathOfWebhook(request.ID, "/dead-letters")
+	if err != nil {
+		return func(yield func(*Page[DeadLetter], error) bool) { yield(nil, err) }
+	}
+	var asked filter
+	asked.number("limit", request.PageSize)
+	op := operation{name: "Webhooks.DeadLetters", path: path}
+	return pagesOfREST[DeadLetter](ctx, w.rest, op, "dead_letters", asked, request.PageToken, options)
+}
+
 // Deliveries yields the attempts to send events to a webhook, newest first. They are kept for 7 days.
 func (w *Webhooks) Deliveries(ctx context.Context, request ListDeliveries, options ...CallOption) iter.Seq2[*WebhookDelivery, error] {
 	return itemsOf(w.DeliveryPages(ctx, request, options...))

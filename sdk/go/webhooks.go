@@ -48,18 +48,21 @@ func (w *Webhooks) Change(ctx context.Context, request ChangeWebhook, options ..
 		return nil, err
 	}
 	body := struct {
-		URL          *string       `json:"url,omitzero"`
-		Types        []EventType   `json:"types,omitzero"`
-		Description  *string       `json:"description,omitzero"`
-		Order        WebhookOrder  `json:"order,omitzero"`
-		MaxInFlight  int64         `json:"max_in_flight,omitzero"`
-		MaxPerSecond *int64        `json:"max_per_second,omitzero"`
-		Format       WebhookFormat `json:"format,omitzero"`
-		MaxBatch     int64         `json:"max_batch,omitzero"`
-		Paused       *bool         `json:"paused,omitzero"`
+		URL          *string         `json:"url,omitzero"`
+		Types        []EventType     `json:"types,omitzero"`
+		Rooms        []string        `json:"rooms,omitzero"`
+		Description  *string         `json:"description,omitzero"`
+		Headers      []WebhookHeader `json:"headers,omitzero"`
+		BasicAuth    *BasicAuth      `json:"basic_auth,omitzero"`
+		Order        WebhookOrder    `json:"order,omitzero"`
+		MaxInFlight  int64           `json:"max_in_flight,omitzero"`
+		MaxPerSecond *int64          `json:"max_per_second,omitzero"`
+		Format       WebhookFormat   `json:"format,omitzero"`
+		MaxBatch     int64           `json:"max_batch,omitzero"`
+		Paused       *bool           `json:"paused,omitzero"`
 	}{
-		request.URL, request.Types, request.Description, request.Order, request.MaxInFlight, request.MaxPerSecond,
-		request.Format, request.MaxBatch, request.Paused,
+		request.URL, request.Types, request.Rooms, request.Description, request.Headers, request.BasicAuth, request.Order,
+		request.MaxInFlight, request.MaxPerSecond, request.Format, request.MaxBatch, request.Paused,
 	}
 	answer := new(Webhook)
 	op := operation{name: "Webhooks.Change", method: "PATCH", path: path, body: body, isWrite: true}

@@ -67,6 +67,8 @@ export interface Deps
     MailDeps['config'] &
     ArchiveDeps['config'] &
     WebhookDeps['config'] & {
+      /** How long events are kept, and attempts to deliver them. */
+      readonly eventDays: number;
       /** How long browsers ask for TLS alone; 0: they are not told to. */
       readonly strictTransportSeconds: number;
       /** The port of the control plane, as it was set. */

@@ -36,5 +36,6 @@ export interface Place {
   readonly at: Date | null;
 }
 
-/** How long events are kept. */
+/** How long events are kept, and attempts to deliver them: usually, which is also the least, and at most. */
 export const EVENT_DAYS = 7;
+export const EVENT_DAYS_MAX = 90;

@@ -7,7 +7,8 @@
 import { resolve } from 'node:path';
 import type { OidcConfig } from '../access/oidc/oidc-config.ts';
 import type { ConfusableUsernames } from '../access/usernames/username.ts';
-import type { Tls } from '../doors/grpc/tls.ts';
+import type { PemFiles, PemVariables } from '../base/lib/pem-files.ts';
+import { EVENT_DAYS, EVENT_DAYS_MAX } from '../events/event.ts';
 import type { CheckoutOptions } from '../money/checkouts/checkout-options.ts';
 import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
 import type { BillingDetails } from '../money/statements/billing-details.ts';
@@ -17,7 +18,7 @@ import { type Env, wrong } from './config-error.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import { readConnectionBudget, readFurtherDatabaseUrl, readServiceDatabaseUrl } from './read-database.ts';
 import { readIssuer } from './read-issuer.ts';
-import { type ListenerAddress, readJoinAddress, readOrigins, readTls, urlOf } from './read-listeners.ts';
+import { type ListenerAddress, readJoinAddress, readOrigins, readPemFiles, urlOf } from './read-listeners.ts';
 import { readMail, readSupportEmail } from './read-mail.ts';
 import { readOidc } from './read-oidc.ts';
 import { type PaymentsMode, readPayments, readStripeKey, readWebhookSecrets } from './read-payments.ts';
@@ -39,7 +40,7 @@ export interface Config {
   readonly port: number;
   readonly grpcPort: number;
   /** For the gRPC listener; `undefined`: plain HTTP/2, for a proxy that terminates TLS. */
-  readonly tls: Tls | undefined;
+  readonly tls: PemFiles | undefined;
   readonly opsPort: number;
   /** Number of serving processes. With 1, the initial process serves by itself. */
   readonly workers: number;
@@ -104,10 +105,22 @@ export interface Config {
   readonly oidc: OidcConfig | undefined;
   /** CIDRs of addresses that may get webhooks although they are private, also without TLS. */
   readonly webhookNetworks: readonly string[];
+  /** The certificate by which receivers of webhooks know the service; `undefined`: it has none. */
+  readonly webhookClientTls: PemFiles | undefined;
+  /** How long events are kept, and attempts to deliver them. */
+  readonly eventDays: number;
+  /** Addresses and CIDRs from which requests to webhooks come, for tenants to read. */
+  readonly webhookEgress: readonly string[];
   readonly logLevel: LogLevel;
   readonly production: boolean;
   readonly tracing: boolean;
 }
+
+/** The settings of `webhookClientTls`. */
+export const WEBHOOK_CLIENT_TLS = {
+  certificate: 'WEBHOOK_CLIENT_CERT',
+  key: 'WEBHOOK_CLIENT_KEY',
+} as const satisfies PemVariables;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
@@ -127,7 +140,7 @@ export function readConfig(env: Env): Config {
     host,
     port,
     grpcPort: readPort(env, 'GRPC_PORT', 8081),
-    tls: readTls(env),
+    tls: readPemFiles(env, { certificate: 'TLS_CERT', key: 'TLS_KEY' }),
     opsPort,
     workers,
     joinAddress: readJoinAddress(env, host),
@@ -178,6 +191,9 @@ export function readConfig(env: Env): Config {
     mail: readMail(env),
     oidc: readOidc(env),
     webhookNetworks: readWebhookNetworks(env, payments),
+    webhookClientTls: readPemFiles(env, WEBHOOK_CLIENT_TLS),
+    eventDays: readInteger(env, 'EVENT_DAYS', EVENT_DAYS, EVENT_DAYS, EVENT_DAYS_MAX),
+    webhookEgress: readNetworks(env, 'WEBHOOK_EGRESS'),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,
     tracing: Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),

@@ -1,6 +1,6 @@
 /** Where the doors listen, and what they answer to. */
 import { resolve } from 'node:path';
-import type { Tls } from '../doors/grpc/tls.ts';
+import type { PemFiles, PemVariables } from '../base/lib/pem-files.ts';
 import { ConfigError, type Env, wrong } from './config-error.ts';
 import { readHost, readList, readPort } from './read-values.ts';
 
@@ -9,11 +9,12 @@ export interface ListenerAddress {
   readonly port: number;
 }
 
-export function readTls(env: Env): Tls | undefined {
-  const { TLS_CERT: certificateFile, TLS_KEY: keyFile } = env;
+/** `undefined`: neither variable is set. */
+export function readPemFiles(env: Env, { certificate, key }: PemVariables): PemFiles | undefined {
+  const [certificateFile, keyFile] = [env[certificate], env[key]];
   if (!certificateFile && !keyFile) return undefined;
-  if (!certificateFile) throw new ConfigError('TLS_CERT must be set when TLS_KEY is');
-  if (!keyFile) throw new ConfigError('TLS_KEY must be set when TLS_CERT is');
+  if (!certificateFile) throw new ConfigError(`${certificate} must be set when ${key} is`);
+  if (!keyFile) throw new ConfigError(`${key} must be set when ${certificate} is`);
   return { certificateFile: resolve(certificateFile), keyFile: resolve(keyFile) };
 }
 

@@ -17,6 +17,7 @@ import { rotateOnSchedule } from '../access/tokens/rotate-signing-keys.ts';
 import { DatabaseSigner } from '../access/tokens/signer.ts';
 import { isDistributed } from '../base/db/distribution.ts';
 import { parseRange } from '../base/lib/address.ts';
+import { type Certificate, readCertificate } from '../base/lib/pem-files.ts';
 import { SecretBox } from '../base/lib/secret-box.ts';
 import { orStartError, StartError } from '../base/lib/start-error.ts';
 import { ConnectionLimit } from '../base/limits/connection-limit.ts';
@@ -66,7 +67,7 @@ import type { DeliveryRules } from '../outward/webhooks/delivery-turn.ts';
 import type { SendTimes } from '../outward/webhooks/send-limits.ts';
 import { WebhookSender } from '../outward/webhooks/send-request.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
-import type { Config } from './config.ts';
+import { type Config, WEBHOOK_CLIENT_TLS } from './config.ts';
 import { allOf, closePools, type DatabaseConfig, openDatabase, type Pools } from './open-database.ts';
 
 export type ServiceConfig = Pick<
@@ -103,6 +104,9 @@ export type ServiceConfig = Pick<
   | 'mail'
   | 'oidc'
   | 'webhookNetworks'
+  | 'webhookEgress'
+  | 'webhookClientTls'
+  | 'eventDays'
   | 'production'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
@@ -203,6 +207,8 @@ async function open(
     wakeTopUps: () => background?.wakeTopUps(),
     chargeLimits,
     sendTimes: webhooks?.times,
+    clientCertificate:
+      config.webhookClientTls && (await readCertificate(config.webhookClientTls, WEBHOOK_CLIENT_TLS)),
   });
   await rotateOnSchedule(deps.db, deps.box);
   await registerListeners(deps.db);
@@ -301,6 +307,8 @@ export interface DepsOptions {
   wakeTopUps(): void;
   readonly chargeLimits?: Partial<QueueLimits> | undefined;
   readonly sendTimes?: SendTimes | undefined;
+  /** By which receivers of webhooks know the service. */
+  readonly clientCertificate?: Certificate | undefined;
 }
 
 /** All dependencies of the operations. For `startService()`, and for benchmarks of single parts. */
@@ -312,6 +320,7 @@ export function makeDeps({
   wakeTopUps,
   chargeLimits,
   sendTimes,
+  clientCertificate,
 }: DepsOptions): Deps {
   const box = new SecretBox(config.secretsKey);
   // Already validated when the configuration was read.
@@ -371,7 +380,11 @@ export function makeDeps({
     admissions: new GatheredAdmissions(admissionDb),
     providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
     webhookCalls: new CallQueue(callQueueLimits(WEBHOOK_CALLS_MAX)),
-    webhookSender: new WebhookSender({ allowed: webhookNetworks, ...(sendTimes && { times: sendTimes }) }),
+    webhookSender: new WebhookSender({
+      allowed: webhookNetworks,
+      clientCertificate,
+      ...(sendTimes && { times: sendTimes }),
+    }),
     signer,
     box,
     events,
@@ -401,6 +414,8 @@ export function makeDeps({
       joinCreatesRooms: config.joinCreatesRooms,
       confusableUsernames: config.confusableUsernames,
       webhookNetworks,
+      webhookEgress: config.webhookEgress,
+      eventDays: config.eventDays,
       archiveAfterSeconds: config.archiveAfterSeconds,
       strictTransportSeconds: config.strictTransportSeconds,
       grpcPort: config.grpcPort,

@@ -24,27 +24,31 @@ import {
   PARTICIPANT_DAYS,
   sweepEndedRooms,
 } from '../control/rooms/old-participants.sql.ts';
-import { EVENT_DAYS } from '../events/event.ts';
 import { deleteOldEvents } from '../events/events.sql.ts';
 import { MAIL_DAYS } from '../outward/mail/mail.ts';
 import { deleteOldMails } from '../outward/mail/mails.sql.ts';
 import { deleteOldDeliveries } from '../outward/webhooks/deliveries.sql.ts';
-import { DELIVERY_DAYS } from '../outward/webhooks/delivery.ts';
 
 /** Small, because it locks rooms of participants. */
 const AT_ONCE = 1_000;
 
+/** What the operator sets. */
+interface KeptFor {
+  /** Events, and attempts to deliver them. */
+  readonly eventDays: number;
+}
+
 /** Each removes up to `limit` rows and returns the count. A count of `limit` means that there may be more. */
-const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<number>>> = {
+const REMOVALS: Readonly<Record<string, (db: Pool, limit: number, kept: KeptFor) => Promise<number>>> = {
   participants: (db, limit) => deleteOldParticipants(db, { keepDays: PARTICIPANT_DAYS, limit }),
   'participants of ended rooms': (db, limit) => sweepEndedRooms(db, { keepDays: PARTICIPANT_DAYS, limit }),
-  events: (db, limit) => deleteOldEvents(db, { days: EVENT_DAYS, limit }),
+  events: (db, limit, { eventDays: days }) => deleteOldEvents(db, { days, limit }),
   mails: (db, limit) => deleteOldMails(db, { days: MAIL_DAYS, limit }),
   'idempotency keys': (db, limit) => deleteOldKeys(db, { hours: KEPT_HOURS, limit }),
   'addresses of the audit trail': (db, limit) => eraseOldAddresses(db, { days: ADDRESS_DAYS, limit }),
   bans: liftEndedBans,
   'uses of keys': deleteOldKeyUses,
-  'webhook deliveries': (db, limit) => deleteOldDeliveries(db, { days: DELIVERY_DAYS, limit }),
+  'webhook deliveries': (db, limit, { eventDays: days }) => deleteOldDeliveries(db, { days, limit }),
   'sessions of the console': deleteOldSessions,
   'kept forms': deleteOldKeptForms,
   'links to log in': deleteOldLinks,
@@ -57,10 +61,14 @@ const REMOVALS: Readonly<Record<string, (db: Pool, limit: number) => Promise<num
 };
 
 /** A failed removal is retried next time, and does not stop the others. */
-export async function sweep({ db, log }: Pick<BaseDeps, 'db' | 'log'>): Promise<void> {
+export async function sweep({
+  db,
+  log,
+  config,
+}: Pick<BaseDeps, 'db' | 'log'> & { readonly config: KeptFor }): Promise<void> {
   for (const [what, remove] of Object.entries(REMOVALS)) {
     try {
-      while ((await remove(db, AT_ONCE)) >= AT_ONCE);
+      while ((await remove(db, AT_ONCE, config)) >= AT_ONCE);
     } catch (error) {
       log.warn({ err: error }, `old ${what} were not removed`);
     }

@@ -101,6 +101,14 @@ const newKey = async (): Promise<string> =>
 const newWebhook = async (): Promise<string> =>
   expectOk(await ask('POST', '/v1/webhooks', { url: 'https://x.example/', types: ['watchdog_warned'] }), 201)
     .webhook.id;
+/** As if the webhook had given up on the newest event. */
+const giveUpNewest = (id: string) =>
+  db().query(
+    `insert into webhook_deliveries (tenant_id, webhook_id, kind, event_id, seq, type, attempt, latency_ms, status, gave_up)
+     select tenant_id, $2, 'aside', 'evt_0', max(seq), 'key_created', 10, 1, 500, true
+       from events where tenant_id = $1 group by tenant_id`,
+    [idOf(tenant), id],
+  );
 const newCredential = async () => {
   const { id, credential } = await createCredential(app, tenant);
   secrets.push(credential);
@@ -208,12 +216,15 @@ const BY_TENANT: readonly Case[] = [
     after: {
       host: 'x.example',
       types: ['watchdog_warned'],
+      rooms: [],
       description: '',
       order: 'tenant',
       max_in_flight: 10,
       max_per_second: null,
       format: 'boxoffice',
       max_batch: 1,
+      header_names: [],
+      has_basic_auth: false,
     },
   },
   {
@@ -267,6 +278,21 @@ const BY_TENANT: readonly Case[] = [
     again: true,
   },
   {
+    action: 'webhook_resent',
+    prepare: async () => {
+      await newKey();
+      const id = await newWebhook();
+      await ask('PATCH', `/v1/webhooks/${id}`, { paused: true });
+      await giveUpNewest(id);
+      return id;
+    },
+    act: (id) =>
+      ask('POST', `/v1/webhooks/${id}/resend`, { since: '2020-01-01T00:00:00Z', only_failed: true }),
+    before: { failed_since: null, events: null },
+    after: { failed_since: TIME, events: 1 },
+    again: true,
+  },
+  {
     action: 'webhook_rotated',
     prepare: newWebhook,
     act: (id) => ask('POST', `/v1/webhooks/${id}/rotate`, { overlap_seconds: 60 }),
@@ -280,12 +306,15 @@ const BY_TENANT: readonly Case[] = [
     before: {
       host: 'x.example',
       types: ['watchdog_warned'],
+      rooms: [],
       description: '',
       order: 'tenant',
       max_in_flight: 10,
       max_per_second: null,
       format: 'boxoffice',
       max_batch: 1,
+      header_names: [],
+      has_basic_auth: false,
     },
     after: null,
     again: true,

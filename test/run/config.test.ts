@@ -61,6 +61,9 @@ describe('an empty environment', () => {
       mail: undefined,
       oidc: undefined,
       webhookNetworks: ['127.0.0.0/8', '::1'],
+      webhookEgress: [],
+      webhookClientTls: undefined,
+      eventDays: 7,
       logLevel: 'info',
       production: false,
       tracing: false,
@@ -122,6 +125,12 @@ describe('values', () => {
     [{}, { webhookNetworks: ['127.0.0.0/8', '::1'] }],
     [{ PAYMENTS: 'none' }, { webhookNetworks: [] }],
     [{ WEBHOOK_NETWORKS: 'none' }, { webhookNetworks: [] }],
+    [
+      { WEBHOOK_CLIENT_CERT: '/tls/client.pem', WEBHOOK_CLIENT_KEY: '/tls/client.key' },
+      { webhookClientTls: { certificateFile: '/tls/client.pem', keyFile: '/tls/client.key' } },
+    ],
+    [{ EVENT_DAYS: '30' }, { eventDays: 30 }],
+    [{ WEBHOOK_EGRESS: '203.0.113.7, 2001:db8::/64' }, { webhookEgress: ['203.0.113.7', '2001:db8::/64'] }],
     [{ WEBHOOK_NETWORKS: '10.0.0.0/8, fd00::/8' }, { webhookNetworks: ['10.0.0.0/8', 'fd00::/8'] }],
     [{ SIGNUPS_PER_HOUR: '1' }, { signupsPerHour: 1 }],
     [
@@ -212,6 +221,7 @@ describe('refuses, with one line that names the variable', () => {
     [{ PORT: '0x50' }, 'PORT must be a whole number from 0 to 65535, not "0x50"'],
     [{ GRPC_PORT: 'x' }, 'GRPC_PORT must be a whole number from 0 to 65535, not "x"'],
     [{ TLS_CERT: 'cert.pem' }, 'TLS_KEY must be set when TLS_CERT is'],
+    [{ WEBHOOK_CLIENT_CERT: 'c.pem' }, 'WEBHOOK_CLIENT_KEY must be set when WEBHOOK_CLIENT_CERT is'],
     [{ TLS_KEY: 'key.pem' }, 'TLS_CERT must be set when TLS_KEY is'],
     [{ OPS_PORT: 'x' }, 'OPS_PORT must be a whole number from 0 to 65535, not "x"'],
     [{ OPS_HOSTS: 'a:80' }, 'OPS_HOSTS must be a list of addresses or host names without ports, not "a:80"'],
@@ -293,6 +303,11 @@ describe('refuses, with one line that names the variable', () => {
     [
       { TRUST_PROXY: 'true' },
       'TRUST_PROXY must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "true"',
+    ],
+    [{ EVENT_DAYS: '6' }, 'EVENT_DAYS must be a whole number from 7 to 90, not "6"'],
+    [
+      { WEBHOOK_EGRESS: 'nat.example' },
+      'WEBHOOK_EGRESS must be a list of addresses or CIDRs, such as 10.0.0.0/8, not "nat.example"',
     ],
     [
       { WEBHOOK_NETWORKS: 'localhost' },

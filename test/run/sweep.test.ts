@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { sweep } from '../../src/run/sweep.ts';
+import { makeWebhook } from '../outward/webhooks/support.ts';
 import { useService } from '../support/service.ts';
+import { idOf } from '../support/tenants.ts';
 
-const app = useService();
+const app = useService({ makesUpEvents: true, eventDays: 30 });
 
 test('a failed removal does not stop the others', async () => {
   const { db } = app.service.deps;
@@ -17,9 +19,40 @@ test('a failed removal does not stop the others', async () => {
       return typeof statement === 'string' ? db.query(statement, values) : db.query(statement);
     },
   };
-  await sweep({ db: failing as unknown as typeof db, log: { warn } as never });
+  await sweep({ db: failing as unknown as typeof db, log: { warn } as never, config: { eventDays: 7 } });
   expect(warn.mock.calls).toStrictEqual([[{ err: expect.any(Error) }, 'old bans were not removed']]);
   for (const table of ['participants', 'rooms', 'events', 'idempotency_keys', 'bans', 'rate_limits']) {
     expect(texts.some((text) => text.includes(` ${table}`))).toBe(true);
+  }
+});
+
+test('events and attempts to deliver them are kept for as many days as the operator says', async () => {
+  const { db } = app.service.deps;
+  const tenant = await app.signUp();
+  const { id } = await makeWebhook(app, tenant, 'https://x.example/');
+  await db.query(
+    `insert into event_streams (tenant_id, last_seq) values ($1, 3) on conflict (tenant_id) do update set last_seq = 3`,
+    [idOf(tenant)],
+  );
+  await db.query(
+    `insert into events (tenant_id, seq, type, subject, at)
+     select $1, n, 'credit_spent', '{}', now() - days * interval '1 day'
+       from unnest('{31,29,8}'::integer[]) with ordinality as t (days, n)`,
+    [idOf(tenant)],
+  );
+  await db.query(
+    `insert into webhook_deliveries (tenant_id, webhook_id, kind, event_id, seq, type, attempt, latency_ms, status, at)
+     select tenant_id, $2, 'event', 'evt_0', seq, type, 1, 1, 204, at from events where tenant_id = $1`,
+    [idOf(tenant), id],
+  );
+  await sweep(app.service.deps);
+  for (const table of ['events', 'webhook_deliveries']) {
+    const { rows } = await db.query(`select seq from ${table} where tenant_id = $1 order by seq`, [
+      idOf(tenant),
+    ]);
+    expect(
+      rows.map(({ seq }) => Number(seq)),
+      table,
+    ).toEqual([2, 3]);
   }
 });

@@ -45,6 +45,9 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     mail: undefined,
     oidc: undefined,
     webhookNetworks: ['127.0.0.0/8', '::1'],
+    webhookEgress: [],
+    webhookClientTls: undefined,
+    eventDays: 7,
     production: false,
     secretsKey: Buffer.alloc(32),
   };

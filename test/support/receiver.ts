@@ -8,7 +8,11 @@ import { faultsOfEvent } from './real-events.ts';
 
 /** Ten attempts, as usual, within a second. */
 export const FAST_WEBHOOKS: WebhookOptions = {
-  rules: { schedule: { waitSeconds: Array(9).fill(0.01), jitter: 0.1 }, leaseSeconds: 1, turnMs: 1_000 },
+  rules: {
+    schedule: { waitSeconds: Array(9).fill(0.01), quickSeconds: [], jitter: 0.1 },
+    leaseSeconds: 1,
+    turnMs: 1_000,
+  },
   times: { ...SEND_TIMES, answer: 1_000, body: 500 },
 };
 

@@ -35,6 +35,7 @@ const WEBHOOK = {
   id: '<id>',
   url: '<url>',
   types: ['card_expiring'],
+  rooms: undefined,
   order: 'tenant',
   max_in_flight: 10,
   max_per_second: undefined,
@@ -46,6 +47,7 @@ const WEBHOOK = {
   delivered_seq: '<delivered_seq>',
   failures: undefined,
   retry_at: undefined,
+  public_keys: ['<public_keys>'],
   created_at: '<created_at>',
 };
 const DELIVERY = {
@@ -135,7 +137,13 @@ const SETTINGS: readonly Step[] = [
         // Empty and false are values.
         resumed: await change({ paused: false, description: '', types: [] }),
         moved: await change({ url: 'https://other.example/hook' }),
-        freed: await change({ order: 'none', max_in_flight: 20, max_per_second: 50 }),
+        ofRooms: await change({ rooms: ['demo-*', 'lobby'] }),
+        withHeaders: await change({
+          headers: [{ name: 'X-Key', value: 'open' }],
+          basic_auth: { username: 'ann', password: 'secret' },
+        }),
+        withoutHeaders: await change({ headers: [], basic_auth: { username: '', password: '' } }),
+        freed: await change({ rooms: [], order: 'none', max_in_flight: 20, max_per_second: 50 }),
         unlimited: await change({ order: 'room', max_per_second: 0 }),
         batched: await change({ format: 'cloudevents', max_batch: 100 }),
         tooMany: await change({ max_in_flight: 21 }),
@@ -156,6 +164,9 @@ const SETTINGS: readonly Step[] = [
       },
       resumed: { ok: { ...WEBHOOK, types: undefined, description: undefined } },
       moved: { ok: { ...WEBHOOK, types: undefined } },
+      ofRooms: { ok: { ...WEBHOOK, types: undefined, rooms: ['demo-*', 'lobby'] } },
+      withHeaders: { ok: { header_names: ['x-key'], has_basic_auth: true } },
+      withoutHeaders: { ok: { header_names: undefined, has_basic_auth: undefined } },
       freed: { ok: { ...WEBHOOK, types: undefined, order: 'none', max_in_flight: 20, max_per_second: 50 } },
       unlimited: { ok: { ...WEBHOOK, types: undefined, order: 'room', max_in_flight: 20 } },
       batched: {
@@ -280,6 +291,38 @@ const DELIVERIES: readonly Step[] = [
       };
     },
     expect: { back: { ok: { id: '<id>', state: 'paused' } }, absent: NOT_FOUND },
+  },
+  {
+    name: 'webhooks.resend_failed',
+    run: async (at) => {
+      const { client, id } = await withWebhook(at);
+      await client.call('webhooks.change', { id, paused: true });
+      const since = '2020-01-02T03:04:05.678Z';
+      return {
+        none: await client.call('webhooks.resend_failed', { id, since }),
+        absent: await client.call('webhooks.resend_failed', { id: UNKNOWN, since }),
+      };
+    },
+    expect: {
+      none: { ok: { webhook: { id: '<id>', state: 'paused' }, more: undefined } },
+      absent: NOT_FOUND,
+    },
+  },
+  {
+    name: 'webhooks.dead_letters',
+    run: async (at) => {
+      const { client, id } = await withWebhook(at);
+      return {
+        none: await client.list('webhooks.dead_letters', { id }),
+        wrong: await client.list('webhooks.dead_letters', { id, page_token: '~' }),
+        absent: await client.list('webhooks.dead_letters', { id: UNKNOWN }),
+      };
+    },
+    expect: {
+      none: undefined,
+      wrong: { error: { ...INVALID.error, message: /cursor/ } },
+      absent: NOT_FOUND,
+    },
   },
   {
     name: 'webhooks.deliveries',

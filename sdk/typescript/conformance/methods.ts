@@ -88,6 +88,8 @@ export const CALLS: Readonly<
   'webhooks.resend': ({ webhooks }, request, options) => webhooks.resend(request.id, request.seq, options),
   'webhooks.resend_since': ({ webhooks }, request, options) =>
     webhooks.resendSince(request.id, request.since, options),
+  'webhooks.resend_failed': ({ webhooks }, request, options) =>
+    webhooks.resendFailed(request.id, request.since, options),
   'webhooks.pull_events': ({ webhooks }, request, options) => webhooks.pullEvents(request, options),
 };
 
@@ -109,6 +111,8 @@ export const LISTS: Readonly<
   'usage.conflicts': ({ usage }, request, options) => usage.conflicts(request, options),
   'webhooks.deliveries': ({ webhooks }, { id, ...request }, options) =>
     webhooks.deliveries(id, request, options),
+  'webhooks.dead_letters': ({ webhooks }, { id, ...request }, options) =>
+    webhooks.deadLetters(id, request, options),
   'audit.list': ({ audit }, request, options) => audit.list(request, options),
 };
 

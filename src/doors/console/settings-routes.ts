@@ -32,8 +32,10 @@ import {
   submitWebhookChange,
   submitWebhookDeletion,
 } from './pages/webhook.ts';
+import { showDeadLetters, submitDeadLetters } from './pages/webhook-dead-letters.ts';
 import { showDelivery } from './pages/webhook-delivery.ts';
 import { WEBHOOK_FIELDS } from './pages/webhook-form.ts';
+import { HEADERS_FIELDS, showHeaders, submitHeaders } from './pages/webhook-headers.ts';
 import { showWebhooks, submitWebhook } from './pages/webhooks.ts';
 import type { ConsoleRoute, GuardedRoute } from './route.ts';
 
@@ -79,6 +81,14 @@ const WEBHOOKS: readonly ConsoleRoute[] = [
   get('/console/webhooks/:id', 'see_webhooks', showWebhook),
   get('/console/webhooks/:id/deliveries/:delivery', 'see_webhooks', showDelivery),
   post('/console/webhooks/:id', 'change_webhooks', WEBHOOK_FIELDS, submitWebhookChange, typed),
+  {
+    method: 'GET',
+    path: '/console/webhooks/:id/headers',
+    needs: 'change_webhooks',
+    isDangerous,
+    handle: showHeaders,
+  },
+  post('/console/webhooks/:id/headers', 'change_webhooks', HEADERS_FIELDS, submitHeaders, typed),
   post('/console/webhooks/:id/pause', 'change_webhooks', [], submitPause),
   post('/console/webhooks/:id/resume', 'change_webhooks', [], submitResumption),
   post('/console/webhooks/:id/rotate', 'change_webhooks', ['form', 'overlap'], submitSecretRotation, {
@@ -96,7 +106,9 @@ const WEBHOOKS: readonly ConsoleRoute[] = [
   post('/console/webhooks/:id/resend', 'change_webhooks', ['form', 'seq'], submitResend, {
     queue: 'webhook calls',
   }),
-  post('/console/webhooks/:id/resend-since', 'change_webhooks', ['since'], submitResendSince),
+  post('/console/webhooks/:id/resend-since', 'change_webhooks', ['since', 'what'], submitResendSince),
+  get('/console/webhooks/:id/dead-letters', 'see_webhooks', showDeadLetters),
+  post('/console/webhooks/:id/dead-letters', 'change_webhooks', [], submitDeadLetters),
 ];
 
 export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [

@@ -10,6 +10,7 @@ const MICROS = /_micros$/;
 const UNLIMITED: readonly { readonly actions: string; readonly name: string; readonly words: string }[] = [
   { actions: 'device_credential_', name: 'rooms', words: 'every room' },
   { actions: 'webhook_', name: 'types', words: 'all events' },
+  { actions: 'webhook_', name: 'rooms', words: 'every room, and none' },
 ];
 
 /** What each field was and is. What is nothing on one side is left out there. */

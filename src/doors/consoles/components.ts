@@ -94,6 +94,21 @@ ${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 </div>`;
 }
 
+/** A field of several lines. */
+export function textArea({ name, id = name, label, value = '', hint, faults = {}, input }: Field): Html {
+  const fault = faults[name];
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
+  return html`<div class="field">
+<label for="${id}">${label}</label>
+<textarea id="${id}" name="${name}"${input && html` ${input}`}${
+    described !== '' && html` aria-describedby="${described}"`
+  }${fault !== undefined && html` aria-invalid="true"`}>
+${value}</textarea>
+${fault !== undefined && faultLine(id, fault)}
+${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+</div>`;
+}
+
 export interface Choice {
   readonly value: string;
   readonly text: string;

@@ -3,7 +3,6 @@ import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import {
-  DELIVERY_DAYS,
   type Delivery,
   type DeliveryKind,
   isDelivered,
@@ -31,12 +30,17 @@ export function webhooksTable(
     webhooks.map((each) => [
       html`<a href="${path}/${each.id}">${named(addressOf(each))}</a>`,
       named(each.description),
-      each.types.length === 0 ? 'all' : countOf(each.types.length, 'type'),
+      wantedText(each),
       ORDERS[each.order],
       html`<span>${stateOf(each)}</span>`,
     ]),
     { names: 'Address' },
   );
+}
+
+function wantedText({ types, rooms }: Webhook): string {
+  const what = types.length === 0 ? 'all' : countOf(types.length, 'type');
+  return rooms.length === 0 ? what : `${what}, of rooms ${rooms.join(' ')}`;
 }
 
 const ORDERS: Readonly<Record<WebhookOrder, string>> = {
@@ -66,6 +70,8 @@ export function stateOf({ pausedBy, failures, retryAt }: Webhook): Html {
 export interface DeliveriesSite {
   /** The page of the webhook. */
   readonly path: string;
+  /** How long attempts are kept. */
+  readonly keptDays: number;
   /** Whether an attempt has a page of its own below it. */
   readonly hasDetails: boolean;
   /** Whether the reader may see what a receiver answered: it may hold secrets, as its address may. */
@@ -85,7 +91,7 @@ export async function renderDeliveries(
   const before = text === undefined ? undefined : BigInt(text);
   const { deliveries, end } = await listDeliveries(db, tenant, id, { before, size: PAGE_SIZE });
   if (deliveries.length === 0)
-    return emptyState('Nothing was sent yet.', `Each attempt is listed here for ${DELIVERY_DAYS} days.`);
+    return emptyState('Nothing was sent yet.', `Each attempt is listed here for ${site.keptDays} days.`);
   const { path, again } = site;
   return html`${table(
     'Attempts, the newest first',

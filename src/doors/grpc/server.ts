@@ -14,6 +14,7 @@ import { TokenService } from '@boxoffice/contract/token_service';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js';
 import { parseRange } from '../../base/lib/address.ts';
+import type { PemFiles } from '../../base/lib/pem-files.ts';
 import type { Deps } from '../deps.ts';
 import { budgetMethods } from './budgets.ts';
 import { serveHealth } from './health.ts';
@@ -24,7 +25,7 @@ import { moderationMethods } from './moderation.ts';
 import { participantMethods } from './participants.ts';
 import { serveReflection } from './reflection.ts';
 import { roomMethods } from './rooms.ts';
-import { credentialsOf, type Tls } from './tls.ts';
+import { credentialsOf } from './tls.ts';
 import { tokenMethods } from './tokens.ts';
 import { UNREAD_MS_MAX } from './unread.ts';
 import { watchdogMethods } from './watchdogs.ts';
@@ -58,7 +59,7 @@ export async function openGrpc(
   options: {
     readonly host: string;
     readonly port: number;
-    readonly tls: Tls | undefined;
+    readonly tls: PemFiles | undefined;
     readonly trustProxy: readonly string[];
     /** Why calls should not be sent; `undefined`: the service is ready. */
     findFault(): Promise<string | undefined>;

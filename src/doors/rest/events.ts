@@ -48,7 +48,7 @@ export const eventsRoute = plain(
     description:
       'The same events, in the same form, as webhooks get. Ask again with the `after` of the answer. With ' +
       '`wait_seconds`, the answer comes as soon as there is an event. Events are kept for ' +
-      `${EVENT_DAYS} days; an \`after\` whose next event is gone, or that the log has not reached, is refused with 400.\n\n` +
+      `${EVENT_DAYS} days, or longer if the operator says so; an \`after\` whose next event is gone, or that the log has not reached, is refused with 400.\n\n` +
       `Who accepts \`${EVENT_STREAM_TYPE}\` gets server-sent events without end: \`event\` is the type, \`id\` the number, ` +
       '`data` the event. They begin after `Last-Event-ID` or `after`; without both, with what happens from then on. ' +
       '`limit` and `wait_seconds` mean nothing there.\n\n' +

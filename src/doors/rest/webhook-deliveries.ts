@@ -1,24 +1,28 @@
 /** `/v1/webhooks/{id}/test`, `/resend` and `/deliveries`: what a webhook was sent, and sending it again. */
-import { invalidRequest } from '../../base/failure.ts';
+import { invalidField, invalidRequest } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 import { EVENT_DAYS } from '../../events/event.ts';
-import { DELIVERY_DAYS } from '../../outward/webhooks/delivery.ts';
+import { listDeadLetters } from '../../outward/webhooks/list-dead-letters.ts';
 import {
   DELIVERIES_PAGE_MAX,
   DELIVERIES_PAGE_USUAL,
   listDeliveries,
 } from '../../outward/webhooks/list-deliveries.ts';
+import { resendFailed } from '../../outward/webhooks/resend-failed.ts';
 import { resendSince } from '../../outward/webhooks/resend-since.ts';
 import { resendEvent, testWebhook } from '../../outward/webhooks/send-now.ts';
+import type { Webhook } from '../../outward/webhooks/webhook.ts';
 import { readOwnCursor, renderOwnCursor } from '../http/own-cursor.ts';
 import { CursorSchema, nextCursor, noSuchPage } from './paging.ts';
 import { limitField, parseLimit, parseTime } from './query.ts';
+import { renderOne } from './render-webhooks.ts';
 import { callOut, JSON_TYPE, plain, write } from './route.ts';
 import { strictObject } from './schemas.ts';
 import {
+  DeadLetterSchema,
   DeliverySchema,
+  renderDeadLetter,
   renderDelivery,
-  renderWebhook,
   WebhookIdSchema,
   WebhookSchema,
 } from './webhook-schema.ts';
@@ -32,7 +36,7 @@ const list = plain(
     tag: 'Webhooks',
     operation: 'listWebhookDeliveries',
     summary: 'Attempts to send events to a webhook',
-    description: `Newest first. They are kept for ${DELIVERY_DAYS} days.`,
+    description: `Newest first. They are kept for ${EVENT_DAYS} days, or longer if the operator says so.`,
     params: WebhookIdSchema,
     query: Type.Object({
       limit: limitField(DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
@@ -55,6 +59,45 @@ const list = plain(
     const { deliveries, end } = await listDeliveries(deps.db, caller.tenant, id, input);
     return {
       deliveries: deliveries.map(renderDelivery),
+      ...(end === undefined ? {} : { next_cursor: renderOwnCursor(id, [String(end)]) }),
+    };
+  },
+);
+
+const dead = plain(
+  {
+    path: 'GET /v1/webhooks/:id/dead-letters',
+    key: 'backend',
+    closedTo: 'deleted',
+    queue: 'calls',
+    tag: 'Webhooks',
+    operation: 'listWebhookDeadLetters',
+    summary: 'Events that a webhook was not sent in the end',
+    description:
+      'Those that were given up after their last attempt, the newest first, until they are sent again: one by its number, ' +
+      'all with `only_failed`. They are kept as long as the attempts.',
+    params: WebhookIdSchema,
+    query: Type.Object({
+      limit: limitField(DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
+      ...CursorSchema.properties,
+    }),
+    answer: {
+      200: Type.Object(
+        { dead_letters: Type.Array(DeadLetterSchema, { description: 'The events' }), ...nextCursor },
+        { description: 'A page of them' },
+      ),
+    },
+    errors: [404],
+    parse: ({ params, query }) => ({
+      size: parseLimit(query.limit, DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
+      before: parsePlace(query.cursor, params.id),
+    }),
+  },
+  async ({ deps, caller, params, input }) => {
+    const { id } = params;
+    const { deadLetters, end } = await listDeadLetters(deps.db, caller.tenant, id, input);
+    return {
+      dead_letters: deadLetters.map(renderDeadLetter),
       ...(end === undefined ? {} : { next_cursor: renderOwnCursor(id, [String(end)]) }),
     };
   },
@@ -97,7 +140,9 @@ const resend = callOut(
     description:
       `With \`seq\`, one event is sent once and outside the order, whatever its type, and the answer has what became ` +
       'of it. With `since`, the webhook goes back to the first event of that time and gets all wanted events from ' +
-      `there again, in order; it never goes forward. Events are kept for ${EVENT_DAYS} days.`,
+      `there again, in order; it never goes forward. With \`only_failed\` too, what was given up since then is put aside and ` +
+      'sent again, and what is put aside and has failed is tried at once; the webhook does not go back. ' +
+      `Events are kept for ${EVENT_DAYS} days, or longer if the operator says so.`,
     params: WebhookIdSchema,
     body: strictObject({
       seq: Type.Optional(
@@ -111,31 +156,55 @@ const resend = callOut(
       since: Type.Optional(
         Type.String({ description: 'A day (UTC) or a time, such as `2026-11-01T00:00:00Z`' }),
       ),
+      only_failed: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'With `since`: only what was given up since then. Left out: everything that is wanted',
+        }),
+      ),
     }),
     answer: {
       200: Type.Object(
-        { delivery: Type.Optional(DeliverySchema), webhook: Type.Optional(WebhookSchema) },
+        {
+          delivery: Type.Optional(DeliverySchema),
+          webhook: Type.Optional(WebhookSchema),
+          resent: Type.Optional(
+            Type.Integer({
+              description: 'After `only_failed`: how many events that were given up come again',
+            }),
+          ),
+          more: Type.Optional(
+            Type.Boolean({
+              description:
+                'After `only_failed`: others stay given up, because no more events may be put aside. Ask again later',
+            }),
+          ),
+        },
         { description: '`delivery` after `seq`, `webhook` after `since`' },
       ),
     },
     errors: [404],
-    audit: ['webhook_moved_back'],
-    parse: ({ body: { seq, since: time } }) => {
+    audit: ['webhook_moved_back', 'webhook_resent'],
+    parse: ({ body: { seq, since: time, only_failed: onlyFailed = false } }) => {
       const since = parseTime('since', time);
       if ((seq === undefined) === (since === undefined)) {
         throw invalidRequest('exactly one of seq and since must be given');
       }
-      return { seq, since };
+      if (onlyFailed && since === undefined) throw invalidField('only_failed', 'must come with since');
+      return { seq, since, onlyFailed };
     },
   },
   async (call, mutation) => {
     const { deps, caller, reply } = call;
     const { id } = call.params;
-    const { seq, since } = call.input;
+    const { seq, since, onlyFailed } = call.input;
     if (seq === undefined) {
-      return write(call, mutation, async (tx) => ({
-        webhook: renderWebhook(await resendSince(tx, caller, id, since!)),
-      }));
+      return write(call, mutation, async (tx) => {
+        const render = (webhook: Webhook) => renderOne(deps, tx, caller.tenant, webhook);
+        if (!onlyFailed) return { webhook: await render(await resendSince(tx, caller, id, since!)) };
+        const { webhook, resent, hasMore } = await resendFailed(tx, caller, id, since!);
+        return { webhook: await render(webhook), resent, more: hasMore };
+      });
     }
     const render = (delivery: Parameters<typeof renderDelivery>[0]) =>
       String(reply.serialize({ delivery: renderDelivery(delivery) }));
@@ -151,4 +220,4 @@ function parsePlace(cursor: string | undefined, webhook: string): bigint | undef
   return BigInt(id);
 }
 
-export const webhookDeliveryRoutes = [list, test, resend];
+export const webhookDeliveryRoutes = [list, dead, test, resend];

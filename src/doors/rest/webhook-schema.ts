@@ -1,15 +1,23 @@
 /** Webhooks and their deliveries on the wire. */
 import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
+import { ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-catalogue.ts';
 import { eventSeq } from '../../outward/events/event-schema.ts';
-import type { NewWebhookSecret } from '../../outward/webhooks/create-webhook.ts';
+import { DEATHS, type DeadLetter, deathOf } from '../../outward/webhooks/dead-letter.ts';
 import {
   DELIVERY_KINDS,
   type Delivery,
   isDelivered,
   renderDeliveryId,
 } from '../../outward/webhooks/delivery.ts';
+import {
+  BASIC_AUTH_LENGTH_MAX,
+  OWN_HEADER_NAME_LENGTH_MAX,
+  OWN_HEADER_VALUE_LENGTH_MAX,
+  OWN_HEADERS_MAX,
+} from '../../outward/webhooks/own-headers.ts';
+import type { GivenHeaders } from '../../outward/webhooks/set-own-headers.ts';
 import {
   BATCH_MAX,
   IN_FLIGHT_MAX,
@@ -20,6 +28,7 @@ import {
   WEBHOOK_DESCRIPTION_LENGTH_MAX,
   WEBHOOK_FORMATS,
   WEBHOOK_ORDERS,
+  WEBHOOK_ROOMS_MAX,
   type Webhook,
   type WebhookSettings,
 } from '../../outward/webhooks/webhook.ts';
@@ -44,11 +53,52 @@ const types = Type.Array(words(PUBLIC_EVENT_TYPES), {
   description: 'Which types of events it gets. Empty: all',
   examples: [['balance_low', 'top_up_failed']],
 });
+const rooms = Type.Array(Type.String({ pattern: ROOM_PATTERN_PATTERN }), {
+  maxItems: WEBHOOK_ROOMS_MAX,
+  uniqueItems: true,
+  description:
+    'Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all events, also those ' +
+    'that concern no room',
+  examples: [['demo-*']],
+});
 const description = Type.String({
   maxLength: WEBHOOK_DESCRIPTION_LENGTH_MAX,
   description: 'For your own lists',
   examples: ['the billing back end'],
 });
+
+/** `otherwise`: what holds if they are left out, where that is not said by "none". */
+function ownHeaders(otherwise = '') {
+  const header = strictObject({
+    name: Type.String({
+      minLength: 1,
+      maxLength: OWN_HEADER_NAME_LENGTH_MAX,
+      description: 'The name of the header',
+      examples: ['x-api-key'],
+    }),
+    value: Type.String({
+      minLength: 1,
+      maxLength: OWN_HEADER_VALUE_LENGTH_MAX,
+      description: 'Its value: printable ASCII',
+    }),
+  });
+  const basicAuth = strictObject({
+    username: Type.String({ maxLength: BASIC_AUTH_LENGTH_MAX, description: 'Without a colon' }),
+    password: Type.String({ maxLength: BASIC_AUTH_LENGTH_MAX, description: 'May be empty' }),
+  });
+  const description = `Basic authentication of each request. No later answer has it. Both empty: none${otherwise}`;
+  return {
+    headers: Type.Optional(
+      Type.Array(header, {
+        maxItems: OWN_HEADERS_MAX,
+        description:
+          'Headers that each request has besides. No later answer has their values. Not those that the request has ' +
+          `itself: \`content-...\`, \`webhook-...\`, \`host\` and the like. Empty: none${otherwise}`,
+      }),
+    ),
+    basic_auth: Type.Optional({ ...basicAuth, description }),
+  };
+}
 
 const ORDER =
   '`tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all ' +
@@ -100,14 +150,18 @@ function flow(
 export const NewWebhookSchema = strictObject({
   url,
   types: Type.Optional(types),
+  rooms: Type.Optional(rooms),
   description: Type.Optional(description),
+  ...ownHeaders(),
   ...flow({ ...WEBHOOK_DEFAULTS, maxPerSecond: 0 }),
 });
 
 export const WebhookChangeSchema = strictObject({
   url: Type.Optional(url),
   types: Type.Optional(types),
+  rooms: Type.Optional(rooms),
   description: Type.Optional(description),
+  ...ownHeaders('. Left out: as before'),
   ...flow(),
   paused: Type.Optional(
     Type.Boolean({
@@ -132,7 +186,14 @@ export const WebhookSchema = Type.Object(
     id: Type.String({ pattern: '^wh_[0-9a-f]{32}$', description: 'The id of the webhook' }),
     url: Type.String({ description: 'Where events go' }),
     types: Type.Array(Type.String(), { description: 'Which types of events it gets. Empty: all' }),
+    rooms: Type.Array(Type.String(), {
+      description: 'Names and patterns of rooms whose events it gets. Empty: all events',
+    }),
     description: Type.String({ description: 'As given. May be empty' }),
+    header_names: Type.Array(Type.String(), {
+      description: 'Names of the headers that each request has besides, in lower case. May be empty',
+    }),
+    has_basic_auth: Type.Boolean({ description: 'Whether requests have Basic authentication' }),
     order: words(WEBHOOK_ORDERS, { description: ORDER }),
     max_in_flight: Type.Integer({ description: IN_FLIGHT }),
     max_per_second: Type.Optional(
@@ -157,6 +218,16 @@ export const WebhookSchema = Type.Object(
     }),
     failures: Type.Integer({ description: 'Failed attempts since the last delivery' }),
     retry_at: Type.Optional(time('Nothing is tried again before. Absent: nothing has failed, or is retried')),
+    public_keys: Type.Array(Type.String(), {
+      description: 'Verify the signatures `v1a`: of all secrets that sign now, the newest first',
+    }),
+    sent_from: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Addresses and networks that requests come from, for firewalls. Absent: the operator does not say',
+        examples: [['203.0.113.7', '2001:db8::/64']],
+      }),
+    ),
     created_at: time('When it was created'),
   },
   { description: 'An endpoint that gets the events of the tenant, without its secret' },
@@ -166,10 +237,11 @@ type GivenSettings = Partial<Static<typeof WebhookChangeSchema>>;
 
 /** What was given, under the names of the feature. */
 export function settingsOf(body: GivenSettings): Partial<WebhookSettings> {
-  const { url, types, description, order, max_in_flight, max_per_second, format, max_batch } = body;
+  const { url, types, rooms, description, order, max_in_flight, max_per_second, format, max_batch } = body;
   return {
     ...(url !== undefined && { url }),
     ...(types !== undefined && { types }),
+    ...(rooms !== undefined && { rooms }),
     ...(description !== undefined && { description }),
     ...(order !== undefined && { order }),
     ...(max_in_flight !== undefined && { maxInFlight: max_in_flight }),
@@ -179,13 +251,28 @@ export function settingsOf(body: GivenSettings): Partial<WebhookSettings> {
   };
 }
 
-export function renderWebhook(webhook: Webhook): Static<typeof WebhookSchema> {
+/** The headers that were given, under the names of the feature. */
+export function headersOf({ headers, basic_auth }: GivenSettings): GivenHeaders {
+  return {
+    ...(headers !== undefined && { headers }),
+    ...(basic_auth !== undefined && { basicAuth: basic_auth }),
+  };
+}
+
+export function renderWebhook(
+  webhook: Webhook,
+  publicKeys: readonly string[],
+  sentFrom: readonly string[],
+): Static<typeof WebhookSchema> {
   const { pausedBy, pausedAt, retryAt } = webhook;
   return {
     id: webhook.id,
     url: webhook.url,
     types: [...webhook.types],
+    rooms: [...webhook.rooms],
     description: webhook.description,
+    header_names: [...webhook.headerNames],
+    has_basic_auth: webhook.hasBasicAuth,
     order: webhook.order,
     max_in_flight: webhook.maxInFlight,
     ...(webhook.maxPerSecond !== null && { max_per_second: webhook.maxPerSecond }),
@@ -198,6 +285,8 @@ export function renderWebhook(webhook: Webhook): Static<typeof WebhookSchema> {
     waiting: webhook.waiting,
     failures: webhook.failures,
     ...(retryAt && webhook.failures > 0 && { retry_at: retryAt.toISOString() }),
+    public_keys: [...publicKeys],
+    ...(sentFrom.length > 0 && { sent_from: [...sentFrom] }),
     created_at: webhook.createdAt.toISOString(),
   };
 }
@@ -210,14 +299,10 @@ export const secretFields = {
   }),
   public_key: Type.String({
     pattern: '^whpk_',
-    description: 'Verifies the signatures `v1a`, and may be public. Shown once',
+    description: 'Verifies the signatures `v1a`, and may be public',
     examples: ['whpk_Xeh6AW2FPTA8wd6UpJVLvBX5fCR3LnhTSPvxMF7S2Vo='],
   }),
 };
-
-export function renderSecret({ webhook, secret, publicKey }: NewWebhookSecret) {
-  return { webhook: renderWebhook(webhook), secret, public_key: publicKey };
-}
 
 export const DeliverySchema = Type.Object(
   {
@@ -249,6 +334,46 @@ export const DeliverySchema = Type.Object(
   },
   { description: 'An attempt to send an event' },
 );
+
+export const DeadLetterSchema = Type.Object(
+  {
+    event_id: Type.String({ description: 'The id of the event, which is the header `webhook-id`' }),
+    seq: eventSeq('The number of the event'),
+    type: Type.String({ description: 'The type of the event' }),
+    room: Type.Optional(Type.String({ description: 'The name of its room. Absent: it has none' })),
+    happened_at: Type.Optional(
+      time('When it happened. Absent: it is not kept any more, and cannot be sent again'),
+    ),
+    attempts: Type.Integer({ description: 'How often it was sent in vain' }),
+    reason: words(DEATHS, {
+      description:
+        'Why the last attempt failed: `refused`: the answer had another status than 2xx; `unanswered`: there was none. ' +
+        'The webhook accepted other events meanwhile',
+    }),
+    status: Type.Optional(Type.Integer({ description: 'Of the last answer. Absent: there was none' })),
+    error: Type.Optional(Type.String({ description: 'Why there was no answer. Absent: there was one' })),
+    answer: Type.Optional(Type.String({ description: 'The first 1024 characters of the last answer' })),
+    given_up_at: time('When the last attempt had failed'),
+  },
+  { description: 'An event that was given up, and was not sent again since' },
+);
+
+export function renderDeadLetter(letter: DeadLetter): Static<typeof DeadLetterSchema> {
+  const { seq, type, room, happenedAt, status, error, answer } = letter;
+  return {
+    event_id: letter.eventId,
+    seq,
+    type,
+    ...(room !== null && { room }),
+    ...(happenedAt && { happened_at: happenedAt.toISOString() }),
+    attempts: letter.attempt,
+    reason: deathOf(letter),
+    ...(status !== null && { status }),
+    ...(error !== null && { error }),
+    ...(answer !== null && { answer }),
+    given_up_at: letter.at.toISOString(),
+  };
+}
 
 export function renderDelivery(delivery: Delivery): Static<typeof DeliverySchema> {
   const { seq, status, error, answer } = delivery;

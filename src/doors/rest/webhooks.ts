@@ -2,17 +2,18 @@
 import { OVERLAP_SECONDS_DEFAULT } from '../../access/keys/rotation-overlap.ts';
 import { Type, time } from '../../base/lib/schema.ts';
 import { changeWebhook } from '../../outward/webhooks/change-webhook.ts';
+import { checkWebhookUrl } from '../../outward/webhooks/check-webhook-url.ts';
 import { createWebhook } from '../../outward/webhooks/create-webhook.ts';
 import { deleteWebhook } from '../../outward/webhooks/delete-webhook.ts';
 import { getWebhook, listWebhooks } from '../../outward/webhooks/get-webhook.ts';
 import { rotateSecret } from '../../outward/webhooks/rotate-secret.ts';
 import { WEBHOOK_DEFAULTS, WEBHOOKS_MAX } from '../../outward/webhooks/webhook.ts';
 import { SIGNING_SECRETS_MAX } from '../../outward/webhooks/webhook-secret.ts';
-import { change, plain } from './route.ts';
+import { renderOne, renderSecret, renderWebhooks } from './render-webhooks.ts';
+import { callOut, change, plain, write } from './route.ts';
 import {
+  headersOf,
   NewWebhookSchema,
-  renderSecret,
-  renderWebhook,
   SecretRotationSchema,
   secretFields,
   settingsOf,
@@ -30,7 +31,7 @@ const list = plain(
     tag: 'Webhooks',
     operation: 'listWebhooks',
     summary: 'All webhooks',
-    description: `Oldest first, ${WEBHOOKS_MAX} at most, and without their secrets, which nothing can show again.`,
+    description: `Oldest first, ${WEBHOOKS_MAX} at most, and without their secrets, which nothing can show again. Public keys are shown.`,
     answer: {
       200: Type.Object(
         { webhooks: Type.Array(WebhookSchema, { description: 'The webhooks' }) },
@@ -39,7 +40,8 @@ const list = plain(
     },
   },
   async ({ deps, caller }) => {
-    return { webhooks: (await listWebhooks(deps.db, caller.tenant)).map(renderWebhook) };
+    const webhooks = await listWebhooks(deps.db, caller.tenant);
+    return { webhooks: await renderWebhooks(deps, deps.db, caller.tenant, webhooks) };
   },
 );
 
@@ -58,11 +60,12 @@ const show = plain(
     errors: [404],
   },
   async ({ deps, caller, params }) => {
-    return renderWebhook(await getWebhook(deps.db, caller.tenant, params.id));
+    const webhook = await getWebhook(deps.db, caller.tenant, params.id);
+    return renderOne(deps, deps.db, caller.tenant, webhook);
   },
 );
 
-const create = change(
+const create = callOut(
   {
     path: 'POST /v1/webhooks',
     key: 'backend',
@@ -79,13 +82,17 @@ const create = change(
     errors: [409],
     audit: ['webhook_created'],
   },
-  async (tx, { deps, caller, body }) => {
-    const wanted = { ...WEBHOOK_DEFAULTS, ...settingsOf(body), url: body.url };
-    return renderSecret(await createWebhook(tx, deps, caller, wanted));
+  async (call, mutation) => {
+    const { deps, caller, body } = call;
+    await checkWebhookUrl(deps, body.url);
+    const wanted = { ...WEBHOOK_DEFAULTS, ...settingsOf(body), ...headersOf(body), url: body.url };
+    return write(call, mutation, async (tx) =>
+      renderSecret(deps, tx, caller.tenant, await createWebhook(tx, deps, caller, wanted)),
+    );
   },
 );
 
-const changeOne = change(
+const changeOne = callOut(
   {
     path: 'PATCH /v1/webhooks/:id',
     key: 'backend',
@@ -103,10 +110,17 @@ const changeOne = change(
     errors: [404],
     audit: ['webhook_changed', 'webhook_paused', 'webhook_resumed'],
   },
-  async (tx, { deps, caller, params, body }) => {
-    const { paused } = body;
-    const wanted = { ...settingsOf(body), ...(paused !== undefined && { paused }) };
-    return renderWebhook(await changeWebhook(tx, deps, caller, params.id, wanted));
+  async (call, mutation) => {
+    const { deps, caller, params, body } = call;
+    const { url, paused } = body;
+    if (url !== undefined) {
+      await checkWebhookUrl(deps, url, (await getWebhook(deps.db, caller.tenant, params.id)).url);
+    }
+    const wanted = { ...settingsOf(body), ...headersOf(body), ...(paused !== undefined && { paused }) };
+    return write(call, mutation, async (tx) => {
+      const changed = await changeWebhook(tx, deps, caller, params.id, wanted);
+      return renderOne(deps, tx, caller.tenant, changed);
+    });
   },
 );
 
@@ -160,7 +174,8 @@ const rotate = change(
   async (tx, { deps, caller, params, body }) => {
     const overlapSeconds = body.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
     const rotated = await rotateSecret(tx, deps, caller, params.id, overlapSeconds);
-    return { ...renderSecret(rotated), old_secret_retires: rotated.oldSecretRetires.toISOString() };
+    const shown = await renderSecret(deps, tx, caller.tenant, rotated);
+    return { ...shown, old_secret_retires: rotated.oldSecretRetires.toISOString() };
   },
 );
 

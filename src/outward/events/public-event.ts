@@ -79,6 +79,13 @@ export function publicEventId(tenant: TenantId, { seq, at }: Pick<LoggedEvent, '
   return `evt_${hash.digest('hex').slice(0, 32)}`;
 }
 
+/** The name of the room that the event is of; `null`: it has none. Like `ROOM_NAME` of SQL. */
+export function roomNameOf({ roomUid, subject }: Pick<LoggedEvent, 'roomUid' | 'subject'>): string | null {
+  if (roomUid === null) return null;
+  const { room, name } = subject as { readonly room?: string; readonly name?: string };
+  return room ?? name ?? null;
+}
+
 /** Words of the REST interface are in lower case. */
 function inLowerCase(subject: Subject): Subject {
   return { ...subject, state: String(subject.state).toLowerCase() };

@@ -178,8 +178,8 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     order: 'id',
   },
   webhook_endpoints: {
-    columns: `id, url, types, description, ordering, max_in_flight, max_per_second, format, max_batch,
-      created_at`,
+    columns: `id, url, types, rooms, description, ordering, max_in_flight, max_per_second, format, max_batch,
+      header_names, has_basic_auth, created_at`,
     order: 'id',
   },
   webhook_cursors: {
@@ -193,7 +193,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
   webhook_secrets: { columns: 'webhook_id, number, created_at, retires_at', order: 'webhook_id, number' },
   webhook_deliveries: {
     columns: `webhook_id, id, kind, event_id, seq, type, attempt, signed_at, skipped, at, latency_ms, status, error,
-      answer, gave_up, format, batch_id`,
+      answer, gave_up, format, batch_id, sent_again_at`,
     order: 'webhook_id, id',
   },
   // Answers are encrypted, and hold what the other tables do.
@@ -271,6 +271,7 @@ export const NOT_EXPORTED_COLUMNS: readonly string[] = [
   'webhook_cursors.leased_by',
   'webhook_cursors.leased_until',
   'webhook_cursors.standing',
+  'webhook_endpoints.sealed_headers',
   'webhook_endpoints.version',
   'webhook_secrets.sealed',
 ];

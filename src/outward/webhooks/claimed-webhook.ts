@@ -10,6 +10,8 @@ export interface WebhookName {
 
 /** What a turn of deliveries needs to know. */
 export interface ClaimedWebhook extends WebhookName, WebhookSettings {
+  /** Headers of its own. `null`: it has none. */
+  readonly sealedHeaders: Buffer | null;
   readonly lease: string;
   readonly version: number;
   readonly seq: bigint;
@@ -21,8 +23,15 @@ export interface ClaimedWebhook extends WebhookName, WebhookSettings {
   readonly isPending: boolean;
   /** Events are put aside. */
   readonly hasWaiting: boolean;
+  /** It has accepted an event before. */
+  readonly hasAccepted: boolean;
   /** Since the last turn ended. `null`: there was none. Negative: it was cut short. */
   readonly idleSeconds: number | null;
   /** The process of the last turn is gone, or has lost its lease. */
   readonly wasCut: boolean;
+}
+
+/** With its headers as they are sent. */
+export interface ServedWebhook extends ClaimedWebhook {
+  readonly ownHeaders: Readonly<Record<string, string>>;
 }

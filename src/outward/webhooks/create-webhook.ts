@@ -7,6 +7,7 @@ import { newId } from '../../base/lib/ids.ts';
 import { appendNumberedEvents } from '../../events/append-events.sql.ts';
 import { getWebhook } from './get-webhook.ts';
 import { secretContext, type WebhookDeps } from './send-message.ts';
+import { type GivenHeaders, setOwnHeaders } from './set-own-headers.ts';
 import { WEBHOOKS_MAX, type Webhook, type WebhookChanger, type WebhookSettings } from './webhook.ts';
 import { createdEntry } from './webhook-audit.ts';
 import { insertCursor } from './webhook-cursors.sql.ts';
@@ -26,7 +27,7 @@ export async function createWebhook(
   tx: Tx,
   deps: Pick<WebhookDeps, 'box' | 'config'>,
   by: WebhookChanger,
-  wanted: WebhookSettings,
+  { headers, basicAuth, ...wanted }: WebhookSettings & GivenHeaders,
 ): Promise<NewWebhookSecret> {
   const { tenant, actor } = by;
   await lockForCaller(tx, by);
@@ -39,11 +40,12 @@ export async function createWebhook(
     throw new Failure('quota_exceeded', { message: `limit reached: at most ${WEBHOOKS_MAX} webhooks` });
   }
   await insertWebhook(tx, tenant, { id, ...settings });
+  const shown = await setOwnHeaders(tx, deps.box, { tenant, id }, { headers, basicAuth });
   await insertCursor(tx, { tenant, id }, next - 1n);
   await insertSecret(tx, tenant, id, {
     number: 1,
     sealed: deps.box.seal(Buffer.from(keys), secretContext(tenant, id, 1)),
   });
-  await appendAudit(tx, tenant, actor, createdEntry(id, settings));
+  await appendAudit(tx, tenant, actor, createdEntry(id, settings, shown));
   return { webhook: await getWebhook(tx, tenant, id), secret, publicKey };
 }

@@ -11,7 +11,10 @@ import { newId } from '../../base/lib/ids.ts';
 import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
 import type { Turn, TurnEnd } from './delivery-turn.ts';
 import { OrderedTurn } from './ordered-turn.ts';
+import { renderOwnHeaders } from './own-headers.ts';
 import { ParallelTurn } from './parallel-turn.ts';
+import { scheduleOf } from './retry-schedule.ts';
+import { openOwnHeaders } from './sealed-headers.ts';
 import { openSecrets, type WebhookDeps } from './send-message.ts';
 import { claimWebhook, releaseWebhook } from './webhook-cursors.sql.ts';
 import { arrangeWaiting, findWaiting, hurryWaiting, releaseWaiting } from './webhook-waiting.sql.ts';
@@ -26,7 +29,8 @@ export async function deliverEvents(deps: WebhookDeps, name: WebhookName, turn: 
   if (!claimed) return false;
   const ending: Ending = { end: 'more', hasWaiting: claimed.hasWaiting || claimed.order !== 'tenant' };
   try {
-    Object.assign(ending, await runTurn(deps, claimed, turn));
+    const schedule = scheduleOf(turn.schedule, claimed.hasAccepted);
+    Object.assign(ending, await runTurn(deps, claimed, { ...turn, schedule }));
     return ending.end === 'more';
   } finally {
     if (ending.end !== 'released') await inDatabase(() => release(deps, claimed, ending));
@@ -42,10 +46,12 @@ interface Ending {
 async function runTurn(deps: WebhookDeps, claimed: ClaimedWebhook, turn: Turn): Promise<Ending> {
   const { tenant, id, order, hasWaiting } = claimed;
   const { inDatabase } = turn;
+  const ownHeaders = renderOwnHeaders(openOwnHeaders(deps.box, claimed, claimed.sealedHeaders));
+  const served = { ...claimed, ownHeaders };
   const keys = openSecrets(deps, tenant, id, await inDatabase(() => findSecrets(deps.db, tenant, id)));
-  if (order === 'tenant') return { end: await new OrderedTurn(deps, claimed, turn, keys).run(), hasWaiting };
+  if (order === 'tenant') return { end: await new OrderedTurn(deps, served, turn, keys).run(), hasWaiting };
   const waiting = hasWaiting ? await inDatabase(() => arrange(deps, claimed, turn)) : { count: 0, rooms: [] };
-  const parallel = new ParallelTurn(deps, claimed, turn, keys, waiting);
+  const parallel = new ParallelTurn(deps, served, turn, keys, waiting);
   return { end: await parallel.run(), hasWaiting: parallel.hasPutAside };
 }
 

@@ -1,12 +1,17 @@
 /** SQL of `webhook_deliveries`: the log of attempts. */
 import { filtered } from '../../base/db/filtered.ts';
-import type { Db } from '../../base/db/pool.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
 import { changeInShares } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { ROOM_NAME } from '../events/public-events.sql.ts';
+import type { DeadLetter } from './dead-letter.ts';
 import type { Delivery, NewDelivery } from './delivery.ts';
 
 const DELIVERY = `id, kind, event_id as "eventId", seq, type, attempt, signed_at as "signedAt", skipped, at,
   latency_ms as "latencyMs", status, error, answer, gave_up as "gaveUp", format, batch_id as "batchId"`;
+
+/** The event of the row was given up, and was neither delivered nor put aside again since. */
+export const IS_DEAD = 'gave_up and sent_again_at is null';
 
 /** Nothing is inserted if the webhook was deleted meanwhile. */
 export async function insertDelivery(
@@ -128,6 +133,68 @@ export async function findBatch(
     values: [tenant, webhook, id - APART_MAX, id + APART_MAX, batchId, signedAt],
   });
   return rows;
+}
+
+/** The newest events first, before the event `before`. */
+export async function findDeadLetters(
+  db: Db,
+  tenant: TenantId,
+  webhook: string,
+  { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
+): Promise<DeadLetter[]> {
+  const { name, where, values } = filtered('find-webhook-dead-letters', [tenant, webhook, limit], {
+    before: before !== undefined && ['d.seq < ?', before],
+  });
+  const { rows } = await db.query<DeadLetter>({
+    name,
+    text: `select d.event_id as "eventId", d.seq, d.type, d.attempt, d.status, d.error, d.answer, d.at,
+                  e.at as "happenedAt", ${ROOM_NAME} as room
+             from webhook_deliveries d left join events e on e.tenant_id = d.tenant_id and e.seq = d.seq
+            where d.tenant_id = $1 and d.webhook_id = $2 and ${IS_DEAD} ${where} order by d.seq desc limit $3`,
+    values,
+  });
+  return rows;
+}
+
+/** Whether there are dead letters that were given up at or after `since`, and whose events are kept. */
+export async function hasDeadLetters(
+  db: Db,
+  tenant: TenantId,
+  webhook: string,
+  since: Date,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'has-webhook-dead-letters',
+    text: `select from webhook_deliveries d join events e on e.tenant_id = d.tenant_id and e.seq = d.seq
+            where d.tenant_id = $1 and d.webhook_id = $2 and ${IS_DEAD} and d.at >= $3 limit 1`,
+    values: [tenant, webhook, since],
+  });
+  return rowCount === 1;
+}
+
+/** The event was delivered on request, so it is no dead letter any more. */
+export async function endDeadLetter(tx: Tx, tenant: TenantId, webhook: string, seq: bigint): Promise<void> {
+  await tx.query({
+    name: 'end-webhook-dead-letter',
+    text: `update webhook_deliveries set sent_again_at = now()
+            where tenant_id = $1 and webhook_id = $2 and seq = $3 and ${IS_DEAD}`,
+    values: [tenant, webhook, seq],
+  });
+}
+
+/** Those after the event `seq` come again in the order of the log. */
+export async function endDeadLettersAfter(
+  tx: Tx,
+  tenant: TenantId,
+  webhook: string,
+  seq: bigint,
+): Promise<void> {
+  await tx.query({
+    name: 'end-webhook-dead-letters-after',
+    text: `update webhook_deliveries set sent_again_at = now()
+            where tenant_id = $1 and webhook_id = $2 and seq > $3 and ${IS_DEAD}`,
+    values: [tenant, webhook, seq],
+  });
 }
 
 /** The time of the database, in milliseconds since 1970. */

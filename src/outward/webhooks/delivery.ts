@@ -2,9 +2,6 @@
 import type { SendOutcome } from './send-request.ts';
 import type { WebhookFormat } from './webhook.ts';
 
-/** How long they are kept. */
-export const DELIVERY_DAYS = 7;
-
 /**
  * `event`: in its place in the log; `aside`: an event that was put aside, so others after it may have come before;
  * `test`: the test event; `resend`: one event that the tenant asked for again.

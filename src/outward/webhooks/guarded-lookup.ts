@@ -39,9 +39,21 @@ export function tlsLookup(resolve: ResolveName, allowed: AddressRanges): LookupF
 
 /** For plain http: every address of the name must be in `allowed`. */
 export function plainLookup(resolve: ResolveName, allowed: AddressRanges): LookupFunction {
-  return guardedLookup(resolve, (address) =>
-    isAllowed(address, allowed) ? undefined : 'an address that needs https',
-  );
+  return guardedLookup(resolve, refuseForPlain(allowed));
+}
+
+const refuseForPlain =
+  (allowed: AddressRanges): Refuse =>
+  (address) =>
+    isAllowed(address, allowed) ? undefined : 'an address that needs https';
+
+/** Like a connection by plain http, without one. Fails with a `RequestError`. */
+export async function checkPlainName(
+  name: string,
+  resolve: ResolveName,
+  allowed: AddressRanges,
+): Promise<void> {
+  await checkedAddresses(name, resolve, refuseForPlain(allowed));
 }
 
 /** `refuse` says what is wrong with an address. A refusal or an unknown name is a `RequestError`. */

@@ -7,9 +7,8 @@
  */
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { LoggedEvent } from '../../events/event.ts';
-import { wantedTypes } from '../events/event-catalogue.ts';
 import { listPublicEvents } from '../events/public-events.sql.ts';
-import type { ClaimedWebhook } from './claimed-webhook.ts';
+import type { ServedWebhook } from './claimed-webhook.ts';
 import { composeMessage, type SentAs } from './compose-message.ts';
 import { isDelivered, type NewDelivery } from './delivery.ts';
 import { standingAfter } from './delivery-lane.ts';
@@ -25,6 +24,7 @@ import {
   type WebhookDeps,
 } from './send-message.ts';
 import { pauserAfter, tellPaused } from './tell-paused.ts';
+import { isWanted, wantedEvents } from './wanted-events.ts';
 import { failDelivery, finishDelivery, moveWebhook } from './webhook-cursors.sql.ts';
 import {
   type AsideOutcomes,
@@ -51,7 +51,7 @@ interface Request {
 
 export class OrderedTurn {
   readonly #deps: WebhookDeps;
-  readonly #webhook: ClaimedWebhook;
+  readonly #webhook: ServedWebhook;
   readonly #turn: Turn;
   readonly #keys: readonly Uint8Array[];
   readonly #endAt: number;
@@ -64,7 +64,7 @@ export class OrderedTurn {
   /** Events in the next request, at most. */
   #batch: number;
 
-  constructor(deps: WebhookDeps, webhook: ClaimedWebhook, turn: Turn, keys: readonly Uint8Array[]) {
+  constructor(deps: WebhookDeps, webhook: ServedWebhook, turn: Turn, keys: readonly Uint8Array[]) {
     this.#deps = deps;
     this.#webhook = webhook;
     this.#turn = turn;
@@ -83,8 +83,8 @@ export class OrderedTurn {
   }
 
   async #deliverLog(): Promise<TurnEnd> {
-    const { tenant, types } = this.#webhook;
-    const wanted = { types: wantedTypes(types), limit: Math.max(EVENTS_AT_ONCE, this.#webhook.maxBatch) };
+    const { tenant, maxBatch } = this.#webhook;
+    const wanted = { ...wantedEvents(this.#webhook), limit: Math.max(EVENTS_AT_ONCE, maxBatch) };
     for (;;) {
       const after = this.#seq;
       const page = await this.#inDatabase(() =>
@@ -179,13 +179,13 @@ export class OrderedTurn {
   /** Delivers those that were put aside under another order, the oldest first. `undefined`: there are no more. */
   async #deliverWaiting(): Promise<TurnEnd | undefined> {
     if (!this.#webhook.hasWaiting) return undefined;
-    const types = new Set(wantedTypes(this.#webhook.types));
+    const wanted = wantedEvents(this.#webhook);
     for (;;) {
       const oldest = await this.#inDatabase(() => findOldestWaiting(this.#deps.db, this.#webhook));
       if (!oldest) return undefined;
       const { event } = oldest;
       const end =
-        event && types.has(event.type) ? await this.#sendWaiting(oldest, event) : await this.#drop(oldest);
+        event && isWanted(wanted, event) ? await this.#sendWaiting(oldest, event) : await this.#drop(oldest);
       if (end !== undefined) return end;
     }
   }

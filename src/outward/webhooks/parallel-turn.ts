@@ -7,9 +7,8 @@
  */
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { LoggedEvent } from '../../events/event.ts';
-import { wantedTypes } from '../events/event-catalogue.ts';
 import { listPublicEvents } from '../events/public-events.sql.ts';
-import type { ClaimedWebhook } from './claimed-webhook.ts';
+import type { ServedWebhook } from './claimed-webhook.ts';
 import { composeMessage } from './compose-message.ts';
 import { isDelivered, type NewDelivery } from './delivery.ts';
 import { laneOf, SLOW_MS, standingAfter } from './delivery-lane.ts';
@@ -19,6 +18,7 @@ import { DeliveryWindow, WINDOW_MAX } from './delivery-window.ts';
 import { giveUp, type LastAttempt } from './give-up.ts';
 import { RESTS_AFTER, restSeconds, waitAfter } from './retry-schedule.ts';
 import { type AllSent, type Sent, sendMessage, type WebhookDeps } from './send-message.ts';
+import { isWanted, wantedEvents } from './wanted-events.ts';
 import { WAITING_MAX } from './webhook.ts';
 import { noteDeliveries } from './webhook-cursors.sql.ts';
 import {
@@ -62,7 +62,7 @@ interface AsideOutcome {
 
 export class ParallelTurn {
   readonly #deps: WebhookDeps;
-  readonly #webhook: ClaimedWebhook;
+  readonly #webhook: ServedWebhook;
   readonly #turn: Turn;
   readonly #keys: readonly Uint8Array[];
   readonly #endAt: number;
@@ -97,7 +97,7 @@ export class ParallelTurn {
 
   constructor(
     deps: WebhookDeps,
-    webhook: ClaimedWebhook,
+    webhook: ServedWebhook,
     turn: Turn,
     keys: readonly Uint8Array[],
     waiting: Waiting,
@@ -210,19 +210,19 @@ export class ParallelTurn {
       findDueWaiting(this.#deps.db, this.#webhook, { underWay: busy, limit: EVENTS_AT_ONCE }),
     );
     this.#lookAt = found.length === EVENTS_AT_ONCE ? 0 : performance.now() + LOOK_MS;
-    const types = new Set(wantedTypes(this.#webhook.types));
-    const isWanted = ({ event }: WaitingEvent) => event !== null && types.has(event.type);
-    this.#due = found.filter(isWanted);
-    for (const { seq, failures, event } of found.filter((each) => !isWanted(each))) {
+    const wanted = wantedEvents(this.#webhook);
+    const isDue = ({ event }: WaitingEvent) => event !== null && isWanted(wanted, event);
+    this.#due = found.filter(isDue);
+    for (const { seq, failures, event } of found.filter((each) => !isDue(each))) {
       this.#asides.push({ seq, failures, sent: undefined, isDeleted: event === null });
     }
   }
 
   async #readLog(): Promise<void> {
-    const { tenant, types } = this.#webhook;
+    const { tenant } = this.#webhook;
     const limit = Math.min(EVENTS_AT_ONCE, WINDOW_MAX - this.#window.size, this.#waitingMax());
     const after = this.#window.reached;
-    const wanted = { after, types: wantedTypes(types), limit };
+    const wanted = { ...wantedEvents(this.#webhook), after, limit };
     const page = await this.#inDatabase(() => listPublicEvents(this.#deps.db, tenant, wanted));
     if (page.keptAfter > after) {
       // They are counted in the statement that moves the place past them, so nothing may be before them.

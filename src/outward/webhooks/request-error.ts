@@ -48,6 +48,7 @@ export function describeError(error: unknown, host: string, isConnected: boolean
       ? 'the connection closed before an answer: the receiver may have the request'
       : 'the connection closed before the request was sent';
   }
+  if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED') return `${host} wants a client certificate`;
   if (code.startsWith('HPE_')) return 'the answer is not HTTP';
   if (code === 'EPROTO' || /^ERR_(SSL|TLS)_/.test(code))
     return `no TLS connection to ${host} could be agreed on`;

@@ -1,7 +1,7 @@
 /**
  * When a delivery that failed is tried again.
  *
- * Source: the recommended schedule of Standard Webhooks. All attempts together take about three days, so the event is
+ * Source: the recommended schedule of Standard Webhooks, and two more tries within a minute. All attempts together take about three days, so the event is
  * still kept at the last one.
  */
 import type { Sent } from './send-message.ts';
@@ -9,6 +9,8 @@ import type { Sent } from './send-message.ts';
 export interface RetrySchedule {
   /** Seconds to wait after the first failure, the second one, and so on. There is one attempt more than waits. */
   readonly waitSeconds: readonly number[];
+  /** Further waits after the first one, for a webhook that has accepted an event before. */
+  readonly quickSeconds: readonly number[];
   /** A wait grows by up to this part of it at random, so that receivers are not called all at once. */
   readonly jitter: number;
 }
@@ -18,8 +20,19 @@ const HOUR = 3_600;
 
 export const RETRY_SCHEDULE: RetrySchedule = {
   waitSeconds: [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
+  quickSeconds: [15, 45],
   jitter: 0.1,
 };
+
+/**
+ * The schedule of a webhook. One that has accepted an event before is likely to be back soon, after a restart for
+ * instance, so it is tried more often at first.
+ */
+export function scheduleOf(schedule: RetrySchedule, hasAccepted: boolean): RetrySchedule {
+  if (!hasAccepted) return schedule;
+  const { waitSeconds, quickSeconds } = schedule;
+  return { ...schedule, waitSeconds: [waitSeconds[0]!, ...quickSeconds, ...waitSeconds.slice(1)] };
+}
 
 /** A receiver that answers with this status wants no more: nothing is tried again. */
 export const GONE = 410;

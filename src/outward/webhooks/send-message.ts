@@ -13,10 +13,12 @@ import type { SealedSecret } from './webhooks.sql.ts';
 export interface WebhookDeps extends EventDeps {
   readonly metrics: EventDeps['metrics'] & WebhookMetrics;
   readonly box: SecretBox;
-  readonly webhookSender: Pick<WebhookSender, 'send'>;
+  readonly webhookSender: Pick<WebhookSender, 'send' | 'checkName'>;
   readonly config: {
     /** Addresses that may get webhooks although they are private. */
     readonly webhookNetworks: AddressRanges;
+    /** Where requests come from, as the operator says: addresses and networks. None: it is not told. */
+    readonly webhookEgress: readonly string[];
   };
 }
 
@@ -42,6 +44,8 @@ export type AllSent = readonly [Sent, ...Sent[]];
 export interface Recipient {
   readonly tenant: TenantId;
   readonly url: string;
+  /** Headers of its own, as they are sent. */
+  readonly ownHeaders: Readonly<Record<string, string>>;
 }
 
 /** A message that is ready to be sent. */
@@ -59,11 +63,14 @@ export function signMessage(keys: readonly Uint8Array[], message: Message): Sign
 /** Send it once. What became of its events is the same for all, in their order. */
 export async function sendSigned(
   deps: Pick<WebhookDeps, 'webhookSender' | 'metrics'>,
-  { tenant, url }: Recipient,
+  { tenant, url, ownHeaders }: Recipient,
   { message: { body, events }, headers }: SignedMessage,
   signal?: AbortSignal,
 ): Promise<AllSent> {
-  const outcome = await deps.webhookSender.send({ tenant, url, headers, body }, signal);
+  const outcome = await deps.webhookSender.send(
+    { tenant, url, headers: { ...ownHeaders, ...headers }, body },
+    signal,
+  );
   const fields = outcomeFields(outcome);
   deps.metrics.webhookDuration.observe(outcome.latencyMs / 1000);
   const sent = events.map((event) => {

@@ -5,6 +5,7 @@
  */
 
 import type { Db } from '../../base/db/pool.ts';
+import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import type { Mutation, OnceDeps } from '../../base/idempotency/once.ts';
 import { onceOutside } from '../../base/idempotency/once-outside.ts';
@@ -15,12 +16,14 @@ import { PUBLIC_EVENT_TYPES } from '../events/event-catalogue.ts';
 import { publicEvent, testEvent } from '../events/public-event.ts';
 import { findPublicEvent } from '../events/public-events.sql.ts';
 import { composeOf, type MessageRecipient } from './compose-message.ts';
-import { findNowMs, insertDelivery } from './deliveries.sql.ts';
-import type { Delivery } from './delivery.ts';
+import { endDeadLetter, findNowMs, insertDelivery } from './deliveries.sql.ts';
+import { type Delivery, isDelivered } from './delivery.ts';
 import { getWebhook } from './get-webhook.ts';
+import { renderOwnHeaders } from './own-headers.ts';
+import { openOwnHeaders } from './sealed-headers.ts';
 import { type Message, openSecrets, sendMessage, type WebhookDeps } from './send-message.ts';
 import type { Webhook } from './webhook.ts';
-import { findSecrets } from './webhooks.sql.ts';
+import { findSealedHeaders, findSecrets } from './webhooks.sql.ts';
 
 /** Shorter than a request of a tenant may take. */
 const SEND_MS_MAX = 10_000;
@@ -107,11 +110,16 @@ async function sendAndLog(
   message: Message,
 ): Promise<Delivery> {
   const keys = openSecrets(deps, tenant, id, await findSecrets(deps.db, tenant, id));
+  const sealed = await findSealedHeaders(deps.db, tenant, id);
+  const ownHeaders = renderOwnHeaders(openOwnHeaders(deps.box, { tenant, id }, sealed));
   const signal = AbortSignal.timeout(SEND_MS_MAX);
-  const [{ delivery }] = await sendMessage(deps, { tenant, url }, keys, message, signal);
+  const [{ delivery }] = await sendMessage(deps, { tenant, url, ownHeaders }, keys, message, signal);
   const isLate = signal.aborted && delivery.status === null;
   const told = isLate ? { ...delivery, error: `no answer within ${SEND_MS_MAX / 1000} s` } : delivery;
-  const logged = await insertDelivery(deps.db, tenant, id, told);
+  const logged = await inTransaction(deps.db, async (tx) => {
+    if (isDelivered(told) && told.seq !== null) await endDeadLetter(tx, tenant, id, told.seq);
+    return insertDelivery(tx, tenant, id, told);
+  });
   if (!logged) throw new Failure('not_found', { resource: 'webhook' });
   return logged;
 }

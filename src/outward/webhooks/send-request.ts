@@ -13,10 +13,20 @@ import {
   request as requestHttp,
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import type { Certificate } from '../../base/lib/pem-files.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import type { AddressRanges } from './address-guard.ts';
-import { plainLookup, type ResolveName, resolverOfMachine, tlsLookup } from './guarded-lookup.ts';
+import {
+  checkPlainName,
+  plainLookup,
+  type ResolveName,
+  resolverOfMachine,
+  tlsLookup,
+} from './guarded-lookup.ts';
 import { type Answer, readAnswer } from './read-answer.ts';
+import { RequestError } from './request-error.ts';
 import {
   CONNECTIONS_PER_HOST_MAX,
   HEADER_BYTES_MAX,
@@ -39,6 +49,8 @@ export interface WebhookRequest {
 /** `latencyMs` is the time that `send` took, in whole milliseconds. */
 export type SendOutcome = { readonly latencyMs: number } & Answer;
 
+const MIN_VERSION = 'TLSv1.2';
+
 /** How long one of several addresses is tried before the next one. */
 const ADDRESS_MS = 1_000;
 
@@ -46,18 +58,27 @@ export interface SenderOptions {
   readonly allowed: AddressRanges;
   readonly resolve?: ResolveName;
   readonly times?: SendTimes;
+  /** Given to each receiver that asks for one over https. */
+  readonly clientCertificate?: Certificate | undefined;
 }
 
 export class WebhookSender {
   readonly #allowed: AddressRanges;
+  readonly #resolve: ResolveName;
   readonly #times: SendTimes;
   readonly #https: TenantHttpsAgent;
   readonly #http: TenantHttpAgent;
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor({ allowed, resolve = resolverOfMachine(), times = SEND_TIMES }: SenderOptions) {
+  constructor({
+    allowed,
+    resolve = resolverOfMachine(),
+    times = SEND_TIMES,
+    clientCertificate,
+  }: SenderOptions) {
     this.#allowed = allowed;
+    this.#resolve = resolve;
     this.#times = times;
     const shared: AgentOptions = {
       keepAlive: true,
@@ -73,7 +94,11 @@ export class WebhookSender {
       lookup: tlsLookup(resolve, allowed),
       // Not left to NODE_TLS_REJECT_UNAUTHORIZED.
       rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
+      minVersion: MIN_VERSION,
+      // Made once. As options, they would be part of the name of each connection.
+      ...(clientCertificate && {
+        secureContext: createSecureContext({ ...clientCertificate, minVersion: MIN_VERSION }),
+      }),
     });
   }
 
@@ -91,6 +116,24 @@ export class WebhookSender {
       return { ...answer, latencyMs: Math.round(performance.now() - startedAt) };
     } finally {
       this.#underWay.delete(attempt);
+    }
+  }
+
+  /**
+   * Fails with a `RequestError` if a request to the URL would fail because of the addresses that its name has now. Those of
+   * https are looked up for each connection only.
+   */
+  async checkName(url: URL): Promise<void> {
+    const host = hostOf(url);
+    if (url.protocol !== 'http:' || isIP(host) > 0) return;
+    const { connect } = this.#times;
+    const late = Promise.withResolvers<never>();
+    const why = `the name ${host} does not resolve within ${connect / 1000} s`;
+    const timer = setTimeout(() => late.reject(new RequestError(why)), connect);
+    try {
+      await Promise.race([checkPlainName(host, this.#resolve, this.#allowed), late.promise]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -3,7 +3,7 @@ import { isDistributed } from '../../base/db/distribution.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
-import { deliveriesValues, logDeliveries } from './deliveries.sql.ts';
+import { deliveriesValues, endDeadLettersAfter, logDeliveries } from './deliveries.sql.ts';
 import type { NewDelivery } from './delivery.ts';
 import { FAST_STANDING, type Lane, laneOf } from './delivery-lane.ts';
 import type { Pauser } from './webhook.ts';
@@ -116,10 +116,11 @@ export async function claimWebhook(
                      from webhook_cursors where tenant_id = $1 and webhook_id = $2) as before
             where c.tenant_id = $1 and c.webhook_id = $2 and w.tenant_id = $1 and w.id = $2 and t.id = $1
               and ${isDue('$6')}
-           returning c.tenant_id as tenant, c.webhook_id as id, c.lease, w.version, ${SETTINGS}, c.seq, c.skipped,
+           returning c.tenant_id as tenant, c.webhook_id as id, c.lease, w.version, ${SETTINGS},
+                     w.sealed_headers as "sealedHeaders", c.seq, c.skipped,
                      c.failures, c.standing, t.status = 'pending' as "isPending",
-                     c.aside_at is not null as "hasWaiting", before.idle_seconds as "idleSeconds",
-                     before.was_cut as "wasCut"`,
+                     c.aside_at is not null as "hasWaiting", c.delivered_at is not null as "hasAccepted",
+                     before.idle_seconds as "idleSeconds", before.was_cut as "wasCut"`,
     values: [tenant, id, lease, leaseSeconds, holder, gone],
   });
   return rows[0];
@@ -315,6 +316,20 @@ export async function resumeWebhook(tx: Tx, { tenant, id }: WebhookName): Promis
   await hurryWaiting(tx, { tenant, id });
 }
 
+/** Let it try again at once, unless it is paused. What is put aside is read anew. */
+export async function hurryWebhook(tx: Tx, { tenant, id }: WebhookName): Promise<void> {
+  await tx.query({
+    name: 'hurry-webhook',
+    text: `with changed as (
+             update webhook_endpoints set version = version + 1 where tenant_id = $1 and id = $2
+           )
+           update webhook_cursors c set retry_at = null, aside_at = n.aside_at
+             from (select min(retry_at) as aside_at from webhook_waiting where tenant_id = $1 and webhook_id = $2) as n
+            where c.tenant_id = $1 and c.webhook_id = $2`,
+    values: [tenant, id],
+  });
+}
+
 /** Move the place back to before the first event that is kept and happened at or after `since`, unless it is before. */
 export async function moveBack(tx: Tx, { tenant, id }: WebhookName, since: Date): Promise<void> {
   const { rows } = await tx.query<{ seq: bigint }>({
@@ -326,6 +341,7 @@ export async function moveBack(tx: Tx, { tenant, id }: WebhookName, since: Date)
     values: [tenant, id, since],
   });
   await forgetWaitingAfter(tx, { tenant, id }, rows[0]!.seq);
+  await endDeadLettersAfter(tx, tenant, id, rows[0]!.seq);
 }
 
 export interface WebhookCounts {

@@ -11,7 +11,8 @@ const SPELLING = /^https?:\/\/[\x21-\x7e\u0080-\uffff]+$/i;
 /**
  * Parses the URL of an endpoint; `href` of the answer is its canonical form.
  *
- * A name is not resolved here: each connection resolves it and checks the addresses (`guarded-lookup.ts`).
+ * A name is not resolved here: each connection resolves it and checks the addresses (`guarded-lookup.ts`), and so does
+ * `checkWebhookUrl()` for plain http.
  *
  * @throws Failure `invalid_request` about the field `url`
  */

@@ -8,10 +8,10 @@ import type { Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { LoggedEvent } from '../../events/event.ts';
 import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
-import { deliveriesValues, logDeliveries } from './deliveries.sql.ts';
+import { deliveriesValues, IS_DEAD, logDeliveries } from './deliveries.sql.ts';
 import type { NewDelivery } from './delivery.ts';
 import type { Rest } from './delivery-turn.ts';
-import type { Pauser } from './webhook.ts';
+import { type Pauser, WAITING_MAX } from './webhook.ts';
 
 /** An event to put aside. */
 export interface Aside {
@@ -323,6 +323,59 @@ export async function hurryWaiting(
               and retry_at <= coalesce(now() + make_interval(secs => $3), 'infinity')`,
     values: [tenant, id, withinSeconds],
   });
+}
+
+/** Those that have failed are due at once. The cursor must be locked. */
+export async function hurryFailed(tx: Tx, { tenant, id }: WebhookName): Promise<void> {
+  await tx.query({
+    name: 'hurry-failed-events',
+    text: `update webhook_waiting set retry_at = now()
+            where tenant_id = $1 and webhook_id = $2 and failed_at is not null and retry_at > now()`,
+    values: [tenant, id],
+  });
+}
+
+/** How many more events of the webhook may be put aside. */
+export async function countFreeWaiting(tx: Tx, { tenant, id }: WebhookName): Promise<number> {
+  const { rows } = await tx.query<{ count: number; isPending: boolean }>({
+    name: 'count-free-waiting',
+    text: `select t.status = 'pending' as "isPending",
+                  (select count(*)::integer from webhook_waiting where tenant_id = $1 and webhook_id = $2) as count
+             from tenants t where t.id = $1`,
+    values: [tenant, id],
+  });
+  const { count, isPending } = rows[0]!;
+  return Math.max(0, WAITING_MAX[isPending ? 'pending' : 'paid'] - count);
+}
+
+/**
+ * Put dead letters aside, which are due at once: those that were given up at or after `since` and whose events are kept,
+ * `limit` at most, the oldest first. Returns how many. The cursor must be locked.
+ */
+export async function putDeadAside(
+  tx: Tx,
+  { tenant, id }: WebhookName,
+  { since, limit }: { readonly since: Date; readonly limit: number },
+): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>({
+    name: 'put-dead-letters-aside',
+    text: `with found as (
+             select d.seq, e.room_uid
+               from webhook_deliveries d join events e on e.tenant_id = d.tenant_id and e.seq = d.seq
+              where d.tenant_id = $1 and d.webhook_id = $2 and ${IS_DEAD} and d.at >= $3
+              order by d.seq limit $4
+           ), ended as (
+             update webhook_deliveries d set sent_again_at = now() from found
+              where d.tenant_id = $1 and d.webhook_id = $2 and d.seq = found.seq and ${IS_DEAD}
+           ), put as (
+             insert into webhook_waiting as q (tenant_id, webhook_id, seq, room_uid, retry_at)
+             select $1, $2, seq, coalesce(room_uid, ''), t.now from found, (select now() as now) as t
+             on conflict (tenant_id, webhook_id, seq) do nothing
+           )
+           select count(*)::integer as count from found`,
+    values: [tenant, id, since, limit],
+  });
+  return rows[0]!.count;
 }
 
 /** Those after the event `seq` come again in the order of the log. */

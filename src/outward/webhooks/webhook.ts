@@ -9,9 +9,12 @@
 import type { ActingCaller } from '../../access/sessions/session.ts';
 import type { Actor } from '../../base/audit/actor.ts';
 import { isId } from '../../base/lib/ids.ts';
+import type { ShownHeaders } from './own-headers.ts';
 
 /** Webhooks of one tenant. */
 export const WEBHOOKS_MAX = 20;
+/** Names and patterns of rooms of one webhook. */
+export const WEBHOOK_ROOMS_MAX = 20;
 /** In characters. */
 export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 200;
 
@@ -40,6 +43,8 @@ export interface WebhookSettings {
   readonly url: string;
   /** None: all. */
   readonly types: readonly string[];
+  /** Names of rooms, in which `*` stands for any characters: only events of these. None: all events. */
+  readonly rooms: readonly string[];
   readonly description: string;
   readonly order: WebhookOrder;
   /** Requests at once, in an order other than that of the tenant. */
@@ -54,6 +59,7 @@ export interface WebhookSettings {
 /** What a webhook has that says nothing else. */
 export const WEBHOOK_DEFAULTS = {
   types: [],
+  rooms: [],
   description: '',
   order: 'tenant',
   maxInFlight: 10,
@@ -65,7 +71,7 @@ export const WEBHOOK_DEFAULTS = {
 /** Events of one webhook that are put aside. Its place in the log does not move on while there are so many. */
 export const WAITING_MAX = { paid: 10_000, pending: 1_000 } as const;
 
-export interface Webhook extends WebhookSettings {
+export interface Webhook extends WebhookSettings, ShownHeaders {
   readonly id: string;
   readonly createdAt: Date;
   /** Every wanted event up to this number has been delivered, or was put aside. */

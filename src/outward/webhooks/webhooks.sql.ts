@@ -1,14 +1,15 @@
 /** SQL of `webhook_endpoints` and `webhook_secrets`: what tenants set. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import type { ShownHeaders } from './own-headers.ts';
 import type { Webhook, WebhookSettings } from './webhook.ts';
 
 /** The columns of `WebhookSettings`, from `webhook_endpoints w`. */
-export const SETTINGS = `w.url, w.types, w.description, w.ordering as "order", w.max_in_flight as "maxInFlight",
+export const SETTINGS = `w.url, w.types, w.rooms, w.description, w.ordering as "order", w.max_in_flight as "maxInFlight",
                  w.max_per_second as "maxPerSecond", w.format, w.max_batch as "maxBatch"`;
 
 /** The columns of a `Webhook` of the tenant `$1`, from `webhook_endpoints w` and `webhook_cursors c`. */
-const WEBHOOK = `w.id, ${SETTINGS}, w.created_at as "createdAt", c.seq, c.paused_by as "pausedBy",
+const WEBHOOK = `w.id, ${SETTINGS}, w.header_names as "headerNames", w.has_basic_auth as "hasBasicAuth", w.created_at as "createdAt", c.seq, c.paused_by as "pausedBy",
                  c.paused_at as "pausedAt", c.failures, c.retry_at as "retryAt",
                  (select count(*)::integer from webhook_waiting q where q.tenant_id = $1 and q.webhook_id = w.id) as waiting`;
 const WITH_CURSOR = `webhook_endpoints w
@@ -60,8 +61,9 @@ export async function insertWebhook(
   await tx.query({
     name: 'insert-webhook',
     text: `insert into webhook_endpoints
-             (tenant_id, id, url, types, description, ordering, max_in_flight, max_per_second, format, max_batch)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+             (tenant_id, id, url, types, description, ordering, max_in_flight, max_per_second, format, max_batch,
+              rooms)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [tenant, id, ...settingValues(settings)],
   });
 }
@@ -76,15 +78,41 @@ export async function updateWebhook(
     name: 'update-webhook',
     text: `update webhook_endpoints
               set url = $3, types = $4, description = $5, ordering = $6, max_in_flight = $7, max_per_second = $8,
-                  format = $9, max_batch = $10, version = version + 1
+                  format = $9, max_batch = $10, rooms = $11, version = version + 1
             where tenant_id = $1 and id = $2`,
     values: [tenant, id, ...settingValues(settings)],
   });
 }
 
+/** `sealed`: the headers. `null`: there are none. */
+export async function updateOwnHeaders(
+  tx: Tx,
+  tenant: TenantId,
+  id: string,
+  { headerNames, hasBasicAuth, sealed }: ShownHeaders & { readonly sealed: Buffer | null },
+): Promise<void> {
+  await tx.query({
+    name: 'update-webhook-headers',
+    text: `update webhook_endpoints
+              set header_names = $3, has_basic_auth = $4, sealed_headers = $5, version = version + 1
+            where tenant_id = $1 and id = $2`,
+    values: [tenant, id, headerNames, hasBasicAuth, sealed],
+  });
+}
+
+/** `null`: it has none. */
+export async function findSealedHeaders(db: Db, tenant: TenantId, id: string): Promise<Buffer | null> {
+  const { rows } = await db.query<{ sealed: Buffer | null }>({
+    name: 'find-webhook-headers',
+    text: 'select sealed_headers as sealed from webhook_endpoints where tenant_id = $1 and id = $2',
+    values: [tenant, id],
+  });
+  return rows[0]?.sealed ?? null;
+}
+
 function settingValues(settings: WebhookSettings): unknown[] {
-  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch } = settings;
-  return [url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch];
+  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch, rooms } = settings;
+  return [url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch, rooms];
 }
 
 /** With its secrets and its place. Returns whether it existed. */
@@ -169,6 +197,22 @@ export async function findSecrets(db: Db, tenant: TenantId, webhook: string): Pr
             where tenant_id = $1 and webhook_id = $2 and (retires_at is null or retires_at > now())
             order by number desc`,
     values: [tenant, webhook],
+  });
+  return rows;
+}
+
+/** Those of several webhooks that sign now, newest first. */
+export async function findSecretsOf(
+  db: Db,
+  tenant: TenantId,
+  webhooks: readonly string[],
+): Promise<(SealedSecret & { readonly webhook: string })[]> {
+  const { rows } = await db.query<SealedSecret & { readonly webhook: string }>({
+    name: 'find-secrets-of-webhooks',
+    text: `select webhook_id as webhook, number, sealed from webhook_secrets
+            where tenant_id = $1 and webhook_id = any($2) and (retires_at is null or retires_at > now())
+            order by number desc`,
+    values: [tenant, webhooks],
   });
   return rows;
 }

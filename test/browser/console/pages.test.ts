@@ -234,6 +234,8 @@ const PAGES: Readonly<Record<string, () => string>> = {
   webhooks: () => '/console/webhooks',
   webhook: () => `/console/webhooks/${webhook}`,
   'webhook delivery': () => `/console/webhooks/${webhook}/deliveries/whd_${delivery}`,
+  'webhook dead letters': () => `/console/webhooks/${webhook}/dead-letters`,
+  'webhook headers': () => `/console/webhooks/${webhook}/headers`,
   'webhook deletion': () => `/console/webhooks/${webhook}/delete`,
   audit: () => '/console/audit',
   'empty audit': () => '/console/audit?action=nothing',

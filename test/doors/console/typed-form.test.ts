@@ -93,6 +93,10 @@ const TYPED: Readonly<
     fields: { url: 'https://other.example/', description: 'mine' },
     shown: ['value="https://other.example/"', 'value="mine"'],
   },
+  '/console/webhooks/:id/headers': {
+    fields: { headers: 'x-key: one', username: 'ann', password: 'secret' },
+    shown: ['x-key: one</textarea>', 'value="ann"'],
+  },
   '/console/mail': {
     fields: { receipts: 'on', address1: '', address2: 'b@example.com' },
     shown: [

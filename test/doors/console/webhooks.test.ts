@@ -64,6 +64,8 @@ describe('a webhook', () => {
     for (const path of ['', `/${webhook.id}`]) {
       expect((await look(path, member)).text).not.toContain(secret);
     }
+    const publicKey = /whpk_[\w+/]+=*/.exec(created.text)![0];
+    expect((await look(`/${webhook.id}`, member)).text).toContain(publicKey);
     await appendCounted(app, of, 1);
     await vi.waitFor(() => expect(receiver.received('/made').length).toBe(1));
     const { entries } = (await app.request('GET', '/v1/audit?action=webhook_created', { key: of.key })).json;
@@ -124,6 +126,10 @@ describe('a webhook', () => {
     expect((await look(`/${id}`)).text).toMatch(/<option value="room" selected>/);
     expect((await post(`/${id}`, { ...fields, ...flow, max_per_second: '' })).status).toBe(303);
     expect(await get(id)).not.toHaveProperty('max_per_second');
+    expect((await post(`/${id}`, { ...fields, ...flow, rooms: 'lobby, demo-*' })).status).toBe(303);
+    expect(await get(id)).toMatchObject({ rooms: ['lobby', 'demo-*'] });
+    expect((await look('')).text).toContain('1 type, of rooms lobby demo-*');
+    expect((await post(`/${id}`, { ...fields, ...flow, rooms: 'a/b' })).text).toContain('id="rooms-fault"');
     const wrong = await post(`/${id}`, { ...fields, url: 'nowhere' });
     expect([wrong.status, wrong.text.includes('id="url-fault"')]).toEqual([400, true]);
     expect(path).not.toBe('/moved');
@@ -151,6 +157,34 @@ describe('a webhook', () => {
       action: 'webhook_deleted',
       actor: { kind: 'member', id: owner.id },
     });
+  });
+
+  test('gets headers and Basic authentication, which no page shows again', async () => {
+    const { id, path } = await makeHook();
+    const fields = { headers: 'X-Key: open\r\n\r\nx-b: two: parts', username: 'ann', password: 'pass' };
+    expect((await post(`/${id}/headers`, fields)).status).toBe(303);
+    expect(await get(id)).toMatchObject({ header_names: ['x-key', 'x-b'], has_basic_auth: true });
+    await post(`/${id}/test`, { form: randomUUID() });
+    expect(receiver.received(path)[0]!.headers).toMatchObject({
+      'x-key': 'open',
+      'x-b': 'two: parts',
+      authorization: `Basic ${Buffer.from('ann:pass').toString('base64')}`,
+    });
+    const [delivery] = deliveriesIn((await look(`/${id}`)).text);
+    for (const page of ['', '/headers', delivery!.slice(`/${id}`.length)]) {
+      const { text } = await look(`/${id}${page}`);
+      for (const secret of ['open', 'two: parts', 'pass', 'YW5uOnBhc3M='])
+        expect(text).not.toMatch(`>${secret}<`);
+    }
+    expect((await look(`/${id}/headers`)).text).toContain('Set: <code>x-key</code>');
+    expect((await look(delivery!)).text).toContain('are never shown');
+    const wrong = await post(`/${id}/headers`, { headers: 'host: x', username: 'a:b' });
+    expect([wrong.status, wrong.text.includes('id="headers-fault"')]).toEqual([400, true]);
+    expect((await post(`/${id}/headers`, { headers: 'secret without a colon' })).text).toContain(
+      'headers-fault',
+    );
+    expect((await post(`/${id}/headers`, { headers: '' })).status).toBe(303);
+    expect(await get(id)).toMatchObject({ header_names: [], has_basic_auth: false });
   });
 
   test('of another tenant is not found, whatever is done with it', async () => {

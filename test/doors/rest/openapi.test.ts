@@ -111,6 +111,7 @@ const OPERATIONS: Record<string, string | undefined> = {
   'post /v1/webhooks/{id}/test': 'backend_key',
   'post /v1/webhooks/{id}/resend': 'backend_key',
   'get /v1/webhooks/{id}/deliveries': 'backend_key',
+  'get /v1/webhooks/{id}/dead-letters': 'backend_key',
   'get /v1/events': 'backend_key',
   'post /v1/participants/erase': 'backend_key',
   'get /v1/erasures/{id}': 'backend_key',

@@ -71,6 +71,7 @@ test('the description has the routes whose queries are known', () => {
     'GET /v1/usage/conflicts',
     'GET /v1/usage/records',
     'GET /v1/usage/summary',
+    'GET /v1/webhooks/{id}/dead-letters',
     'GET /v1/webhooks/{id}/deliveries',
   ]);
 });

@@ -81,7 +81,10 @@ describe('POST /v1/webhooks', () => {
       id: expect.stringMatching(/^wh_[0-9a-f]{32}$/),
       url,
       types: [],
+      rooms: [],
       description: '',
+      header_names: [],
+      has_basic_auth: false,
       order: 'tenant',
       max_in_flight: 10,
       format: 'boxoffice',
@@ -90,6 +93,7 @@ describe('POST /v1/webhooks', () => {
       delivered_seq: 0,
       waiting: 0,
       failures: 0,
+      public_keys: [expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/)],
       created_at: expect.stringMatching(TIMESTAMP),
     };
     expect(made).toStrictEqual({
@@ -127,6 +131,19 @@ describe('POST /v1/webhooks', () => {
       { url: 'https://x.example/', description: 'x'.repeat(201) },
       'description must not have more than 200 characters',
     ],
+    [
+      { url: 'https://x.example/', rooms: ['a b'] },
+      'rooms/0 must match pattern "^[A-Za-z0-9*][A-Za-z0-9._*-]{0,127}$"',
+    ],
+    [
+      {
+        url: 'https://x.example/',
+        rooms: Array(21)
+          .fill('a')
+          .map((each, at) => each + at),
+      },
+      'rooms must not have more than 20 items',
+    ],
     [{ url: 'https://x.example/', secret: 'mine' }, 'secret is not a known field'],
     [{ url: 'https://x.example/', paused: true }, 'paused is not a known field'],
     [{ url: 'https://x.example/', order: 'random' }, 'order must be one of tenant, room, none'],
@@ -135,6 +152,15 @@ describe('POST /v1/webhooks', () => {
     [{ url: 'https://10.0.0.1/' }, 'url must be on the public internet: 10.0.0.1 is a private address'],
   ])('400 for %j', async (body, what) => {
     expectError(await call('POST', '', { body }), 400, `invalid request: ${what}`);
+  });
+
+  test('201 with rooms, which a change replaces', async () => {
+    const fresh = await app.signUp();
+    const body = { url: 'https://x.example/', rooms: ['lobby', 'demo-*'] };
+    const { webhook } = expectOk(await call('POST', '', { key: fresh.key, body }), 201);
+    expect(webhook.rooms).toEqual(['lobby', 'demo-*']);
+    const changed = await call('PATCH', `/${webhook.id}`, { key: fresh.key, body: { rooms: [] } });
+    expect(expectOk(changed).rooms).toEqual([]);
   });
 
   test('201 with an order and limits', async () => {
@@ -263,6 +289,21 @@ describe('POST /v1/webhooks/{id}/rotate', () => {
     expect(rotated.secret).not.toBe(secret);
     expect(Object.keys(rotated)).toEqual(['webhook', 'secret', 'public_key', 'old_secret_retires']);
     expect(Date.parse(rotated.old_secret_retires) - Date.now()).toBeGreaterThan(86_000_000);
+  });
+
+  test('the public keys of all secrets that sign can be read again, the newest first', async () => {
+    const { id, public_key } = await makeWebhook(app, tenant, 'https://x.example/');
+    const shown = async () => (await call('GET', `/${id}`)).json.public_keys;
+    expect(await shown()).toEqual([public_key]);
+    const rotated = expectOk(await call('POST', `/${id}/rotate`), 201);
+    expect(rotated.webhook.public_keys).toEqual([rotated.public_key, public_key]);
+    expect(await shown()).toEqual([rotated.public_key, public_key]);
+    const listed = (await call('GET', '')).json.webhooks.find((each: { id: string }) => each.id === id);
+    expect(listed.public_keys).toEqual([rotated.public_key, public_key]);
+    // A secret that SECRETS_KEY does not open signs nothing.
+    const { db } = app.service.deps;
+    await db.query(`update webhook_secrets set sealed = '\\x00' where webhook_id = $1 and number = 1`, [id]);
+    expect(await shown()).toEqual([rotated.public_key]);
   });
 
   test('409 beyond four secrets that sign; without an overlap it always works', async () => {

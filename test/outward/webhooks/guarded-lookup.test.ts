@@ -96,6 +96,28 @@ describe('a name', () => {
     });
   });
 
+  test.each([
+    [
+      'http://hooks.test/',
+      ['127.0.0.1', '1.1.1.1'],
+      'the name hooks.test resolves to an address that needs https',
+    ],
+    ['http://hooks.test/', [], 'the name hooks.test does not resolve'],
+    ['http://hooks.test/', ['127.0.0.1'], undefined],
+    ['http://127.0.0.1/', ['1.1.1.1'], undefined],
+    ['https://hooks.test/', ['10.0.0.1'], undefined],
+  ] as const)('of %s with %j is known beforehand to fail: %s', async (url, addresses, why) => {
+    const checked = startSender({ resolve: async () => addresses }).checkName(new URL(url));
+    expect(await checked.catch(({ message }) => message)).toBe(why);
+  });
+
+  test('whose name server is silent is not waited for', async () => {
+    const sender = startSender({ resolve: () => new Promise(() => {}), times: IMPATIENT });
+    await expect(sender.checkName(new URL('http://hooks.test/'))).rejects.toThrow(
+      'the name hooks.test does not resolve within 0.2 s',
+    );
+  });
+
   test.each(['localhost', 'LOCALHOST', 'a.localhost', 'localhost.'])('%s is this machine', async (name) => {
     expect(await resolverOfMachine()(name)).toEqual(['127.0.0.1', '::1']);
   });
@@ -127,6 +149,22 @@ describe('over TLS', () => {
   test('a certificate of a trusted authority is accepted', async () => {
     const receiver = await startTlsReceiver(makeCertificate({ name: 'hooks.test', issuer: authority }));
     expect(await sendTo(receiver.port)).toMatchObject({ kind: 'answered', status: 200, body: 'ok' });
+  });
+
+  test.each([
+    ['is accepted where the receiver asks for one', true, { kind: 'answered', status: 200 }],
+    ['is missing where the receiver asks for one', false, { error: 'hooks.test wants a client certificate' }],
+  ])('a client certificate that %s', async (_what, isGiven, outcome) => {
+    const receiver = await startTlsReceiver(
+      makeCertificate({ name: 'hooks.test', issuer: authority }),
+      authority.cert,
+    );
+    const { cert, key } = makeCertificate({ name: 'service.test', issuer: authority });
+    resolve = resolving(['127.0.0.1']);
+    const clientCertificate = isGiven ? { cert: Buffer.from(cert), key: Buffer.from(key) } : undefined;
+    const sender = startSender({ allowed: LOOPBACK, resolve, clientCertificate });
+    const url = `https://hooks.test:${receiver.port}/hook`;
+    for (let each = 0; each < 2; each += 1) expect(await post(sender, url)).toMatchObject(outcome);
   });
 
   test.each([

@@ -45,10 +45,11 @@ export function startGreeter(greet: (socket: Socket) => void): Promise<Receiver>
   return listen(createServer(greet), [], '127.0.0.1', 0, 'http');
 }
 
-/** A TLS server that answers `200 ok`. */
-export function startTlsReceiver(certificate: Certificate): Promise<Receiver> {
+/** A TLS server that answers `200 ok`. `clients`: whose certificates a client needs. */
+export function startTlsReceiver(certificate: Certificate, clients?: string): Promise<Receiver> {
   const requests: string[] = [];
-  const server = createHttpsServer({ ...certificate }, (request, response) => {
+  const asking = clients === undefined ? {} : { ca: clients, requestCert: true, rejectUnauthorized: true };
+  const server = createHttpsServer({ ...certificate, ...asking }, (request, response) => {
     requests.push(`${request.method} ${request.url}`);
     response.end('ok');
   });

@@ -121,6 +121,11 @@ const WRITES: [string, Writing, () => Response][] = [
     ({ webhooks }, options) => webhooks.resendSince('x', new Date(0), options),
     () => Response.json({}),
   ],
+  [
+    'webhooks.resendFailed',
+    ({ webhooks }, options) => webhooks.resendFailed('x', new Date(0), options),
+    () => Response.json({}),
+  ],
 ];
 
 describe.each([...REPEATABLE, ...WRITES])('%s', (_, call, answer) => {
@@ -325,6 +330,8 @@ test('alerts, the runway, mail, webhooks and the audit trail', async () => {
     () => Response.json({ deliveries: [] }),
     () => Response.json({ delivery: { event_id: 'evt_1' } }),
     () => Response.json({ webhook: { id: 'wh_1' } }),
+    () => Response.json({ webhook: { id: 'wh_1' }, resent: 2, more: false }),
+    () => Response.json({ dead_letters: [{ seq: 7, given_up_at: at }] }),
     () => Response.json({ events: [], after: 9, more: false }),
     () => Response.json({ entries: [] }),
   );
@@ -344,6 +351,9 @@ test('alerts, the runway, mail, webhooks and the audit trail', async () => {
   ]);
   expect(await webhooks.resend('wh_1', 7n)).toStrictEqual({ eventId: 'evt_1' });
   expect(await webhooks.resendSince('wh_1', time)).toStrictEqual({ id: 'wh_1' });
+  const resent = { webhook: { id: 'wh_1' }, resent: 2, more: false };
+  expect(await webhooks.resendFailed('wh_1', time)).toStrictEqual(resent);
+  expect(await all(webhooks.deadLetters('wh_1'))).toStrictEqual([{ seq: 7n, givenUpAt: time }]);
   const wanted = { after: 7n, types: ['moderation'], limit: 5, waitSeconds: 2 } as const;
   expect(await webhooks.pullEvents(wanted)).toStrictEqual({ events: [], after: 9n, more: false });
   expect(await all(audit.list({ action: 'key_created', subject: 'k', to: time }))).toStrictEqual([]);
@@ -358,6 +368,8 @@ test('alerts, the runway, mail, webhooks and the audit trail', async () => {
     ['GET', '/v1/webhooks/wh%2F1/deliveries?limit=2&cursor=x', undefined],
     ['POST', '/v1/webhooks/wh_1/resend', { seq: 7 }],
     ['POST', '/v1/webhooks/wh_1/resend', { since: at }],
+    ['POST', '/v1/webhooks/wh_1/resend', { since: at, only_failed: true }],
+    ['GET', '/v1/webhooks/wh_1/dead-letters', undefined],
     ['GET', '/v1/events?after=7&types=moderation&limit=5&wait_seconds=2', undefined],
     ['GET', `/v1/audit?action=key_created&subject=k&to=${encoded}`, undefined],
   ]);

@@ -141,6 +141,9 @@ func calls() map[string]call {
 		"webhooks.resend_since": with(func(c *boxoffice.Client) method[boxoffice.ResendSince, *boxoffice.Webhook] {
 			return c.Webhooks.ResendSince
 		}),
+		"webhooks.resend_failed": with(func(c *boxoffice.Client) method[boxoffice.ResendFailed, *boxoffice.ResentEvents] {
+			return c.Webhooks.ResendFailed
+		}),
 		"webhooks.pull_events": with(func(c *boxoffice.Client) method[boxoffice.PullEvents, *boxoffice.PulledEvents] {
 			return c.Webhooks.PullEvents
 		}),
@@ -203,6 +206,9 @@ func lists() map[string]list {
 		}),
 		"webhooks.deliveries": paged(func(c *boxoffice.Client) pages[boxoffice.ListDeliveries, boxoffice.WebhookDelivery] {
 			return c.Webhooks.DeliveryPages
+		}),
+		"webhooks.dead_letters": paged(func(c *boxoffice.Client) pages[boxoffice.ListDeadLetters, boxoffice.DeadLetter] {
+			return c.Webhooks.DeadLetterPages
 		}),
 		"audit.list": paged(func(c *boxoffice.Client) pages[boxoffice.ListAudit, boxoffice.AuditEntry] { return c.Audit.Pages }),
 	}

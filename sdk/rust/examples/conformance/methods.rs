@@ -170,6 +170,10 @@ async fn webhooks(
             let since = time(text(request, "since"))?;
             changed(webhooks.resend_since(id, since), options).await
         }
+        "webhooks.resend_failed" => {
+            let since = time(text(request, "since"))?;
+            changed(webhooks.resend_failed(id, since), options).await
+        }
         "webhooks.pull_events" => sent(webhooks.pull_events(read(request)?), options).await,
         _ => Err(crash(&format!("there is no method {method}"))),
     }
@@ -299,6 +303,7 @@ pub fn pages(client: &Client, method: &str, request: &Value) -> Result<Box<dyn A
         "usage.sessions" => boxed(client.usage().sessions(read(request)?)),
         "usage.conflicts" => boxed(client.usage().conflicts(read(request)?)),
         "webhooks.deliveries" => boxed(client.webhooks().deliveries(read(request)?)),
+        "webhooks.dead_letters" => boxed(client.webhooks().dead_letters(read(request)?)),
         "audit.list" => boxed(client.audit().list(read(request)?)),
         _ => return Err(crash(&format!("there is no method {method}"))),
     })

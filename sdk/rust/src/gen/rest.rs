@@ -379,6 +379,22 @@ impl Default for DeliveryKind {
 }
 
 text_words! {
+    /// Why the last attempt to send an event failed.
+    pub enum Death {
+        /// The answer had another status than 2xx.
+        Refused => "refused",
+        /// There was no answer.
+        Unanswered => "unanswered",
+    }
+}
+
+impl Default for Death {
+    fn default() -> Self {
+        Self::Unknown(String::new())
+    }
+}
+
+text_words! {
     /// In which order a webhook gets events.
     pub enum WebhookOrder {
         /// Each event once the one before was accepted.
@@ -1617,8 +1633,14 @@ pub struct Webhook {
     pub url: String,
     /// Which types of events it gets. Empty: all.
     pub types: Vec<String>,
+    /// Names and patterns of rooms whose events it gets. Empty: all events.
+    pub rooms: Vec<String>,
     /// As given. May be empty.
     pub description: String,
+    /// Names of the headers that each request has besides, in lower case. May be empty.
+    pub header_names: Vec<String>,
+    /// Whether requests have Basic authentication.
+    pub has_basic_auth: bool,
     /// `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side;
     /// `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by
     /// itself.
@@ -1652,6 +1674,10 @@ pub struct Webhook {
     /// Nothing is tried again before. Absent: nothing has failed, or is retried.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<SystemTime>,
+    /// Verify the signatures `v1a`: of all secrets that sign now, the newest first.
+    pub public_keys: Vec<String>,
+    /// Addresses and networks that requests come from, for firewalls. Absent: the operator does not say.
+    pub sent_from: Vec<String>,
     /// When it was created.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub created_at: Option<SystemTime>,
@@ -1666,7 +1692,7 @@ pub struct CreatedWebhook {
     pub webhook: Webhook,
     /// Verifies the signatures `v1`. Shown once.
     pub secret: Secret,
-    /// Verifies the signatures `v1a`, and may be public. Shown once.
+    /// Verifies the signatures `v1a`, and may be public.
     pub public_key: String,
 }
 
@@ -1679,7 +1705,7 @@ pub struct RotatedWebhookSecret {
     pub webhook: Webhook,
     /// Verifies the signatures `v1`. Shown once.
     pub secret: Secret,
-    /// Verifies the signatures `v1a`, and may be public. Shown once.
+    /// Verifies the signatures `v1a`, and may be public.
     pub public_key: String,
     /// Until when the old secrets sign too.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
@@ -1727,6 +1753,43 @@ pub struct Delivery {
     /// When the outcome was known.
     #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
     pub at: Option<SystemTime>,
+}
+
+/// An event that was given up, and was not sent again since.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct DeadLetter {
+    /// The id of the event, which is the header `webhook-id`.
+    pub event_id: String,
+    /// The number of the event.
+    pub seq: u64,
+    /// The type of the event.
+    #[serde(rename = "type")]
+    pub event_type: String,
+    /// The name of its room. Absent: it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub room: Option<String>,
+    /// When it happened. Absent: it is not kept any more, and cannot be sent again.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub happened_at: Option<SystemTime>,
+    /// How often it was sent in vain.
+    pub attempts: u64,
+    /// Why the last attempt failed: `refused`: the answer had another status than 2xx; `unanswered`: there was
+    /// none. The webhook accepted other events meanwhile.
+    pub reason: Death,
+    /// Of the last answer. Absent: there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Why there was no answer. Absent: there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The first 1024 characters of the last answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// When the last attempt had failed.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub given_up_at: Option<SystemTime>,
 }
 
 /// Something that happened to the tenant, in the form that webhooks and the pull of events have.
@@ -2703,6 +2766,48 @@ impl SimulatedParticipants {
     }
 }
 
+/// A header that each request of a webhook has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[must_use]
+pub struct WebhookHeader {
+    /// The name of the header. 1 to 100 characters.
+    pub name: String,
+    /// Its value: printable ASCII. 1 to 1024 characters.
+    pub value: String,
+}
+
+impl WebhookHeader {
+    /// The header of this name, with this value.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+        }
+    }
+}
+
+/// Basic authentication of each request of a webhook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[must_use]
+pub struct BasicAuth {
+    /// Without a colon. At most 256 characters.
+    pub username: String,
+    /// May be empty. At most 256 characters.
+    pub password: String,
+}
+
+impl BasicAuth {
+    /// This user, with this password. Both empty: none.
+    pub fn new(username: impl Into<String>, password: impl Into<String>) -> Self {
+        Self {
+            username: username.into(),
+            password: password.into(),
+        }
+    }
+}
+
 /// The webhook to create.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -2715,9 +2820,20 @@ pub struct CreateWebhook {
     /// Which types of events it gets. Empty: all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<String>,
+    /// Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all
+    /// events, also those that concern no room. At most 20.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rooms: Vec<String>,
     /// For your own lists. At most 200 characters.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
+    /// Headers that each request has besides. No later answer has their values. Not those that the request has
+    /// itself: `content-...`, `webhook-...`, `host` and the like. Empty: none. At most 10.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<WebhookHeader>,
+    /// Basic authentication of each request. No later answer has it. Both empty: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basic_auth: Option<BasicAuth>,
     /// `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side;
     /// `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by
     /// itself. Absent: `tenant`.
@@ -2754,9 +2870,29 @@ impl CreateWebhook {
         self
     }
 
+    /// Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all
+    /// events, also those that concern no room. At most 20.
+    pub fn rooms(mut self, rooms: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.rooms = rooms.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// For your own lists. At most 200 characters.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
+        self
+    }
+
+    /// Headers that each request has besides. No later answer has their values. Not those that the request has
+    /// itself: `content-...`, `webhook-...`, `host` and the like. Empty: none. At most 10.
+    pub fn headers(mut self, headers: impl IntoIterator<Item = WebhookHeader>) -> Self {
+        self.headers = headers.into_iter().collect();
+        self
+    }
+
+    /// Basic authentication of each request. No later answer has it. Both empty: none.
+    pub fn basic_auth(mut self, basic_auth: BasicAuth) -> Self {
+        self.basic_auth = Some(basic_auth);
         self
     }
 
@@ -2810,9 +2946,20 @@ pub struct ChangeWebhook {
     /// Which types of events it gets. Empty: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<Vec<String>>,
+    /// Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all
+    /// events, also those that concern no room. At most 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rooms: Option<Vec<String>>,
     /// For your own lists. At most 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Headers that each request has besides. No later answer has their values. Not those that the request has
+    /// itself: `content-...`, `webhook-...`, `host` and the like. Empty: none. Absent: as before. At most 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Vec<WebhookHeader>>,
+    /// Basic authentication of each request. No later answer has it. Both empty: none. Absent: as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basic_auth: Option<BasicAuth>,
     /// `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side;
     /// `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by
     /// itself.
@@ -2858,9 +3005,29 @@ impl ChangeWebhook {
         self
     }
 
+    /// Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all
+    /// events, also those that concern no room. At most 20.
+    pub fn rooms(mut self, rooms: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.rooms = Some(rooms.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// For your own lists. At most 200 characters.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
+        self
+    }
+
+    /// Headers that each request has besides. No later answer has their values. Not those that the request has
+    /// itself: `content-...`, `webhook-...`, `host` and the like. Empty: none.
+    pub fn headers(mut self, headers: impl IntoIterator<Item = WebhookHeader>) -> Self {
+        self.headers = Some(headers.into_iter().collect());
+        self
+    }
+
+    /// Basic authentication of each request. No later answer has it. Both empty: none.
+    pub fn basic_auth(mut self, basic_auth: BasicAuth) -> Self {
+        self.basic_auth = Some(basic_auth);
         self
     }
 
@@ -2954,6 +3121,42 @@ pub struct ListDeliveries {
 
 impl ListDeliveries {
     /// All that are kept of the webhook with this id.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            ..Self::default()
+        }
+    }
+
+    /// 1 to 500; 0 is 100.
+    pub fn page_size(mut self, page_size: i32) -> Self {
+        self.page_size = page_size;
+        self
+    }
+
+    /// `next_page_token` of the previous page.
+    pub fn page_token(mut self, page_token: impl Into<String>) -> Self {
+        self.page_token = page_token.into();
+        self
+    }
+}
+
+/// Which events that were given up to list.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+#[must_use]
+pub struct ListDeadLetters {
+    /// The id of the webhook.
+    pub id: String,
+    /// 1 to 500; 0 is 100.
+    pub page_size: i32,
+    /// `next_page_token` of the previous page; empty: the first page.
+    pub page_token: String,
+}
+
+impl ListDeadLetters {
+    /// All that were given up of the webhook with this id.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),

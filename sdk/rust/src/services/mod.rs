@@ -30,7 +30,7 @@ pub use rooms::{ListedEvents, Rooms};
 pub use tokens::Tokens;
 pub use usage::Usage;
 pub use watchdogs::{CreateWatchdog, UpdateWatchdog, Watchdogs};
-pub use webhooks::Webhooks;
+pub use webhooks::{ResentEvents, Webhooks};
 
 use std::time::Duration;
 

@@ -13,7 +13,8 @@ use crate::calls::{Call, CallOptions, Mutation};
 use crate::error::Error;
 use crate::follow::FollowedEvents;
 use crate::generated::rest::{
-    ChangeWebhook, CreateWebhook, CreatedWebhook, Delivery, ListDeliveries, PullEvents,
+    ChangeWebhook, CreateWebhook, CreatedWebhook, DeadLetter, Delivery, ListDeadLetters,
+    ListDeliveries, PullEvents,
     PulledEvents, RotateWebhookSecret, RotatedWebhookSecret, Webhook,
 };
 use crate::inner::Inner;
@@ -42,6 +43,19 @@ struct Sent {
 #[derive(Deserialize)]
 struct MovedBack {
     webhook: Webhook,
+}
+
+/// What was given up and is sent again.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ResentEvents {
+    /// The webhook, with how many events are put aside now.
+    pub webhook: Webhook,
+    /// How many events that were given up are sent again.
+    pub resent: u64,
+    /// Others stay given up, because no more events may be put aside. Ask again later.
+    pub more: bool,
 }
 
 service! {
@@ -123,6 +137,26 @@ impl Webhooks {
             let answer: MovedBack = call.await?;
             Ok(answer.webhook)
         })
+    }
+
+    /// Send again what was given up since this time, put aside; what is put aside and has failed is tried at once.
+    /// The webhook does not go back.
+    pub fn resend_failed(
+        &self,
+        id: impl Into<String>,
+        since: SystemTime,
+    ) -> Mutation<ResentEvents> {
+        let path = path_of(&id.into(), "/resend");
+        let since = plain::write_time(since).to_string();
+        let body = json!({ "since": since, "only_failed": true });
+        change(&self.inner, Method::POST, path, Some(body))
+    }
+
+    /// Events that were given up and not sent again since, newest first.
+    pub fn dead_letters(&self, request: ListDeadLetters) -> Listing<DeadLetter> {
+        let path = path_of(&request.id, "/dead-letters");
+        let query = Query::default().number("limit", request.page_size);
+        list_at(&self.inner.rest, path, query, request.page_token)
     }
 
     /// Read events as webhooks get them, and wait up to `wait` if there are none. Ask again with the `after` of

@@ -85,6 +85,7 @@ export type {
   NewWebhook,
   PullEventsRequest,
   PulledEvents,
+  ResentEvents,
   RotatedWebhook,
   SecretRotation,
   WebhookChanges,

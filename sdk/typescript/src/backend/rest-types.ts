@@ -349,8 +349,14 @@ export interface Webhook {
   url: string;
   /** Which types of events it gets. Empty: all. */
   types: string[];
+  /** Names and patterns of rooms whose events it gets. Empty: all events. */
+  rooms: string[];
   /** As given. May be empty. */
   description: string;
+  /** Names of the headers that each request has besides, in lower case. May be empty. */
+  headerNames: string[];
+  /** Whether requests have Basic authentication. */
+  hasBasicAuth: boolean;
   /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
   order: 'tenant' | 'room' | 'none';
   /** Requests at once, in an order other than `tenant`. */
@@ -375,6 +381,10 @@ export interface Webhook {
   failures: number;
   /** Nothing is tried again before. Absent: nothing has failed, or is retried. */
   retryAt?: Date | undefined;
+  /** Verify the signatures `v1a`: of all secrets that sign now, the newest first. */
+  publicKeys: string[];
+  /** Addresses and networks that requests come from, for firewalls. Absent: the operator does not say. */
+  sentFrom?: string[] | undefined;
   /** When it was created. */
   createdAt: Date;
 }
@@ -409,6 +419,32 @@ export interface WebhookDelivery {
   latencyMs: number;
   /** When the outcome was known. */
   at: Date;
+}
+
+/** An event that was given up, and was not sent again since. */
+export interface DeadLetter {
+  /** The id of the event, which is the header `webhook-id`. */
+  eventId: string;
+  /** The number of the event. */
+  seq: bigint;
+  /** The type of the event. */
+  type: string;
+  /** The name of its room. Absent: it has none. */
+  room?: string | undefined;
+  /** When it happened. Absent: it is not kept any more, and cannot be sent again. */
+  happenedAt?: Date | undefined;
+  /** How often it was sent in vain. */
+  attempts: number;
+  /** Why the last attempt failed: `refused`: the answer had another status than 2xx; `unanswered`: there was none. The webhook accepted other events meanwhile. */
+  reason: 'refused' | 'unanswered';
+  /** Of the last answer. Absent: there was none. */
+  status?: number | undefined;
+  /** Why there was no answer. Absent: there was one. */
+  error?: string | undefined;
+  /** The first 1024 characters of the last answer. */
+  answer?: string | undefined;
+  /** When the last attempt had failed. */
+  givenUpAt: Date;
 }
 
 /** What changed a balance. */
@@ -1068,8 +1104,24 @@ export interface Operations {
       url: string;
       /** Which types of events it gets. Empty: all. */
       types?: WebhookEventType[] | undefined;
+      /** Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all events, also those that concern no room. */
+      rooms?: string[] | undefined;
       /** For your own lists. */
       description?: string | undefined;
+      /** Headers that each request has besides. No later answer has their values. Not those that the request has itself: `content-...`, `webhook-...`, `host` and the like. Empty: none. */
+      headers?: {
+        /** The name of the header. */
+        name: string;
+        /** Its value: printable ASCII. */
+        value: string;
+      }[] | undefined;
+      /** Basic authentication of each request. No later answer has it. Both empty: none. */
+      basicAuth?: {
+        /** Without a colon. */
+        username: string;
+        /** May be empty. */
+        password: string;
+      } | undefined;
       /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
       order?: 'tenant' | 'room' | 'none' | undefined;
       /** Requests at once, in an order other than `tenant`. */
@@ -1087,7 +1139,7 @@ export interface Operations {
       webhook: Webhook;
       /** Verifies the signatures `v1`. Shown once. */
       secret: string;
-      /** Verifies the signatures `v1a`, and may be public. Shown once. */
+      /** Verifies the signatures `v1a`, and may be public. */
       publicKey: string;
     };
   };
@@ -1114,8 +1166,24 @@ export interface Operations {
       url?: string | undefined;
       /** Which types of events it gets. Empty: all. */
       types?: WebhookEventType[] | undefined;
+      /** Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all events, also those that concern no room. */
+      rooms?: string[] | undefined;
       /** For your own lists. */
       description?: string | undefined;
+      /** Headers that each request has besides. No later answer has their values. Not those that the request has itself: `content-...`, `webhook-...`, `host` and the like. Empty: none. Left out: as before. */
+      headers?: {
+        /** The name of the header. */
+        name: string;
+        /** Its value: printable ASCII. */
+        value: string;
+      }[] | undefined;
+      /** Basic authentication of each request. No later answer has it. Both empty: none. Left out: as before. */
+      basicAuth?: {
+        /** Without a colon. */
+        username: string;
+        /** May be empty. */
+        password: string;
+      } | undefined;
       /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
       order?: 'tenant' | 'room' | 'none' | undefined;
       /** Requests at once, in an order other than `tenant`. */
@@ -1160,7 +1228,7 @@ export interface Operations {
       webhook: Webhook;
       /** Verifies the signatures `v1`. Shown once. */
       secret: string;
-      /** Verifies the signatures `v1a`, and may be public. Shown once. */
+      /** Verifies the signatures `v1a`, and may be public. */
       publicKey: string;
       /** Until when the old secrets sign too. */
       oldSecretRetires: Date;
@@ -1184,6 +1252,28 @@ export interface Operations {
     answer: {
       /** The attempts. */
       deliveries: WebhookDelivery[];
+      /** Only if there are more: `cursor` of the request for the next page. */
+      nextCursor?: string | undefined;
+    };
+  };
+  /** Events that a webhook was not sent in the end. */
+  'GET /v1/webhooks/{id}/dead-letters': {
+    /** In the path. */
+    path: {
+      /** The id of the webhook. */
+      id: string;
+    };
+    /** In the query. */
+    query?: {
+      /** How many at once: at most 500, 100 if it is left out. */
+      limit?: string | undefined;
+      /** `next_cursor` of the page before; left out: the first page. */
+      cursor?: string | undefined;
+    };
+    /** The answer. */
+    answer: {
+      /** The events. */
+      deadLetters: DeadLetter[];
       /** Only if there are more: `cursor` of the request for the next page. */
       nextCursor?: string | undefined;
     };
@@ -1214,6 +1304,8 @@ export interface Operations {
       seq?: bigint | undefined;
       /** A day (UTC) or a time, such as `2026-11-01T00:00:00Z`. */
       since?: string | undefined;
+      /** With `since`: only what was given up since then. Left out: everything that is wanted. */
+      onlyFailed?: boolean | undefined;
     };
     /** The answer. */
     answer: {
@@ -1221,6 +1313,10 @@ export interface Operations {
       delivery?: WebhookDelivery | undefined;
       /** An endpoint that gets the events of the tenant, without its secret. */
       webhook?: Webhook | undefined;
+      /** After `only_failed`: how many events that were given up come again. */
+      resent?: number | undefined;
+      /** After `only_failed`: others stay given up, because no more events may be put aside. Ask again later. */
+      more?: boolean | undefined;
     };
   };
   /** Events of the tenant, in order. */
@@ -2085,6 +2181,7 @@ export const NAMES = {
   assigned_until: 'assignedUntil',
   auto_top_up: 'autoTopUp',
   balance_after: 'balanceAfter',
+  basic_auth: 'basicAuth',
   batch_id: 'batchId',
   below_cents: 'belowCents',
   below_hours: 'belowHours',
@@ -2095,6 +2192,7 @@ export const NAMES = {
   ceiling_per_1000_participant_minutes: 'ceilingPer1000ParticipantMinutes',
   checkout_url: 'checkoutUrl',
   created_at: 'createdAt',
+  dead_letters: 'deadLetters',
   delivered_seq: 'deliveredSeq',
   egress_bytes: 'egressBytes',
   egress_cost_per_gib: 'egressCostPerGib',
@@ -2107,9 +2205,13 @@ export const NAMES = {
   finished_at: 'finishedAt',
   first_at: 'firstAt',
   gave_up: 'gaveUp',
+  given_up_at: 'givenUpAt',
   granted_at: 'grantedAt',
   group_by: 'groupBy',
+  happened_at: 'happenedAt',
+  has_basic_auth: 'hasBasicAuth',
   has_card: 'hasCard',
+  header_names: 'headerNames',
   ingress_bytes: 'ingressBytes',
   interval_seconds: 'intervalSeconds',
   invoice_url: 'invoiceUrl',
@@ -2131,6 +2233,7 @@ export const NAMES = {
   next_time_zone: 'nextTimeZone',
   old_key_retires: 'oldKeyRetires',
   old_secret_retires: 'oldSecretRetires',
+  only_failed: 'onlyFailed',
   overlap_seconds: 'overlapSeconds',
   paused_at: 'pausedAt',
   paused_by: 'pausedBy',
@@ -2140,6 +2243,7 @@ export const NAMES = {
   portal_url: 'portalUrl',
   posting_seq: 'postingSeq',
   public_key: 'publicKey',
+  public_keys: 'publicKeys',
   raised_at: 'raisedAt',
   rate_card: 'rateCard',
   rate_version: 'rateVersion',
@@ -2151,6 +2255,7 @@ export const NAMES = {
   runway_hours: 'runwayHours',
   schema_version: 'schemaVersion',
   seconds_by_tier: 'secondsByTier',
+  sent_from: 'sentFrom',
   signup_address: 'signupAddress',
   so_far: 'soFar',
   tax_id: 'taxId',
@@ -2171,7 +2276,9 @@ export const TIMES: ReadonlySet<string> = new Set([
   'finished_at',
   'first_at',
   'from',
+  'given_up_at',
   'granted_at',
+  'happened_at',
   'hour',
   'last_at',
   'left_at',

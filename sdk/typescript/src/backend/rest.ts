@@ -21,7 +21,7 @@ export type AnswerOf<N extends Name> = Part<N, 'answer'>;
 export type BodyOf<N extends Name> = NonNullable<Part<N, 'body'>>;
 /** Lists that are read a page at a time. */
 type ListName =
-  `GET /v1/${'ledger' | 'grants' | 'payments' | 'sessions' | 'usage/records' | 'usage/conflicts' | 'webhooks/{id}/deliveries' | 'audit'}`;
+  `GET /v1/${'ledger' | 'grants' | 'payments' | 'sessions' | 'usage/records' | 'usage/conflicts' | `webhooks/{id}/${'deliveries' | 'dead-letters'}` | 'audit'}`;
 
 /** Which page of a list. */
 export interface PageRequest {

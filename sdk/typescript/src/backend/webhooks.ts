@@ -2,7 +2,7 @@
 import { type CallOptions, type MutationOptions, sleep, waitAfter } from './calls.ts';
 import type { Listing } from './listing.ts';
 import { type AnswerOf, type BodyOf, isTransient, type PageRequest, type Rest, toQuery } from './rest.ts';
-import type { Webhook, WebhookDelivery, WebhookEventType } from './rest-types.ts';
+import type { DeadLetter, Webhook, WebhookDelivery, WebhookEventType } from './rest-types.ts';
 import type { TypedEvent } from './webhook-event.ts';
 
 /** A webhook, and its secret, which no other answer has. */
@@ -24,6 +24,16 @@ export interface WebhookChanges extends BodyOf<'PATCH /v1/webhooks/{id}'> {
 export interface SecretRotation extends BodyOf<'POST /v1/webhooks/{id}/rotate'> {
   /** The id of the webhook. */
   readonly id: string;
+}
+
+/** What was given up and is sent again. */
+export interface ResentEvents {
+  /** The webhook, with how many events are put aside now. */
+  readonly webhook: Webhook;
+  /** How many events that were given up are sent again. */
+  readonly resent: number;
+  /** Others stay given up, because no more events may be put aside. Ask again later. */
+  readonly more: boolean;
 }
 
 /** From where to follow events, and which. */
@@ -119,6 +129,23 @@ export class Webhooks {
   async resendSince(id: string, since: Date, options?: MutationOptions): Promise<Webhook> {
     const given = { path: { id }, body: toQuery({ since }) };
     return (await this.#rest.call('POST /v1/webhooks/{id}/resend', given, options)).webhook!;
+  }
+
+  /**
+   * Send again what was given up since a time, put aside; what is put aside and has failed is tried at once. The webhook
+   * does not go back.
+   */
+  async resendFailed(id: string, since: Date, options?: MutationOptions): Promise<ResentEvents> {
+    const { since: at } = toQuery({ since });
+    const given = { path: { id }, body: { since: at!, onlyFailed: true } };
+    const { webhook, resent, more } = await this.#rest.call('POST /v1/webhooks/{id}/resend', given, options);
+    return { webhook: webhook!, resent: resent!, more: more! };
+  }
+
+  /** Events that were given up and not sent again since, newest first. */
+  deadLetters(id: string, request: PageRequest = {}, options?: CallOptions): Listing<DeadLetter> {
+    const name = 'GET /v1/webhooks/{id}/dead-letters';
+    return this.#rest.list(name, (page) => page.deadLetters, { ...request }, options, { id });
   }
 
   /**

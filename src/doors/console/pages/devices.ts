@@ -15,7 +15,7 @@ import { keyChangerOf, keyCreatorOf } from '../../../access/keys/key-changer.ts'
 import type { LastUse } from '../../../access/keys/key-use.ts';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { PUBLISH_RIGHTS } from '../../../access/rights/publish-rights.ts';
-import { ROOM_NAME_PATTERN, ROOM_PATTERN_PATTERN } from '../../../access/rights/room-names.ts';
+import { ROOM_NAME_PATTERN } from '../../../access/rights/room-names.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField, notFound } from '../../../base/failure.ts';
 import { parseLine } from '../../../base/lib/one-line.ts';
@@ -41,12 +41,12 @@ import type { Form } from '../../http/form.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
 import { parseTime } from '../../http/period.ts';
 import { onceForForm } from '../once-for-form.ts';
+import { parseRoomPatterns } from '../room-patterns.ts';
 import { lateRotation, parseOverlap, rotationForm } from '../rotation.ts';
 import type { SessionCall } from '../route.ts';
 
 const PAGE_SIZE = 50;
 const ROOM = new RegExp(ROOM_NAME_PATTERN);
-const PATTERN = new RegExp(ROOM_PATTERN_PATTERN);
 
 const WRONG_NAME = `Must have 1 to ${KEY_NAME_LENGTH_MAX} characters.`;
 
@@ -111,12 +111,7 @@ function parseGrant(form: Form): DeviceGrant {
 }
 
 function parseRooms(text: string): readonly string[] | null {
-  const rooms = text.split(/[\s,]+/).filter((each) => each !== '');
-  if (rooms.length > ROOM_PATTERNS_MAX)
-    throw invalidField('rooms', `must be at most ${ROOM_PATTERNS_MAX} names`);
-  const wrong = rooms.find((each) => !PATTERN.test(each));
-  if (wrong !== undefined)
-    throw invalidField('rooms', `must be names of rooms, in which * stands for any characters: ${wrong}`);
+  const rooms = parseRoomPatterns(text, ROOM_PATTERNS_MAX);
   return rooms.length === 0 ? null : rooms;
 }
 

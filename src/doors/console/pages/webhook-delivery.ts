@@ -25,6 +25,7 @@ export async function showDelivery({ deps, session, params }: SessionCall): Prom
 <section class="card">${renderOutcome(delivery, addressFor(session, webhook), mayChange)}
 ${mayChange && delivery.seq !== null && html`<div class="actions">${resendForm(path, delivery.seq, delivery.type)}</div>`}</section>
 <h2>Request</h2>
+${(webhook.hasBasicAuth || webhook.headerNames.length > 0) && html`<p class="hint">Headers of your own, and Basic authentication, are never shown.</p>`}
 ${request ? renderRequest(request, mayChange) : html`<p class="hint">The event is not kept any more, so the request cannot be shown.</p>`}`;
   return page({ title: 'Delivery', body });
 }

@@ -15,6 +15,7 @@ import {
   WEBHOOK_DESCRIPTION_LENGTH_MAX,
   WEBHOOK_FORMATS,
   WEBHOOK_ORDERS,
+  WEBHOOK_ROOMS_MAX,
   type WebhookFormat,
   type WebhookOrder,
   type WebhookSettings,
@@ -24,6 +25,7 @@ import { checkbox, type Faults, field, select } from '../../consoles/components.
 import { parseChoice } from '../../consoles/fields.ts';
 import { orWrong, readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
+import { parseRoomPatterns } from '../room-patterns.ts';
 
 /** A box for each type, because a form has each field once. */
 const boxOf = (type: PublicEventType) => `type_${type}`;
@@ -31,6 +33,7 @@ const boxOf = (type: PublicEventType) => `type_${type}`;
 export const WEBHOOK_FIELDS = [
   'form',
   'url',
+  'rooms',
   'description',
   'order',
   'max_in_flight',
@@ -42,6 +45,8 @@ export const WEBHOOK_FIELDS = [
 
 /** What was typed, before it is checked. No type that is chosen means all. */
 export interface TypedWebhook extends Pick<WebhookSettings, 'url' | 'types' | 'description'> {
+  /** Separated by spaces or commas. Empty: all. */
+  readonly rooms: string;
   readonly order: string;
   readonly maxInFlight: string;
   /** Empty: no limit. */
@@ -55,6 +60,7 @@ export function typedWebhook(form: Form): TypedWebhook {
   return {
     url: text('url'),
     types: PUBLIC_EVENT_TYPES.filter((type) => form.has(boxOf(type))),
+    rooms: text('rooms'),
     description: text('description'),
     order: text('order', WEBHOOK_DEFAULTS.order),
     maxInFlight: text('max_in_flight', String(WEBHOOK_DEFAULTS.maxInFlight)),
@@ -66,22 +72,25 @@ export function typedWebhook(form: Form): TypedWebhook {
 
 /** As if its settings had been typed. */
 export function typedOf(settings: WebhookSettings): TypedWebhook {
-  const { maxInFlight, maxPerSecond, maxBatch } = settings;
-  const numbers = {
+  const { maxInFlight, maxPerSecond, maxBatch, rooms } = settings;
+  const texts = {
     maxInFlight: String(maxInFlight),
     maxPerSecond: String(maxPerSecond ?? ''),
     maxBatch: String(maxBatch),
+    rooms: rooms.join(' '),
   };
-  return { ...settings, ...numbers };
+  return { ...settings, ...texts };
 }
 
 const WRONG_DESCRIPTION = `Must have at most ${WEBHOOK_DESCRIPTION_LENGTH_MAX} characters.`;
 
 /** `before`: the address so far, which may stay whatever it is. Fails with `invalid_request`. */
 export function parseWebhook(form: Form, allowed: AddressRanges, before?: string): WebhookSettings {
-  const { url, types, description, order, maxInFlight, maxPerSecond, format, maxBatch } = typedWebhook(form);
+  const { url, types, rooms, description, order, maxInFlight, maxPerSecond, format, maxBatch } =
+    typedWebhook(form);
   const read = readFields({
     url: () => url === before || parseWebhookUrl(url, allowed),
+    rooms: () => parseRoomPatterns(rooms, WEBHOOK_ROOMS_MAX),
     description: () =>
       description === '' ||
       orWrong(parseLine(description, WEBHOOK_DESCRIPTION_LENGTH_MAX), WRONG_DESCRIPTION),
@@ -93,7 +102,7 @@ export function parseWebhook(form: Form, allowed: AddressRanges, before?: string
   });
   const flow = { order: read.order, maxInFlight: read.max_in_flight, maxPerSecond: read.max_per_second };
   const body = { format: read.format, maxBatch: read.max_batch };
-  return { url, types, description, ...flow, ...body };
+  return { url, types, rooms: read.rooms, description, ...flow, ...body };
 }
 
 function parseWhole(text: string, max: number): number {
@@ -129,6 +138,14 @@ ${field({
   hint: 'So that you know later what gets them.',
   faults,
   input: html`maxlength="${WEBHOOK_DESCRIPTION_LENGTH_MAX}" autocomplete="off"`,
+})}
+${field({
+  name: 'rooms',
+  label: 'Only events of rooms',
+  value: typed.rooms,
+  hint: html`Names, by spaces or commas, in which <code>*</code> stands for any characters. Empty: all events, also those of no room.`,
+  faults,
+  input: html`autocomplete="off" spellcheck="false"`,
 })}
 ${renderFlow(typed, faults)}
 ${renderBodyFields(typed, faults)}

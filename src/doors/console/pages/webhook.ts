@@ -5,14 +5,27 @@ import { actorOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
 import { invalidField } from '../../../base/failure.ts';
 import { changeWebhook } from '../../../outward/webhooks/change-webhook.ts';
+import { checkWebhookUrl } from '../../../outward/webhooks/check-webhook-url.ts';
 import { deleteWebhook } from '../../../outward/webhooks/delete-webhook.ts';
+import { findPublicKeys } from '../../../outward/webhooks/find-public-keys.ts';
 import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
+import { resendFailed } from '../../../outward/webhooks/resend-failed.ts';
 import { resendSince } from '../../../outward/webhooks/resend-since.ts';
 import { rotateSecret } from '../../../outward/webhooks/rotate-secret.ts';
 import { resendEvent, testWebhook } from '../../../outward/webhooks/send-now.ts';
 import type { Webhook } from '../../../outward/webhooks/webhook.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
-import { countOf, type Faults, field, formId, freshNote, named, timeOf } from '../../consoles/components.ts';
+import {
+  countOf,
+  type Faults,
+  field,
+  formId,
+  freshNote,
+  named,
+  select,
+  timeOf,
+} from '../../consoles/components.ts';
+import { parseChoice } from '../../consoles/fields.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
 import { renderDeliveries, stateOf } from '../../consoles/webhooks-table.ts';
 import { parseTime } from '../../http/period.ts';
@@ -46,6 +59,7 @@ export async function submitWebhookChange(call: SessionCall): Promise<Answer> {
   try {
     const { url } = await getWebhook(deps.db, call.session.tenant, idOf(call));
     const wanted = parseWebhook(form, deps.config.webhookNetworks, url);
+    await checkWebhookUrl(deps, wanted.url, url);
     await inTransaction(deps.db, (tx) => changeWebhook(tx, deps, changerOf(call), idOf(call), wanted));
   } catch (error) {
     const faults = faultsOf(error, ['url']);
@@ -115,8 +129,21 @@ export async function submitResendSince(call: SessionCall): Promise<Answer> {
   const day = (call.form.get('since') ?? '').trim();
   const since = /^\d{4}-\d{2}-\d{2}$/.test(day) ? parseTime('since', day) : undefined;
   if (!since) return webhookPage(call, { faults: { since: 'Choose a day.' } }, 400);
+  const what = parseChoice('what', call.form.get('what') ?? 'all', ['all', 'failed']);
+  if (what === 'failed') return changed(call, await resendGivenUp(call, since));
   await inTransaction(call.deps.db, (tx) => resendSince(tx, changerOf(call), idOf(call), since));
   return changed(call, `What happened since ${day} is sent again.`);
+}
+
+/** Returns what to say of it. */
+export async function resendGivenUp(call: SessionCall, since: Date): Promise<string> {
+  const { resent, hasMore } = await inTransaction(call.deps.db, (tx) =>
+    resendFailed(tx, changerOf(call), idOf(call), since),
+  );
+  const rest = hasMore ? ' No more fit at once: send the others again later.' : '';
+  return `${countOf(resent, 'event')} that ${resent === 1 ? 'was' : 'were'} given up ${
+    resent === 1 ? 'is' : 'are'
+  } sent again.${rest}`;
 }
 
 interface Shown {
@@ -137,7 +164,8 @@ async function webhookPage(
   const mayChange = mayDo(session.role, 'change_webhooks');
   const path = pathOf(call);
   const again = (seq: bigint, type: string) => resendForm(path, seq, type);
-  const site = { path, hasDetails: true, showsAnswers: mayChange, ...(mayChange && { again }) };
+  const { eventDays: keptDays } = deps.config;
+  const site = { path, keptDays, hasDetails: true, showsAnswers: mayChange, ...(mayChange && { again }) };
   const body = html`<h1>Webhook</h1>
 ${outcome && renderOutcome(outcome)}
 <section class="card"><p class="label">Address</p><p>${named(addressFor(session, webhook))}</p>
@@ -146,12 +174,21 @@ ${outcome && renderOutcome(outcome)}
     webhook.waiting > 0 && html`, but for ${countOf(webhook.waiting, 'event')} put aside`
   }. Created ${timeOf(webhook.createdAt)}. <code>${webhook.id}</code></p>
 ${mayChange && renderActions(call, webhook)}</section>
+${await renderVerification(call, webhook)}
 <h2>Deliveries</h2>
 ${await renderDeliveries({ db: deps.db, tenant: session.tenant, query: call.query }, webhook, site)}
+<p><a href="${path}/dead-letters">Events that were given up</a></p>
 ${mayChange && renderResendSince(call, faults)}
 ${mayChange && freshNote(session, 'To change the webhook', pathOf(call))}
 ${mayChange && session.isFresh && renderChanges(call, typed ?? typedOf(webhook), faults)}`;
   return page({ title: 'Webhook', body }, status);
+}
+
+/** What verifies its requests, without a secret. */
+async function renderVerification({ deps, session }: SessionCall, { id }: Webhook): Promise<Html> {
+  const keys = (await findPublicKeys(deps, deps.db, session.tenant, [id])).get(id)!;
+  return html`<section class="card"><p class="label">Public keys: verify the signatures v1a</p>
+${keys.map((each) => html`<p><code>${each}</code></p>`)}</section>`;
 }
 
 function renderActions(call: SessionCall, { pausedBy }: Webhook): Html {
@@ -165,6 +202,11 @@ ${
 }</div>`;
 }
 
+const RESENT = [
+  { value: 'all', text: 'Everything that happened' },
+  { value: 'failed', text: 'Only what was given up' },
+];
+
 function renderResendSince(call: SessionCall, faults: Faults): Html {
   return html`<section class="card"><h2>Deliver again since a day</h2>
 <form method="post" action="${pathOf(call)}/resend-since" novalidate>
@@ -172,10 +214,11 @@ ${field({
   name: 'since',
   label: 'From the start of the day (UTC)',
   value: call.form.get('since'),
-  hint: 'The webhook gets everything from there again, in its order.',
+  hint: 'Everything comes again in the order of the webhook. What was given up comes before what is new.',
   faults,
   input: html`type="date" required`,
 })}
+${select('what', 'What', RESENT, call.form.get('what') ?? 'all', faults)}
 <p><button>Deliver again</button></p></form></section>`;
 }
 
@@ -185,5 +228,6 @@ function renderChanges(call: SessionCall, typed: TypedWebhook, faults: Faults): 
 ${renderWebhookFields(typed, faults)}
 <p><button class="primary">Save</button></p></form></section>
 <section class="card"><h2>Replace the secret</h2>${rotationForm(`${path}/rotate`, 'secret', 'the secret')}</section>
-<p><a class="button danger" href="${path}/delete">Delete the webhook</a></p>`;
+<p><a class="button" href="${path}/headers">Headers and authentication</a>
+<a class="button danger" href="${path}/delete">Delete the webhook</a></p>`;
 }

@@ -1,7 +1,8 @@
 /** `/console/webhooks`: endpoints that get the events of the tenant. */
-import { html } from '@boxoffice/pages/html';
+import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { changerOf, type Session } from '../../../access/sessions/session.ts';
+import { checkWebhookUrl } from '../../../outward/webhooks/check-webhook-url.ts';
 import { createWebhook } from '../../../outward/webhooks/create-webhook.ts';
 import { listWebhooks } from '../../../outward/webhooks/get-webhook.ts';
 import { WEBHOOKS_MAX, type Webhook } from '../../../outward/webhooks/webhook.ts';
@@ -22,13 +23,14 @@ export async function submitWebhook(call: SessionCall): Promise<Answer> {
   const by = changerOf(session, address);
   try {
     const wanted = parseWebhook(form, deps.config.webhookNetworks);
+    await checkWebhookUrl(deps, wanted.url);
     const shown = await onceForForm<ShownSecret>(call, async (tx) => {
       const { webhook, secret, publicKey } = await createWebhook(tx, deps, by, wanted);
       return { id: webhook.id, secret, publicKey };
     });
     return page(secretPage('The webhook is created', shown));
   } catch (error) {
-    const faults = faultsOf(error);
+    const faults = faultsOf(error, ['url']);
     if (!faults) throw error;
     return webhooksPage(call, typedWebhook(form), faults, 400);
   }
@@ -68,6 +70,7 @@ ${
       )
     : webhooksTable('/console/webhooks', webhooks, (each) => addressFor(session, each))
 }
+${renderEgress(deps.config.webhookEgress)}
 ${
   mayChange &&
   session.isFresh &&
@@ -77,6 +80,13 @@ ${renderWebhookFields(typed, faults)}
 <p><button class="primary">Create</button></p></form></section>`
 }`;
   return page({ title: 'Webhooks', body }, status);
+}
+
+/** For the firewalls of receivers. */
+function renderEgress(addresses: readonly string[]): Html | undefined {
+  if (addresses.length === 0) return undefined;
+  return html`<section class="card"><p class="label">Requests come from</p>
+${addresses.map((each) => html`<p><code>${each}</code></p>`)}</section>`;
 }
 
 /** People who may not change the address see its host alone. */

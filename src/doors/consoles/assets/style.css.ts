@@ -75,10 +75,11 @@ main > .hint, section > .hint, .card > .hint, form > .hint { margin-bottom: .75r
 
 .field { margin: 0 0 1.25rem; max-width: 32rem; }
 .field label { display: block; font-weight: 600; font-size: .9375rem; margin-bottom: .25rem; }
-.field input, .field select { width: 100%; }
-input, select { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--quiet); border-radius: .5rem;
+.field input, .field select, .field textarea { width: 100%; }
+input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--quiet); border-radius: .5rem;
                 padding: .5rem .75rem; min-width: 0; max-width: 100%; height: 2.625rem; line-height: 1.4; }
-input[aria-invalid=true], select[aria-invalid=true] { border-color: var(--bad); border-width: 2px; }
+textarea { height: auto; padding-block: .5rem; }
+input[aria-invalid=true], select[aria-invalid=true], textarea[aria-invalid=true] { border-color: var(--bad); border-width: 2px; }
 .check { display: grid; align-content: start; grid-template-columns: auto 1fr; gap: 0 .625rem; align-items: center; margin: 0 0 .625rem; }
 .check input { width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
 .check label { overflow-wrap: anywhere; min-height: 1.5rem; }

@@ -16,6 +16,8 @@ export interface OperatorDeps extends IssuerDeps {
     readonly opsUrl: string;
     readonly publicUrl: string;
     readonly billingRounding: Rounding;
+    /** How long events are kept, and attempts to deliver them. */
+    readonly eventDays: number;
   };
 }
 

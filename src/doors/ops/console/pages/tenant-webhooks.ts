@@ -29,7 +29,8 @@ export async function showTenantWebhook(call: LoggedInCall): Promise<Answer> {
   const webhook = await getWebhook(deps.db, tenant.id, params.id ?? '');
   const path = `${tenantPath(tenant)}/webhooks`;
   const asked = { db: deps.db, tenant: tenant.id, query };
-  const site = { path: `${path}/${webhook.id}`, hasDetails: false, showsAnswers: false };
+  const { eventDays: keptDays } = deps.config;
+  const site = { path: `${path}/${webhook.id}`, keptDays, hasDetails: false, showsAnswers: false };
   const body = html`<h1>Webhook of ${named(tenant.name)}</h1>
 ${facts('The webhook', {
   Id: html`<code>${webhook.id}</code>`,

@@ -1,0 +1,235 @@
+/** Events that a webhook gave up: the list of them, and sending them again. */
+import { describe, expect, test, vi } from 'vitest';
+import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
+import { appendEvents } from '../../../src/events/append-events.sql.ts';
+import { WAITING_MAX, type WebhookOrder } from '../../../src/outward/webhooks/webhook.ts';
+import { setStatus } from '../../doors/rest/support.ts';
+import { FAST_WEBHOOKS, useReceiver } from '../../support/receiver.ts';
+import { type TestTenant, useService } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
+import { makeWebhook } from './support.ts';
+
+const app = useService({ webhooks: FAST_WEBHOOKS, makesUpEvents: true });
+const receiver = useReceiver();
+const EVER = '2020-01-01T00:00:00Z';
+let paths = 0;
+
+const db = () => app.service.deps.db;
+const settle = (work: () => void | Promise<void>) => vi.waitFor(work, { timeout: 60_000, interval: 20 });
+
+interface Hook {
+  readonly of: TestTenant;
+  readonly id: string;
+  readonly path: string;
+  ask(method: string, below: string, body?: object): ReturnType<typeof app.request>;
+}
+
+async function makeHook(order: WebhookOrder, more: object = {}): Promise<Hook> {
+  const of = await app.signUp();
+  await setStatus(app, of, 'active');
+  const path = `/dead-${++paths}`;
+  const { id } = await makeWebhook(app, of, receiver.url(path), { order, types: ['credit_spent'], ...more });
+  const ask = (method: string, below: string, body?: object) =>
+    app.request(method, `/v1/webhooks/${id}${below}`, { key: of.key, ...(body && { body }) });
+  return { of, id, path, ask };
+}
+
+/** Appends events of these rooms; the balances count from `from`. */
+async function append({ of }: Hook, rooms: readonly (string | null)[], from = 1): Promise<void> {
+  const made = rooms.map((roomUid, at) => ({
+    type: 'credit_spent',
+    roomUid,
+    subject: { balance: String(from + at), admitted: false },
+  }));
+  await appendEvents(db(), parseTenantId(of.id)!, made);
+  app.service.deps.events.wake(parseTenantId(of.id)!);
+}
+
+const numbers = ({ path }: Hook) => receiver.received(path).map(({ event }) => event.data.balance.micros);
+const dead = async (hook: Hook) => (await hook.ask('GET', '/dead-letters')).json.dead_letters;
+const deadSeqs = async (hook: Hook) => (await dead(hook)).map(({ seq }: { seq: number }) => seq);
+
+/** The receiver refuses these numbers. After the first failure of each there is time for others to be accepted. */
+function refuse({ path }: Hook, refused: readonly number[]): void {
+  const seen = new Set<number>();
+  receiver.answer(path, ({ event }, response) => {
+    const number = event.data.balance.micros;
+    if (!refused.includes(number)) return 204;
+    if (!seen.has(number)) response.setHeader('retry-after', '1');
+    seen.add(number);
+    return 500;
+  });
+}
+
+/** These numbers are refused until they are given up; then all are accepted. */
+async function giveUp(
+  hook: Hook,
+  refused: readonly number[],
+  rooms: readonly (string | null)[],
+): Promise<void> {
+  refuse(hook, refused);
+  await append(hook, rooms);
+  let next = rooms.length + 1;
+  const work = async () => {
+    await append(hook, ['other'], next++);
+    expect(await deadSeqs(hook)).toEqual([...refused].reverse());
+  };
+  await vi.waitFor(work, { timeout: 60_000, interval: 200 });
+  receiver.answer(hook.path, () => 204);
+  await settle(async () => {
+    expect((await hook.ask('GET', '')).json).toMatchObject({ delivered_seq: next - 1, waiting: 0 });
+  });
+}
+
+describe('an event that was given up', () => {
+  test('is listed with its reason, and leaves the list when it is sent again', async () => {
+    const hook = await makeHook('none');
+    await giveUp(hook, [2], ['a', 'b', null]);
+    // As an event of a room has it, which is not as receivers of this type know it.
+    await db().query(
+      `update events set subject = subject || '{"room": "lobby"}' where tenant_id = $1 and seq = 2`,
+      [idOf(hook.of)],
+    );
+    expect(await dead(hook)).toStrictEqual([
+      {
+        event_id: expect.stringMatching(/^evt_/),
+        seq: 2,
+        type: 'credit_spent',
+        room: 'lobby',
+        happened_at: expect.any(String),
+        attempts: 10,
+        reason: 'refused',
+        status: 500,
+        answer: 'status 500',
+        given_up_at: expect.any(String),
+      },
+    ]);
+    await db().query(`update events set subject = subject - 'room' where tenant_id = $1 and seq = 2`, [
+      idOf(hook.of),
+    ]);
+    receiver.answer(hook.path, () => 500);
+    expect((await hook.ask('POST', '/resend', { seq: 2 })).json.delivery.delivered).toBe(false);
+    expect(await deadSeqs(hook)).toEqual([2]);
+    receiver.answer(hook.path, () => 204);
+    expect((await hook.ask('POST', '/resend', { seq: 2 })).json.delivery.delivered).toBe(true);
+    expect(await dead(hook)).toEqual([]);
+  });
+
+  test('comes again with all others since a time, tried as at first, and nothing else does', async () => {
+    const hook = await makeHook('none');
+    await giveUp(hook, [1, 3], ['a', 'b', null]);
+    const before = numbers(hook).length;
+    refuse(hook, [3]);
+    const { json } = await hook.ask('POST', '/resend', { since: EVER, only_failed: true });
+    expect(json).toMatchObject({ resent: 2, more: false, webhook: { id: hook.id } });
+    let next = 1_000;
+    const work = async () => {
+      await append(hook, ['other'], next++);
+      expect(await deadSeqs(hook)).toEqual([3]);
+    };
+    await vi.waitFor(work, { timeout: 60_000, interval: 200 });
+    const again = numbers(hook)
+      .slice(before)
+      .filter((each) => each < 1_000);
+    expect(again.filter((each) => each === 1)).toHaveLength(1);
+    expect(again.filter((each) => each === 3)).toHaveLength(10);
+    expect(again.filter((each) => each === 2)).toEqual([]);
+  });
+
+  test('of before the time stays given up', async () => {
+    const hook = await makeHook('none');
+    await giveUp(hook, [1], ['a']);
+    const since = new Date(Date.now() + 60_000).toISOString();
+    const { json } = await hook.ask('POST', '/resend', { since, only_failed: true });
+    expect(json).toMatchObject({ resent: 0, more: false });
+    expect(await deadSeqs(hook)).toEqual([1]);
+  });
+
+  test('by room comes one after the other again', async () => {
+    const hook = await makeHook('room');
+    await giveUp(hook, [1, 2], ['a', 'a', 'b']);
+    const before = numbers(hook).length;
+    const held: (() => void)[] = [];
+    receiver.answer(hook.path, (_received, response) => {
+      held.push(() => response.writeHead(204).end());
+      return undefined;
+    });
+    await hook.ask('POST', '/resend', { since: EVER, only_failed: true });
+    await settle(() => expect(held).toHaveLength(1));
+    expect(numbers(hook).slice(before)).toEqual([1]);
+    receiver.answer(hook.path, () => 204);
+    held[0]!();
+    await settle(() => expect(numbers(hook).slice(before)).toEqual([1, 2]));
+    expect(await dead(hook)).toEqual([]);
+  });
+
+  test('leaves the list when the webhook goes back to before it', async () => {
+    const hook = await makeHook('none');
+    await giveUp(hook, [1], ['a']);
+    await hook.ask('POST', '/resend', { since: EVER });
+    expect(await dead(hook)).toEqual([]);
+    await settle(() => expect(numbers(hook).filter((each) => each === 1)).toHaveLength(11));
+  });
+
+  test('that is deleted stays listed, and does not come again', async () => {
+    const hook = await makeHook('none');
+    await giveUp(hook, [1], ['a']);
+    await db().query('delete from events where tenant_id = $1 and seq <= 1', [idOf(hook.of)]);
+    const { json } = await hook.ask('POST', '/resend', { since: EVER, only_failed: true });
+    expect(json).toMatchObject({ resent: 0, more: false });
+    const [letter] = await dead(hook);
+    expect([letter.seq, letter.happened_at, letter.room]).toEqual([1, undefined, undefined]);
+  });
+});
+
+test('only so many come again at once as may be put aside', async () => {
+  const hook = await makeHook('none');
+  await giveUp(hook, [1, 2], ['a', 'b']);
+  await hook.ask('PATCH', '', { paused: true });
+  await db().query(
+    `insert into webhook_waiting (tenant_id, webhook_id, seq, room_uid, retry_at)
+     select $1, $2, n + 1000000, '', 'infinity' from generate_series(1, $3::integer - 1) n`,
+    [idOf(hook.of), hook.id, WAITING_MAX.paid],
+  );
+  const { json } = await hook.ask('POST', '/resend', { since: EVER, only_failed: true });
+  expect(json).toMatchObject({ resent: 1, more: true, webhook: { waiting: WAITING_MAX.paid } });
+  expect(await deadSeqs(hook)).toEqual([2]);
+});
+
+test('what is put aside and has failed is tried at once', async () => {
+  const hook = await makeHook('none');
+  receiver.answer(hook.path, ({ event }, response) => {
+    if (event.data.balance.micros !== 1) return 204;
+    response.writeHead(500, { 'retry-after': '3600' }).end();
+    return undefined;
+  });
+  await append(hook, ['a', 'b']);
+  await settle(async () =>
+    expect((await hook.ask('GET', '')).json).toMatchObject({ waiting: 1, delivered_seq: 2 }),
+  );
+  receiver.answer(hook.path, () => 204);
+  const { json } = await hook.ask('POST', '/resend', { since: EVER, only_failed: true });
+  expect(json).toMatchObject({ resent: 0, more: false });
+  await settle(async () => expect((await hook.ask('GET', '')).json.waiting).toBe(0));
+  expect(numbers(hook).filter((each) => each === 1)).toHaveLength(2);
+});
+
+test('only_failed comes with since', async () => {
+  const hook = await makeHook('none');
+  const { status, text } = await hook.ask('POST', '/resend', { seq: 1, only_failed: true });
+  expect([status, text]).toEqual([400, expect.stringContaining('only_failed must come with since')]);
+});
+
+test('the list is read a page at a time', async () => {
+  const hook = await makeHook('none');
+  await giveUp(hook, [1, 2, 3], ['a', 'b', 'c']);
+  const first = (await hook.ask('GET', '/dead-letters?limit=2')).json;
+  expect(first.dead_letters.map(({ seq }: { seq: number }) => seq)).toEqual([3, 2]);
+  const second = (await hook.ask('GET', `/dead-letters?limit=2&cursor=${first.next_cursor}`)).json;
+  expect([second.dead_letters.length, second.dead_letters[0].seq, second.next_cursor]).toEqual([
+    1,
+    1,
+    undefined,
+  ]);
+  expect((await hook.ask('GET', '/dead-letters?cursor=x')).status).toBe(400);
+});
