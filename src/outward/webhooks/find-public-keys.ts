@@ -5,7 +5,7 @@ import { secretContext, type WebhookDeps } from './send-message.ts';
 import { describeSecret } from './webhook-secret.ts';
 import { findSecretsOf, type SealedSecret } from './webhooks.sql.ts';
 
-/** Of each of these webhooks, the newest first. */
+/** The keys of each of these webhooks, the newest first. */
 export async function findPublicKeys(
   { box }: Pick<WebhookDeps, 'box'>,
   db: Db,
