@@ -19,7 +19,13 @@ import {
   StatementSchema,
 } from '../src/doors/rest/statement-schema.ts';
 import { UsageSumsSchema } from '../src/doors/rest/usage-summary.ts';
-import { DeadLetterSchema, DeliverySchema, WebhookSchema } from '../src/doors/rest/webhook-schema.ts';
+import {
+  BasicAuthSchema,
+  DeadLetterSchema,
+  DeliverySchema,
+  OwnHeaderSchema,
+  WebhookSchema,
+} from '../src/doors/rest/webhook-schema.ts';
 import { AmountSchema } from '../src/money/amount-schema.ts';
 import { ENTRY_KINDS } from '../src/money/ledger/posting.ts';
 import { PUBLIC_EVENT_TYPES } from '../src/outward/events/event-catalogue.ts';
@@ -49,6 +55,8 @@ const NAMED = {
   Webhook: WebhookSchema,
   WebhookDelivery: DeliverySchema,
   DeadLetter: DeadLetterSchema,
+  WebhookHeader: OwnHeaderSchema,
+  BasicAuth: BasicAuthSchema,
 };
 
 /** The same for lists of words. */

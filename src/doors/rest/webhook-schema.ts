@@ -67,9 +67,8 @@ const description = Type.String({
   examples: ['the billing back end'],
 });
 
-/** `otherwise`: what holds if they are left out, where that is not said by "none". */
-function ownHeaders(otherwise = '') {
-  const header = strictObject({
+export const OwnHeaderSchema = Type.Object(
+  {
     name: Type.String({
       minLength: 1,
       maxLength: OWN_HEADER_NAME_LENGTH_MAX,
@@ -81,22 +80,31 @@ function ownHeaders(otherwise = '') {
       maxLength: OWN_HEADER_VALUE_LENGTH_MAX,
       description: 'Its value: printable ASCII',
     }),
-  });
-  const basicAuth = strictObject({
+  },
+  { additionalProperties: false, description: 'A header that each request of a webhook has' },
+);
+
+export const BasicAuthSchema = Type.Object(
+  {
     username: Type.String({ maxLength: BASIC_AUTH_LENGTH_MAX, description: 'Without a colon' }),
     password: Type.String({ maxLength: BASIC_AUTH_LENGTH_MAX, description: 'May be empty' }),
-  });
+  },
+  { additionalProperties: false, description: 'Basic authentication of each request of a webhook' },
+);
+
+/** `otherwise`: what holds if they are left out, where that is not said by "none". */
+function ownHeaders(otherwise = '') {
   const description = `Basic authentication of each request. No later answer has it. Both empty: none${otherwise}`;
   return {
     headers: Type.Optional(
-      Type.Array(header, {
+      Type.Array(OwnHeaderSchema, {
         maxItems: OWN_HEADERS_MAX,
         description:
           'Headers that each request has besides. No later answer has their values. Not those that the request has ' +
           `itself: \`content-...\`, \`webhook-...\`, \`host\` and the like. Empty: none${otherwise}`,
       }),
     ),
-    basic_auth: Type.Optional({ ...basicAuth, description }),
+    basic_auth: Type.Optional({ ...BasicAuthSchema, description }),
   };
 }
 

@@ -38,6 +38,8 @@ export type { PageRequest } from './rest.ts';
 export type {
   Amount,
   ApiKey,
+  BasicAuth,
+  DeadLetter,
   ExactAmount,
   LedgerEntry,
   LedgerKind,
@@ -48,6 +50,7 @@ export type {
   Webhook,
   WebhookDelivery,
   WebhookEventType,
+  WebhookHeader,
 } from './rest-types.ts';
 export type { ListedEvents, Rooms } from './rooms.ts';
 export { type SignedUp, type SignUpOptions, type SignUpRequest, signUp } from './sign-up.ts';

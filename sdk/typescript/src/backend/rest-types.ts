@@ -447,6 +447,22 @@ export interface DeadLetter {
   givenUpAt: Date;
 }
 
+/** A header that each request of a webhook has. */
+export interface WebhookHeader {
+  /** The name of the header. */
+  name: string;
+  /** Its value: printable ASCII. */
+  value: string;
+}
+
+/** Basic authentication of each request of a webhook. */
+export interface BasicAuth {
+  /** Without a colon. */
+  username: string;
+  /** May be empty. */
+  password: string;
+}
+
 /** What changed a balance. */
 export type LedgerKind =
   | 'usage'
@@ -1109,19 +1125,9 @@ export interface Operations {
       /** For your own lists. */
       description?: string | undefined;
       /** Headers that each request has besides. No later answer has their values. Not those that the request has itself: `content-...`, `webhook-...`, `host` and the like. Empty: none. */
-      headers?: {
-        /** The name of the header. */
-        name: string;
-        /** Its value: printable ASCII. */
-        value: string;
-      }[] | undefined;
+      headers?: WebhookHeader[] | undefined;
       /** Basic authentication of each request. No later answer has it. Both empty: none. */
-      basicAuth?: {
-        /** Without a colon. */
-        username: string;
-        /** May be empty. */
-        password: string;
-      } | undefined;
+      basicAuth?: BasicAuth | undefined;
       /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
       order?: 'tenant' | 'room' | 'none' | undefined;
       /** Requests at once, in an order other than `tenant`. */
@@ -1171,19 +1177,9 @@ export interface Operations {
       /** For your own lists. */
       description?: string | undefined;
       /** Headers that each request has besides. No later answer has their values. Not those that the request has itself: `content-...`, `webhook-...`, `host` and the like. Empty: none. Left out: as before. */
-      headers?: {
-        /** The name of the header. */
-        name: string;
-        /** Its value: printable ASCII. */
-        value: string;
-      }[] | undefined;
+      headers?: WebhookHeader[] | undefined;
       /** Basic authentication of each request. No later answer has it. Both empty: none. Left out: as before. */
-      basicAuth?: {
-        /** Without a colon. */
-        username: string;
-        /** May be empty. */
-        password: string;
-      } | undefined;
+      basicAuth?: BasicAuth | undefined;
       /** `tenant`: each event once the one before was accepted; `room`: so in each room, and rooms side by side; `none`: all side by side. In `room` and `none`, an event that fails is put aside and tried again by itself. */
       order?: 'tenant' | 'room' | 'none' | undefined;
       /** Requests at once, in an order other than `tenant`. */
