@@ -33,7 +33,7 @@ interface Streaming<T> {
   readonly caller: LimitedCaller;
   readonly columns: Columns<T>;
   readonly type: StreamType;
-  /** Of CSV; default: commas. */
+  /** The separator of CSV; default: commas. */
   readonly separator?: SeparatorName | undefined;
 }
 

@@ -1,5 +1,5 @@
 /** What anybody may see of prices, and that an estimate is what a relay would be charged. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ROLES, TIERS } from '../../../src/money/pricing/role.ts';
 import { getPage, makeMember } from '../../support/console.ts';
 import { useService } from '../../support/service.ts';
@@ -21,6 +21,14 @@ test('the card in effect is shown to everybody, and to members with their naviga
   const { cookie } = await makeMember(app.service.deps.db, idOf(await app.signUp()), { role: 'finance' });
   expect((await see('', cookie)).text).toContain('<a href="/console/prices" aria-current="page">Prices</a>');
   expect((await getPage(app, '/')).text).toContain('href="/console/prices"');
+});
+
+test('a crowd that looks at them reads the card once', async () => {
+  const read = vi.spyOn(app.service.deps.rates, 'current');
+  onTestFinished(() => read.mockRestore());
+  const answers = await Promise.all(Array.from({ length: 40 }, () => see()));
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+  expect(read.mock.calls.length).toBeLessThanOrEqual(1);
 });
 
 test.each([

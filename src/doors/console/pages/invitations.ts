@@ -31,7 +31,7 @@ ${describeFounding(invitation)}
 <p>${MEANINGS[role]} You are no member of <code>${renderTenantId(tenant)}</code> until you join.</p>
 <form class="actions" method="post" action="${action}"><input type="hidden" name="tenant" value="${renderTenantId(tenant)}">
 <button class="primary" name="answer" value="join">Join<span class="hidden"> ${named(tenantName)}</span></button>
-<button name="answer" value="decline">Decline<span class="hidden"> to join ${named(tenantName)}</span></button></form></section>`;
+<button name="answer" value="decline">Decline<span class="hidden"> ${named(tenantName)}</span></button></form></section>`;
 }
 
 function describeFounding({ foundedAt, balance = 0n }: Invitation): Html | undefined {

@@ -74,7 +74,7 @@ ${
 function askBeforeKeeping(items: readonly OtherAccess[], seen: string): Answer {
   const title = `Keep all ${items.length}?`;
   const body = html`<h1>${title}</h1>
-<p>Whoever made these could use the tenant, and your money. Keep them only if you know each one.</p>
+<p>Their makers could use the tenant, and your money. Keep them only if you know each one.</p>
 <ul>${items.map(({ kind, name, id }) => html`<li>${KIND_NAMES[kind]} ${nameWithId(name, id)}</li>`)}</ul>
 <form class="actions" method="post" action="${PATH}"><input type="hidden" name="kind" value="all">
 <input type="hidden" name="seen" value="${seen}"><input type="hidden" name="confirm" value="keep-all">
