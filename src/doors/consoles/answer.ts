@@ -19,7 +19,19 @@ export interface Redirect extends Cookies {
   readonly kind: 'redirect';
   readonly to: string;
   /** What the form did, which the next page tells. */
-  readonly done?: string;
+  readonly done?: Told;
+}
+
+/** What a form did, in a sentence, and the form that takes it back. */
+export interface Told {
+  readonly text: string;
+  readonly undo?: Undo;
+}
+
+/** Sends `fields` to `path`. */
+export interface Undo {
+  readonly path: string;
+  readonly fields: Readonly<Record<string, string>>;
 }
 
 export type Answer =
@@ -66,7 +78,7 @@ export function redirect(to: string, cookie?: Cookie): Redirect {
   return { kind: 'redirect', to, ...(cookie && { cookie }) };
 }
 
-/** A form has done what `text` says: a sentence, which the page at `to` tells. */
-export function done(to: string, text: string): Redirect {
-  return { kind: 'redirect', to, done: text };
+/** A form has done what `text` says: a sentence, which the page at `to` tells, with a button for `undo`. */
+export function done(to: string, text: string, undo?: Undo): Redirect {
+  return { kind: 'redirect', to, done: { text, ...(undo && { undo }) } };
 }

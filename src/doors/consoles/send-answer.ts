@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { chooseCoding, compress } from '../http/compression.ts';
 import { typeEventStream } from '../http/event-stream.ts';
 import { FOR_EVER, sendStatic } from '../http/static-files.ts';
-import type { Answer, Page } from './answer.ts';
+import type { Answer, Page, Told } from './answer.ts';
 import { renderDone } from './done-cookie.ts';
 import { PAGE_POLICY } from './shell.ts';
 
@@ -20,9 +20,9 @@ export interface Sender {
   /** The `Set-Cookie` header of a log-in that begins, or of one that is over. */
   renderLoginCookie(secret: string | null): string;
   /** The `Set-Cookie` header of what the next page tells, or of what this one has told. Absent: there is no session. */
-  renderDoneCookie?(text: string | null): string;
+  renderDoneCookie?(told: Told | null): string;
   /** What a form did before this page. */
-  readonly done?: string | undefined;
+  readonly done?: Told | undefined;
 }
 
 export function sendAnswer(
@@ -60,7 +60,7 @@ export function sendAnswer(
   }
 }
 
-function withDone(shown: Page, done: string | undefined): Page {
+function withDone(shown: Page, done: Told | undefined): Page {
   return done === undefined ? shown : { ...shown, body: html`${renderDone(done)}${shown.body}` };
 }
 

@@ -150,7 +150,7 @@ ${(searched !== undefined || room.participantCount > 0) && renderSearch(room, se
       ? renderDesk(room, items, { mayModerate, query })
       : searched === undefined
         ? isLive
-          ? emptyState('The room is empty.', 'Participants appear here as they join.')
+          ? renderNoParticipant(room)
           : emptyState('The room has ended.', html`<a href="/console/rooms?state=ended">Ended rooms</a>`)
         : emptyState('No participant in the room has such a name.', '')
   }
@@ -165,6 +165,12 @@ ${
 ${await renderFeed(call, room.name)}
 <p><a href="/console/rooms">All live rooms</a></p>`;
   return { title: `Room ${room.name}`, body };
+}
+
+/** A later page is empty once its last participant has left. */
+function renderNoParticipant({ participantCount }: Room): Html {
+  if (participantCount > 0) return emptyState('There are no more participants.', '');
+  return emptyState('The room is empty.', 'Participants appear here as they join.');
 }
 
 function renderState(room: Room, counts: readonly RoleCount[] | undefined): Html {

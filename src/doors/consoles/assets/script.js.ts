@@ -50,11 +50,14 @@ const readAgain = () => {
 const partsRead = new Map();
 const showPart = (fresh) => {
   const part = fresh && document.getElementById(fresh.id);
-  // Who has the focus in it would lose the place, and who points at a button would hit another one.
-  if (!part || part.contains(document.activeElement) || part.querySelector('form:hover') || fresh.innerHTML === partsRead.get(part.id)) return;
+  const held = part?.contains(document.activeElement) && document.activeElement;
+  const row = held && held.matches('tr[id]') && fresh.querySelector('#' + CSS.escape(held.id));
+  // Who has the focus in it would lose the place, unless it is at a row; who points at a button would hit another one.
+  if (!part || (held && !row) || part.querySelector('form:hover') || fresh.innerHTML === partsRead.get(part.id)) return;
   partsRead.set(part.id, fresh.innerHTML);
   part.replaceWith(fresh);
   showTimes(fresh);
+  if (row) row.focus({ preventScroll: true });
 };
 const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
 // What the page asks by itself is no use of the session.

@@ -65,7 +65,13 @@ main > .hint, section > .hint, .card > .hint, form > .hint { margin-bottom: .75r
 .alert { background: var(--bad-soft); color: var(--bad); border-color: var(--bad); }
 .alert > p, .alert > ul { margin: 0; }
 .alert a { color: inherit; }
-.done { background: var(--good-soft); color: var(--good); border-color: var(--good); }
+/* It stays in view where an address leads to a row far below it. */
+.done { position: sticky; top: .5rem; z-index: 1; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center;
+        background: var(--good-soft); color: var(--good); border-color: var(--good); }
+.done button { min-height: 2rem; padding: .125rem .625rem; }
+tr[id] { scroll-margin-block: 40vh; }
+tr[id]:target { background: var(--accent-soft); }
+tr[id]:focus-visible { outline-offset: -3px; }
 .badge { display: inline-block; padding: 0 .5rem; border-radius: 1rem; background: var(--accent-soft); font-size: .8125rem;
          white-space: nowrap; font-weight: 400; letter-spacing: normal; border: 1px solid transparent; }
 .figure .badge { font-size: 1rem; font-weight: 600; padding: .25rem .75rem; vertical-align: .25rem; }
