@@ -2,7 +2,8 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import type { Participant } from '../../../control/rooms/participant.ts';
 import type { RoleCount, Room } from '../../../control/rooms/room.ts';
-import { badge, field, named, timeOf } from '../../consoles/components.ts';
+import { ROLE_WORDS } from '../../../money/pricing/role.ts';
+import { badge, countOf, field, named, timeOf } from '../../consoles/components.ts';
 import { queryOf } from '../../consoles/query.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
@@ -44,7 +45,7 @@ export function renderDesk(
     ['Participant', 'Role', 'Since', 'Restricted', mayModerate && 'Act'],
     participants.map((participant, at) => [
       html`<a href="${pathOf(room.name)}/person?name=${encodeURIComponent(participant.username)}">${named(participant.username)}</a>`,
-      participant.role,
+      ROLE_WORDS[participant.role],
       timeOf(participant.enteredAt),
       renderRestrictions(participant),
       renderActions(room, participant, { query, beside: participants[at + 1] ?? participants[at - 1] }),
@@ -82,8 +83,10 @@ ${button('kick', 'Kick', username, 'danger')} ${button('ban', 'Ban', `${username
 
 /** `12 participants: 1 host, 11 audience`. */
 export function renderCounts({ participantCount }: Room, counts: readonly RoleCount[] = []): Html {
-  const roles = counts.map(({ role, count }) => `${count} ${role}`).join(', ');
-  return html`${participantCount.toLocaleString('en-US')} ${participantCount === 1 ? 'participant' : 'participants'}${roles && `: ${roles}`}.`;
+  const countOfRole = ({ role, count }: RoleCount) =>
+    role === 'host' ? countOf(count, ROLE_WORDS.host) : `${count} ${ROLE_WORDS[role]}`;
+  const roles = counts.map(countOfRole).join(', ');
+  return html`${countOf(participantCount, 'participant')}${roles && `: ${roles}`}.`;
 }
 
 export function renderSearch(room: Room, searched: string | undefined): Html {

@@ -1,6 +1,7 @@
 /** `/console/rooms/at/:room/person`: one participant: kick, mute, ban. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
+import { capabilityWords } from '../../../access/rights/capabilities.ts';
 import { PUBLISH_RIGHTS, type PublishRight } from '../../../access/rights/publish-rights.ts';
 import type { Tx } from '../../../base/db/pool.ts';
 import type { Ban } from '../../../control/bans/ban.ts';
@@ -12,9 +13,10 @@ import { type RestrictingAction, restrictTracks } from '../../../control/moderat
 import { unbanSubject } from '../../../control/moderation/unban-subject.ts';
 import { getParticipant } from '../../../control/rooms/get-participant.ts';
 import type { Moderator } from '../../../control/rooms/moderator.ts';
-import type { Participant } from '../../../control/rooms/participant.ts';
+import { LEAVE_WORDS, type Participant } from '../../../control/rooms/participant.ts';
+import { ROLE_WORDS, TIER_WORDS } from '../../../money/pricing/role.ts';
 import { type Answer, done, page, type Undo } from '../../consoles/answer.ts';
-import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
+import { badge, capitalized, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
 import { faultLine } from '../../consoles/fault-notice.ts';
 import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
@@ -78,7 +80,7 @@ ${acts.length > 0 && html`<h2>What moderators did</h2>${await renderActs(call, a
 function renderPresence({ room, enteredAt, leftAt, leaveReason }: Participant): Html {
   const where = html`<a href="${pathOf(room)}">${named(room)}</a>`;
   if (leftAt === null) return html`${badge('present', 'good')} in ${where} since ${timeOf(enteredAt)}.`;
-  return html`${badge(`left: ${leaveReason ?? 'expired'}`)} ${where} at ${timeOf(leftAt)}. Entered at ${timeOf(enteredAt)}.`;
+  return html`${badge(`left: ${LEAVE_WORDS[leaveReason ?? 'expired']}`)} ${where} at ${timeOf(leftAt)}. Entered at ${timeOf(enteredAt)}.`;
 }
 
 /** A ban of a user is one of the name, whatever device comes with it. */
@@ -94,8 +96,8 @@ ${
 
 function renderFacts({ role, rank, tier, capabilities, devices, expiresAt }: Participant): Html {
   return html`<section class="card"><h2>Rights</h2>
-<p>${role}${tier !== null && html`, ${tier}`}. May act on ranks below ${rank}. The last token works until ${timeOf(expiresAt)}.</p>
-<p>${capabilities.length > 0 ? capabilities.map((each) => html`<code>${each}</code> `) : 'No capabilities.'}</p>
+<p>${capitalized(ROLE_WORDS[role])}${tier !== null && html`, ${TIER_WORDS[tier]}`}. May act on ranks below ${rank}. The last token works until ${timeOf(expiresAt)}.</p>
+<p>${capabilities.length > 0 ? `May: ${capabilities.map(capabilityWords).join(', ')}.` : 'May do nothing.'}</p>
 ${devices.map(({ thumbprint }) => html`<p class="hint">Device <code>${thumbprint}</code></p>`)}</section>`;
 }
 

@@ -3,6 +3,7 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../base/failure.ts';
 import { plainDollars } from '../../../money/amount.ts';
 import { getCalendar } from '../../../money/calendar/get-calendar.ts';
+import { ROLE_WORDS, TIER_WORDS } from '../../../money/pricing/role.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import {
   emptyState,
@@ -39,7 +40,7 @@ export async function showSpend({ deps, session, query }: SessionCall): Promise<
   const { value: asked, faults } = readOrFaults(() => parseAsked(query, calendar), ['from', 'to']);
   if (faults)
     return page({ title: 'Spend', body: html`<h1>Spend</h1>${renderForm(query, undefined, faults)}` }, 400);
-  const spend = await findSpend(deps, session.tenant, asked);
+  const spend = inWords(asked, await findSpend(deps, session.tenant, asked));
   const { CHART_SCRIPT_ASSET, PLOT_ASSET, PLOT_STYLE_ASSET } = await loadAssets();
   const body = html`<h1>Spend</h1>
 ${renderForm(query, asked, {})}
@@ -98,6 +99,13 @@ ${select(
   faults,
 )}
 <button>Show</button></form>`;
+}
+
+/** With roles and tiers as people read them. The CSV has them as the interface for programs. */
+function inWords({ by }: Asked, spend: Spend): Spend {
+  if (by !== 'role' && by !== 'tier') return spend;
+  const words: Readonly<Record<string, string>> = by === 'role' ? ROLE_WORDS : TIER_WORDS;
+  return { ...spend, series: spend.series.map((each) => ({ ...each, name: words[each.name] ?? each.name })) };
 }
 
 const STEP_NAMES: Readonly<Record<Step, string>> = { day: 'Day', hour: 'Hour', month: 'Month' };
