@@ -81,6 +81,19 @@ async function findRoomByUid(db: Db, tenant: TenantId, uid: string): Promise<Roo
   return rows[0];
 }
 
+export async function findNames(
+  db: Db,
+  tenant: TenantId,
+  uids: readonly string[],
+): Promise<Pick<Room, 'uid' | 'name'>[]> {
+  const { rows } = await db.query<Pick<Room, 'uid' | 'name'>>({
+    name: 'find-room-names',
+    text: 'select uid, name from rooms where tenant_id = $1 and uid = any($2)',
+    values: [tenant, uids],
+  });
+  return rows;
+}
+
 export interface RoomFilter {
   readonly state: RoomState | undefined;
   readonly namePrefix: string | undefined;
