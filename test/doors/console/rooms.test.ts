@@ -151,6 +151,34 @@ test('live rooms show what they cost so far, and ended ones stay with it, for th
   expect(shown).not.toContain('room-cost');
 });
 
+test('rooms are found by name or its beginning, live ones and ended ones', async () => {
+  const of = await newStage(app, controlOf);
+  const { cookie } = await makeMember(db(), idOf(of.tenant));
+  for (const room of ['class-1', 'class-2', 'talk']) {
+    await of.control.call(RoomService.method.createRoom, { room });
+    if (room !== 'talk') await sendForm(app, `/console/rooms/at/${room}/end`, { confirm: 'end' }, { cookie });
+  }
+  const find = async (query: string) => {
+    const { text, status } = await getPage(app, `/console/rooms?${query}`, cookie);
+    const table = /<tbody>.*<\/tbody>/s.exec(text)?.[0] ?? '';
+    return { status, text, names: [...table.matchAll(/<bdi>([^<]*)/g)].map(([, name]) => name) };
+  };
+  expect((await find('state=ended&name=class')).names).toEqual(['class-2', 'class-1']);
+  const one = await find('state=ended&name=class-1');
+  expect(one.names).toEqual(['class-1']);
+  expect(one.text).toContain(
+    '<a href="/console/rooms?state=ended&amp;name=class-1&amp;begins=on">Names that begin so</a>',
+  );
+  expect((await find('state=ended&name=class-1&begins=on')).names).toEqual(['class-1']);
+  expect((await find('name=class')).names).toEqual([]);
+  expect((await find('name=ta')).names).toEqual(['talk']);
+  const none = await find('state=ended&name=talk');
+  expect(none.text).toContain('No room fits.');
+  expect(none.text).toContain('<a href="/console/rooms?state=ended">Show all</a>');
+  const wrong = await find('name=a+b');
+  expect([wrong.status, wrong.text.includes('id="name-fault"')]).toEqual([400, true]);
+});
+
 describe('the desk of a room', () => {
   let desk: Stage;
   let cookie: string;
