@@ -71,7 +71,10 @@ export function parseSessionFilter(query: Form): SessionFilter {
 function renderEmpty({ path }: RoomSessionSite, isFiltered: boolean): Html {
   return isFiltered
     ? emptyState('No session fits.', html`<a href="${path}">Show all sessions</a>`)
-    : emptyState('There are no sessions yet.', 'The first one begins when a participant enters a room.');
+    : emptyState(
+        'There are no sessions yet.',
+        'The first one begins when a participant enters a room with a token. Usage of others belongs to none.',
+      );
 }
 
 function renderFilters({ path }: RoomSessionSite, query: Form, faults: Faults): Html {

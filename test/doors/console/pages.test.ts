@@ -12,6 +12,7 @@ import {
   sendForm,
   type TestMember,
 } from '../../support/console.ts';
+import { createCredential, join } from '../../support/devices.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, makeKey, setLimits } from '../../support/tenants.ts';
 
@@ -319,6 +320,26 @@ describe('money', () => {
       (await getPage(app, '/console/ledger', cookie)).text,
     )![1];
     expect((await getPage(app, `/console/ledger?cursor=${cursor}`, owner.cookie)).status).toBe(400);
+  });
+
+  test('a charge says which session it belongs to, or why it belongs to none', async () => {
+    const of = await app.paidTenant();
+    const { cookie } = await makeMember(db(), idOf(of));
+    const { credential } = await createCredential(app, of);
+    await join(app, credential, { username: 'Ann' });
+    const [hers, his, nameless] = [
+      usageRecord({ room: 'lobby', participant: 'Ann', seconds: 1 }),
+      usageRecord({ room: 'lobby', participant: 'bob' }),
+      usageRecord({ room: 'lobby', participant: undefined }),
+    ];
+    await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records: [hers, his, nameless] } });
+    const see = async ({ id }: { id?: unknown }) =>
+      (await getPage(app, `/console/charge?id=${id}`, cookie)).text;
+    await expect
+      .poll(() => see(hers))
+      .toMatch(/belongs to <a href="\/console\/room-sessions\/se_\w{32}">a session of <bdi>Ann</);
+    expect(await see(his)).toContain('<bdi>bob</bdi> has not entered <bdi>lobby</bdi> with a token');
+    expect(await see(nameless)).toContain('as it names no participant in a room');
   });
 
   test('the ledger says which charges were capped', async () => {

@@ -44,6 +44,7 @@ test('roles and tiers are words on pages, and values in CSV', async () => {
   for (const [path, words] of [
     ['/console/spend?by=role', '<bdi>audience of a broadcast</bdi>'],
     ['/console/spend?by=tier', '<bdi>Full HD</bdi>'],
+    [`/console/charge?id=${RECORD.id}`, 'Time as audience of a broadcast in Full HD'],
     [session, '>audience of a broadcast<'],
     ['/console/conflicts', 'tier Full HD, then above 2K'],
     ['/console/rooms', 'as audience of a broadcast'],
