@@ -11,8 +11,9 @@ export interface Page {
   readonly reloadSeconds?: number;
   /** Go there at once. It may be of another site. */
   readonly goesTo?: string;
-  /** The address of a script of this page alone. */
+  /** The addresses of a script and of a style sheet of this page alone. */
   readonly script?: string;
+  readonly style?: string;
 }
 
 export interface Redirect extends Cookies {
@@ -57,9 +58,7 @@ export type Answer =
     }
   /** Events for an `EventSource`, until `gone` is aborted. */
   | { readonly kind: 'events'; readonly open: (gone: AbortSignal) => AsyncIterable<string> }
-  | { readonly kind: 'json'; readonly status: number; readonly body: object }
-  /** A page that was made elsewhere, with its own policy. */
-  | { readonly kind: 'document'; readonly html: string; readonly policy: string };
+  | { readonly kind: 'json'; readonly status: number; readonly body: object };
 
 /** The secret of a new session; `null`: the session is over. */
 export type Cookie = { readonly secret: string | null };

@@ -48,8 +48,6 @@ export function sendAnswer(
         .code(answer.status)
         .type('application/json; charset=utf-8')
         .send(JSON.stringify(answer.body));
-    case 'document':
-      return sendHtml(reply, answer.html, answer.policy);
     case 'asset':
       return sendStatic(reply, answer.file, FOR_EVER);
     case 'download':
@@ -86,8 +84,8 @@ function sendEvents(reply: FastifyReply, open: (gone: AbortSignal) => AsyncItera
   return reply.send(Readable.from(open(gone.signal)));
 }
 
-export function sendHtml(reply: FastifyReply, html: string, policy = PAGE_POLICY): FastifyReply {
-  reply.header('content-security-policy', policy).header('referrer-policy', 'same-origin');
+export function sendHtml(reply: FastifyReply, html: string): FastifyReply {
+  reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'same-origin');
   return sendText(reply, 'text/html; charset=utf-8', html);
 }
 

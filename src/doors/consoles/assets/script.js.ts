@@ -6,7 +6,7 @@ export const SCRIPT = `'use strict';
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const two = (number) => String(number).padStart(2, '0');
 const showTimes = (root) => {
-  for (const time of root.querySelectorAll('time[datetime]:not([data-shown])')) {
+  for (const time of root.querySelectorAll('time[datetime]:not([data-shown], [data-utc])')) {
     const at = new Date(time.dateTime);
     time.dataset.shown = '';
     if (time.dataset.until === undefined) {
@@ -29,6 +29,12 @@ const prepareCopying = (root) => {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
       button.textContent = 'Copied';
     });
+  }
+};
+const preparePrinting = () => {
+  for (const button of document.querySelectorAll('button[data-print]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => print());
   }
 };
 const readAgain = () => {
@@ -96,6 +102,7 @@ const followEvents = () => {
 };
 showTimes(document);
 prepareCopying(document);
+preparePrinting();
 countDown();
 setInterval(countDown, 1000);
 readAgain();
