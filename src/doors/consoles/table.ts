@@ -7,8 +7,8 @@ interface Columns {
   readonly numbers?: readonly string[];
   /** The one that says what its row is about. */
   readonly names?: string;
-  /** One that stays one line a row on a phone, with its name and its buttons. */
-  readonly look?: 'desk';
+  /** One that stays one line a row on a phone, with its name and its buttons, or with its name and its last number. */
+  readonly look?: 'desk' | 'sums';
   /** Of each row, so that an address can lead to it. */
   readonly ids?: readonly string[];
 }

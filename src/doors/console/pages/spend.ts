@@ -115,7 +115,7 @@ function renderTable({ by, every, bars }: Asked, { series, total }: Spend): Html
   const sums = bars.shown.map((_, at) => series.reduce((sum, { amounts }) => sum + amounts[at]!, 0n));
   return scrolling(
     `Spend by ${every}`,
-    html`<table id="spend"><caption>Spend by ${every} and ${by}</caption>
+    html`<table id="spend" class="rows sums"><caption>Spend by ${every} and ${by}</caption>
 <thead><tr><th scope="col">${STEP_NAMES[every]} (${bars.zone})</th>${series.map(({ name }) => html`<th scope="col" class="number">${named(name)}</th>`)}<th scope="col" class="number">All</th></tr></thead>
 <tbody>${bars.shown.map(
       (time, at) =>
@@ -123,7 +123,8 @@ function renderTable({ by, every, bars }: Asked, { series, total }: Spend): Html
         html`<tr data-at="${time.getTime() / 1000}"><th scope="row" class="moment">${nameOfBar(time, every)}</th>${series.map(({ amounts }) => html`<td class="number">${amounts[at]! > 0n ? exact(amounts[at]!) : '–'}</td>`)}<td class="number">${exact(sums[at]!)}</td></tr>`,
     )}</tbody>
 <tfoot><tr><th scope="row">All ${every}s</th>${series.map(
-      ({ amounts }) => html`<td class="number">${exact(amounts.reduce((sum, each) => sum + each, 0n))}</td>`,
+      ({ name, amounts }) =>
+        html`<td class="number" data-label="${name}">${exact(amounts.reduce((sum, each) => sum + each, 0n))}</td>`,
     )}<td class="number">${exact(total)}</td></tr></tfoot></table>`,
   );
 }
