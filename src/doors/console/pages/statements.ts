@@ -22,7 +22,7 @@ export async function showStatements({ deps, session }: SessionCall): Promise<An
   const now = new Date();
   const soFar = `/console/statements/${calendar.monthOf(now)}`;
   const body = html`<h1>Statements</h1>
-<p><a href="${soFar}">This month so far</a> (${csvLinks(`${soFar}/csv`, 'So far')}) · <a href="/console/billing-details">Billing details and time zone</a> · <a href="/console/spend?every=month">Spend by month</a></p>
+<p><a href="${soFar}">This month so far</a> · ${csvLinks(`${soFar}/csv`, 'This month')} · <a href="/console/billing-details">Billing details and time zone</a> · <a href="/console/spend?every=month">Spend by month</a></p>
 ${
   statements.length === 0
     ? emptyState(

@@ -65,9 +65,9 @@ main > .hint, section > .hint, .card > .hint, form > .hint { margin-bottom: .75r
 .alert { background: var(--bad-soft); color: var(--bad); border-color: var(--bad); }
 .alert > p, .alert > ul { margin: 0; }
 .alert a { color: inherit; }
-/* It stays in view where an address leads to a row far below it. */
-.done { position: sticky; top: .5rem; z-index: 1; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center;
-        background: var(--good-soft); color: var(--good); border-color: var(--good); }
+.done { background: var(--good-soft); color: var(--good); border-color: var(--good); }
+/* What a form did stays in view where an address leads to a row far below it. */
+div.done { position: sticky; top: .5rem; z-index: 1; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; }
 .done button { min-height: 2rem; padding: .125rem .625rem; }
 tr[id] { scroll-margin-block: 40vh; }
 tr[id]:target { background: var(--accent-soft); }
