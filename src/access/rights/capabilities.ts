@@ -28,6 +28,32 @@ export const CAPABILITIES = [
 
 export type Capability = (typeof CAPABILITIES)[number];
 
+const WORDS: Readonly<Record<Capability, string>> = {
+  'chat.send': 'write in the chat',
+  'moderate.ban': 'ban',
+  'moderate.close_room': 'close the room',
+  'moderate.kick': 'kick',
+  'moderate.mute': 'mute',
+  'moderate.revoke_publish': 'stop others from publishing',
+  'publish.audio': 'publish audio',
+  'publish.data': 'publish data',
+  'publish.screen': 'publish the screen',
+  'publish.video': 'publish video',
+  'room.end': 'end the room',
+  'room.hidden': 'be hidden from others',
+  'room.update_policy': 'change the rules of the room',
+  'roster.view': 'see who is there',
+  'self.update': 'change what others see of oneself',
+  'subscribe.audio': 'hear',
+  'subscribe.video': 'see video',
+  'watchdog.manage': 'set watchdogs',
+};
+
+/** What people read. */
+export function capabilityWords(capability: string): string {
+  return WORDS[capability as Capability] ?? capability;
+}
+
 const WATCHING: readonly Capability[] = ['subscribe.audio', 'subscribe.video'];
 
 /** What every participant may do besides publishing. None of it affects other participants or the room. */

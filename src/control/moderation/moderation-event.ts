@@ -18,6 +18,18 @@ export const MODERATION_ACTIONS = [
 ] as const;
 export type ModerationAction = (typeof MODERATION_ACTIONS)[number];
 
+/** What people read, after who did it. */
+export const MODERATION_WORDS: Readonly<Record<ModerationAction, string>> = {
+  kick: 'kicked',
+  ban: 'banned',
+  unban: 'lifted the ban of',
+  force_mute: 'muted',
+  release_mute: 'unmuted',
+  revoke_publish: 'stopped the publishing of',
+  restore_publish: 'allowed the publishing of',
+  close_room: 'closed the room',
+};
+
 export interface ModerationEvent {
   /** The number of its event. */
   readonly id: bigint;

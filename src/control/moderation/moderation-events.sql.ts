@@ -69,6 +69,29 @@ export interface ModerationEventFilter {
   readonly limit: number;
 }
 
+/** A `ModerationEvent`, of the tenant `$1`, before further conditions. */
+const EVENT = `select e.id, e.action, r.name as room, e.room_uid as "roomUid",
+                  case when e.kind is not null then json_build_object('kind', e.kind, 'value', e.value) end
+                    as subject,
+                  e.tracks, e.reason, e.actor, e.key_id as "keyId", e.member_id as "memberId", e.watchdog_id as "watchdogId", e.at,
+                  e.expires_at as "expiresAt"
+             from moderation_events e left join rooms r on r.tenant_id = e.tenant_id and r.uid = e.room_uid
+            where e.tenant_id = $1`;
+
+/** In no order. */
+export async function findModerationEventsById(
+  db: Db,
+  tenant: TenantId,
+  ids: readonly bigint[],
+): Promise<ModerationEvent[]> {
+  const { rows } = await db.query<ModerationEvent>({
+    name: 'find-moderation-events-by-id',
+    text: `${EVENT} and e.id = any($2)`,
+    values: [tenant, ids],
+  });
+  return rows;
+}
+
 /** The newest first. */
 export async function findModerationEvents(
   db: Db,
@@ -82,13 +105,7 @@ export async function findModerationEvents(
   });
   const { rows } = await db.query<ModerationEvent>({
     name: filter.name,
-    text: `select e.id, e.action, r.name as room, e.room_uid as "roomUid",
-                  case when e.kind is not null then json_build_object('kind', e.kind, 'value', e.value) end
-                    as subject,
-                  e.tracks, e.reason, e.actor, e.key_id as "keyId", e.member_id as "memberId", e.watchdog_id as "watchdogId", e.at,
-                  e.expires_at as "expiresAt"
-             from moderation_events e left join rooms r on r.tenant_id = e.tenant_id and r.uid = e.room_uid
-            where e.tenant_id = $1 ${filter.where}
+    text: `${EVENT} ${filter.where}
             order by e.id desc limit $2`,
     values: filter.values,
   });

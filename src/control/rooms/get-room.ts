@@ -3,13 +3,23 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { LockedRoom, Room, RoomReference } from './room.ts';
-import { findRoom, lockRoomByName } from './rooms.sql.ts';
+import { findNames, findRoom, lockRoomByName } from './rooms.sql.ts';
 
 /** By name, by uid or both. Of rooms that share a name: the live one, otherwise the one that ended last. */
 export async function getRoom(db: Db, tenant: TenantId, reference: RoomReference): Promise<Room> {
   const room = await findRoom(db, tenant, reference);
   if (!room) throw notFound('room');
   return room;
+}
+
+/** The names of rooms, by uid. */
+export async function findRoomNames(
+  db: Db,
+  tenant: TenantId,
+  uids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (uids.length === 0) return new Map();
+  return new Map((await findNames(db, tenant, uids)).map(({ uid, name }) => [uid, name]));
 }
 
 /** Lock the newest room of a name, live or not: check the caller's rights before `refuseEnded()`. */

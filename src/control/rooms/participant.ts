@@ -8,6 +8,15 @@ import type { Role, Tier } from '../../money/pricing/role.ts';
 
 export const LEAVE_REASONS = ['expired', 'kicked', 'banned', 'ended', 'watchdog'] as const;
 export type LeaveReason = (typeof LEAVE_REASONS)[number];
+
+/** What people read. */
+export const LEAVE_WORDS: Readonly<Record<LeaveReason, string>> = {
+  expired: 'token expired',
+  kicked: 'kicked',
+  banned: 'banned',
+  ended: 'room ended',
+  watchdog: 'removed by a watchdog',
+};
 /** What makes a user leave, with all tokens. */
 export type ExpelReason = Exclude<LeaveReason, 'expired'>;
 

@@ -12,7 +12,7 @@ const LOCKED_ROOM = `r.name, r.uid, r.state, r.policy, r.created_at as "createdA
   r.end_reason as "endReason", r.metadata`;
 
 /** The columns of a `Room`, from `rooms r` of the tenant `$1`. */
-const ROOM = `${LOCKED_ROOM},
+export const ROOM = `${LOCKED_ROOM},
   (select count(*)::integer from participants p
     where p.tenant_id = $1 and p.room_uid = r.uid and p.left_at is null and p.expires_at > now())
     as "participantCount"`;
@@ -79,6 +79,19 @@ async function findRoomByUid(db: Db, tenant: TenantId, uid: string): Promise<Roo
     values: [tenant, uid],
   });
   return rows[0];
+}
+
+export async function findNames(
+  db: Db,
+  tenant: TenantId,
+  uids: readonly string[],
+): Promise<Pick<Room, 'uid' | 'name'>[]> {
+  const { rows } = await db.query<Pick<Room, 'uid' | 'name'>>({
+    name: 'find-room-names',
+    text: 'select uid, name from rooms where tenant_id = $1 and uid = any($2)',
+    values: [tenant, uids],
+  });
+  return rows;
 }
 
 export interface RoomFilter {

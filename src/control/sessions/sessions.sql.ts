@@ -138,13 +138,13 @@ const NEWER_MAX = 10;
 
 /** The newest sessions of each of the names that began before `before`, newest first. */
 export async function findCandidates(
-  tx: Tx,
+  db: Db,
   tenant: TenantId,
   names: readonly SessionNames[],
   before: Date,
 ): Promise<Candidate[]> {
   if (names.length === 0) return [];
-  const { rows } = await tx.query<Candidate>({
+  const { rows } = await db.query<Candidate>({
     name: 'find-session-candidates',
     text: `select s.id, n.place::integer - 1 as place, s.entered_at as "from", s.left_at as "to",
                   s.room_uid as "roomUid", s.key_id as "keyId", s.customer

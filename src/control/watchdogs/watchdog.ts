@@ -25,8 +25,27 @@ export const WATCHDOG_CONDITIONS = [
 ] as const;
 export type WatchdogCondition = (typeof WATCHDOG_CONDITIONS)[number];
 
+/** What people read, before the time. */
+export const CONDITION_WORDS: Readonly<Record<WatchdogCondition, string>> = {
+  max_duration: 'the room is live for',
+  unused_for: 'no user ever came for',
+  empty_for: 'the room is empty for',
+  host_absent_for: 'no host is there for',
+  alone_for: 'a participant is alone for',
+  participant_max_duration: 'a participant stays for',
+  unadmitted_for: 'there is no credit for',
+};
+
 export const WATCHDOG_ACTIONS = ['end_room', 'kick', 'revoke_publish', 'notify'] as const;
 export type WatchdogAction = (typeof WATCHDOG_ACTIONS)[number];
+
+/** What people read. */
+export const WATCHDOG_ACTION_WORDS: Readonly<Record<WatchdogAction, string>> = {
+  end_room: 'end the room',
+  kick: 'kick',
+  revoke_publish: 'stop all publishing',
+  notify: 'only tell of it',
+};
 
 export type WatchdogState = 'armed' | 'warned' | 'fired' | 'disarmed';
 

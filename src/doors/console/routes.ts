@@ -39,9 +39,16 @@ import { sendCards } from './pages/overview-cards.ts';
 import { submitCheckout } from './pages/pay.ts';
 import { sendPerson, showErasure, showPeople, submitErasure } from './pages/people.ts';
 import { REVIEW_FIELDS, showReview, submitReview } from './pages/review.ts';
-import { AT_DESK, DESK_FIELDS } from './pages/room-desk.ts';
+import { DESK_FIELDS } from './pages/room-desk.ts';
 import { sendRoomEvents } from './pages/room-feed.ts';
-import { showPerson, submitKick, submitMute, submitPersonBan, submitUnmute } from './pages/room-person.ts';
+import {
+  showPerson,
+  submitKick,
+  submitMute,
+  submitPersonBan,
+  submitPersonUnban,
+  submitUnmute,
+} from './pages/room-person.ts';
 import { showRoom, showRooms, submitEnd } from './pages/rooms.ts';
 import { showSessions, submitEnding, submitEndingOfMember, submitEndingOthers } from './pages/sessions.ts';
 import { showSignup, submitSignup } from './pages/signup.ts';
@@ -165,29 +172,36 @@ export const ROUTES: readonly ConsoleRoute[] = [
     method: 'POST',
     path: '/console/rooms/at/:room/kick',
     needs: 'moderate',
-    fields: [AT_DESK, ...DESK_FIELDS, 'username', 'audio', 'scope', 'time', 'reason'],
+    fields: [...DESK_FIELDS, 'username', 'audio', 'scope', 'time', 'reason'],
     handle: submitKick,
   },
   {
     method: 'POST',
     path: '/console/rooms/at/:room/mute',
     needs: 'moderate',
-    fields: [AT_DESK, ...DESK_FIELDS, 'username', 'scope', 'time', 'reason', ...PUBLISH_RIGHTS],
+    fields: [...DESK_FIELDS, 'username', 'scope', 'time', 'reason', ...PUBLISH_RIGHTS],
     handle: submitMute,
   },
   {
     method: 'POST',
     path: '/console/rooms/at/:room/unmute',
     needs: 'moderate',
-    fields: [AT_DESK, ...DESK_FIELDS, 'username', 'scope', 'time', 'reason', ...PUBLISH_RIGHTS],
+    fields: [...DESK_FIELDS, 'username', 'scope', 'time', 'reason', ...PUBLISH_RIGHTS],
     handle: submitUnmute,
   },
   {
     method: 'POST',
     path: '/console/rooms/at/:room/ban',
     needs: 'moderate',
-    fields: [AT_DESK, ...DESK_FIELDS, 'username', 'audio', 'scope', 'time', 'reason'],
+    fields: [...DESK_FIELDS, 'username', 'audio', 'scope', 'time', 'reason'],
     handle: submitPersonBan,
+  },
+  {
+    method: 'POST',
+    path: '/console/rooms/at/:room/unban',
+    needs: 'moderate',
+    fields: [...DESK_FIELDS, 'username', 'scope'],
+    handle: submitPersonUnban,
   },
   { method: 'GET', path: '/console/rooms/bans', needs: 'see_rooms', handle: showBans },
   {

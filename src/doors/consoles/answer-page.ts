@@ -81,7 +81,7 @@ export async function answerPage<Who, R extends Route>(
     renderCookie: (secret) => renderCookie(site.url, secret, name, seconds),
     renderLoginCookie: (secret) => renderLoginCookie(site.url, secret, site.loginCookie),
     ...(secret !== undefined && {
-      renderDoneCookie: (text) => renderDoneCookie({ publicUrl: site.url, secret, console: name }, text),
+      renderDoneCookie: (told) => renderDoneCookie({ publicUrl: site.url, secret, console: name }, told),
       done: readDoneCookie({ publicUrl: site.url, secret, console: name }, request.headers.cookie),
     }),
   });

@@ -11,15 +11,28 @@ export interface Page {
   readonly reloadSeconds?: number;
   /** Go there at once. It may be of another site. */
   readonly goesTo?: string;
-  /** The address of a script of this page alone. */
+  /** The addresses of a script and of a style sheet of this page alone. */
   readonly script?: string;
+  readonly style?: string;
 }
 
 export interface Redirect extends Cookies {
   readonly kind: 'redirect';
   readonly to: string;
   /** What the form did, which the next page tells. */
-  readonly done?: string;
+  readonly done?: Told;
+}
+
+/** What a form did, in a sentence, and the form that takes it back. */
+export interface Told {
+  readonly text: string;
+  readonly undo?: Undo;
+}
+
+/** Sends `fields` to `path`. */
+export interface Undo {
+  readonly path: string;
+  readonly fields: Readonly<Record<string, string>>;
 }
 
 export type Answer =
@@ -45,9 +58,7 @@ export type Answer =
     }
   /** Events for an `EventSource`, until `gone` is aborted. */
   | { readonly kind: 'events'; readonly open: (gone: AbortSignal) => AsyncIterable<string> }
-  | { readonly kind: 'json'; readonly status: number; readonly body: object }
-  /** A page that was made elsewhere, with its own policy. */
-  | { readonly kind: 'document'; readonly html: string; readonly policy: string };
+  | { readonly kind: 'json'; readonly status: number; readonly body: object };
 
 /** The secret of a new session; `null`: the session is over. */
 export type Cookie = { readonly secret: string | null };
@@ -66,7 +77,7 @@ export function redirect(to: string, cookie?: Cookie): Redirect {
   return { kind: 'redirect', to, ...(cookie && { cookie }) };
 }
 
-/** A form has done what `text` says: a sentence, which the page at `to` tells. */
-export function done(to: string, text: string): Redirect {
-  return { kind: 'redirect', to, done: text };
+/** A form has done what `text` says: a sentence, which the page at `to` tells, with a button for `undo`. */
+export function done(to: string, text: string, undo?: Undo): Redirect {
+  return { kind: 'redirect', to, done: { text, ...(undo && { undo }) } };
 }

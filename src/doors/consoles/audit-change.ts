@@ -1,10 +1,20 @@
 /** What an entry of the audit trail changed, as both consoles show it. */
 import { type Html, html } from '@boxoffice/pages/html';
 import type { AuditEntry } from '../../base/audit/audit-entry.ts';
-import { exact, named } from './components.ts';
+import { MODERATION_WORDS } from '../../control/moderation/moderation-event.ts';
+import { CONDITION_WORDS, WATCHDOG_ACTION_WORDS } from '../../control/watchdogs/watchdog.ts';
+import { exact, named, timeOf, timeOfMs } from './components.ts';
 
 const VALUE_LENGTH_MAX = 300;
 const MICROS = /_micros$/;
+const DURATION = /_ms$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|\+00:00)$/;
+
+/** What people read instead of values, by the name of the field. */
+const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  condition: CONDITION_WORDS,
+  action: { ...WATCHDOG_ACTION_WORDS, ...MODERATION_WORDS },
+};
 
 /** Fields of which an empty value means everything, by the beginning of the action. */
 const UNLIMITED: readonly { readonly actions: string; readonly name: string; readonly words: string }[] = [
@@ -22,7 +32,7 @@ export function renderChange({
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return html`<div class="changes">${names.map((name) => {
     const [was, is] = [before, after].map((fields) => fieldOf(action, fields, name));
-    return html`<div>${named(name.replace(MICROS, '').replaceAll('_', ' '))}: ${
+    return html`<div>${named(name.replace(MICROS, '').replace(DURATION, '').replaceAll('_', ' '))}: ${
       was !== null && html`<del>${shown(name, was)}</del> `
     }${is !== null ? html`<ins>${shown(name, is)}</ins>` : (was === null || after) && html`<ins>none</ins>`}</div>`;
   })}</div>`;
@@ -38,8 +48,13 @@ function fieldOf(action: string, fields: AuditEntry['before'], name: string): un
 }
 
 function shown(name: string, value: unknown): Html {
+  if (DURATION.test(name) && typeof value === 'number') return html`${timeOfMs(value)}`;
+  if (typeof value === 'string' && TIME.test(value)) return timeOf(new Date(value));
+  const words = typeof value === 'string' ? WORDS[name]?.[value] : undefined;
+  if (words !== undefined) return html`${words}`;
   if (MICROS.test(name) && typeof value === 'number') return html`${exact(BigInt(value))}`;
   if (typeof value === 'boolean') return html`${value ? 'yes' : 'no'}`;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const isList = Array.isArray(value) && value.every((each) => typeof each !== 'object');
+  const text = typeof value === 'string' ? value : isList ? value.join(', ') : JSON.stringify(value);
   return named(text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX).toWellFormed()}…` : text);
 }

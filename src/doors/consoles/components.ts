@@ -41,6 +41,12 @@ export function countDownTo(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${timeText(at)} UTC" data-until>${left === 0 ? 'now' : text}</time>`;
 }
 
+/** `90 s`, `5 min`, `2 h`. */
+export function timeOfMs(ms: number): string {
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`;
+  return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1_000} s`;
+}
+
 /** `November` of this year, `November 2025` of another one. */
 export function monthText(month: Month, now: Date): string {
   const name = new Date(`${month}-01T00:00:00Z`).toLocaleString('en-US', { month: 'long', timeZone: 'UTC' });
@@ -50,6 +56,11 @@ export function monthText(month: Month, now: Date): string {
 /** `1 usage record`, `3,002 usage records`. */
 export function countOf(count: number | bigint, what: string): string {
   return `${count.toLocaleString('en-US')} ${what}${Number(count) === 1 ? '' : 's'}`;
+}
+
+/** As the beginning of a sentence or a heading. */
+export function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** A name that a user chose. Its direction of writing does not reach the text around it. */

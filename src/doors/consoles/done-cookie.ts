@@ -4,6 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Html, html } from '@boxoffice/pages/html';
+import type { Told } from './answer.ts';
 import { named } from './components.ts';
 import { cookieName, isSecure } from './cookie.ts';
 
@@ -11,6 +12,8 @@ import { cookieName, isSecure } from './cookie.ts';
 const SECONDS = 60;
 /** Cookies have a few kilobytes, and a character takes up to twelve bytes there. */
 const LENGTH_MAX = 200;
+/** Browsers drop a cookie of more than 4 KiB with its name, and with it what was done. */
+const BYTES_MAX = 3_900;
 
 /** Where the cookie is, and the secret of the session. */
 export interface DonePlace {
@@ -21,16 +24,23 @@ export interface DonePlace {
 }
 
 /** `null`: it has been told. */
-export function renderDoneCookie(place: DonePlace, text: string | null): string {
-  const told = [...(text ?? '')].slice(0, LENGTH_MAX).join('');
-  const value = text === null ? '' : `${macOf(place, told)}.${encodeURIComponent(told)}`;
+export function renderDoneCookie(place: DonePlace, told: Told | null): string {
+  const value = told === null ? '' : renderTold(place, told);
   const secure = isSecure(place.publicUrl) ? '; Secure' : '';
-  const life = `Max-Age=${text === null ? 0 : SECONDS}`;
+  const life = `Max-Age=${told === null ? 0 : SECONDS}`;
   return `${nameOf(place)}=${value}; Path=/; ${life}; HttpOnly; SameSite=Lax${secure}`;
 }
 
+/** Without what takes it back, if that is too long. */
+function renderTold(place: DonePlace, { text, undo }: Told): string {
+  const short = [...text].slice(0, LENGTH_MAX).join('');
+  const all = JSON.stringify({ text: short, undo });
+  const told = encodeURIComponent(all).length > BYTES_MAX ? JSON.stringify({ text: short }) : all;
+  return `${macOf(place, told)}.${encodeURIComponent(told)}`;
+}
+
 /** What is to be told, if anything. */
-export function readDoneCookie(place: DonePlace, header: string | undefined): string | undefined {
+export function readDoneCookie(place: DonePlace, header: string | undefined): Told | undefined {
   const start = `${nameOf(place)}=`;
   const found = (header ?? '').split(/; */).find((each) => each.startsWith(start));
   const value = found?.slice(start.length) ?? '';
@@ -39,7 +49,7 @@ export function readDoneCookie(place: DonePlace, header: string | undefined): st
     const text = decodeURIComponent(value.slice(mac.length + 1));
     const own = Buffer.from(macOf(place, text));
     const given = Buffer.from(mac);
-    return own.length === given.length && timingSafeEqual(own, given) ? text : undefined;
+    return own.length === given.length && timingSafeEqual(own, given) ? JSON.parse(text) : undefined;
   } catch {
     return undefined;
   }
@@ -53,6 +63,11 @@ function nameOf({ publicUrl, console = 'boxoffice' }: DonePlace): string {
   return cookieName(publicUrl, `${console}-done`);
 }
 
-export function renderDone(text: string): Html {
-  return html`<p class="done" role="status">${named(text)}</p>`;
+export function renderDone({ text, undo }: Told): Html {
+  return html`<div class="done" role="status"><span>${named(text)}</span>${
+    undo &&
+    html` <form class="inline" method="post" action="${undo.path}">${Object.entries(undo.fields).map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+    )}<button>Undo</button></form>`
+  }</div>`;
 }

@@ -38,6 +38,8 @@ export const KIND_NAMES: Readonly<Record<EntryKind, string>> = {
 
 const FILTERS = ['kind', 'room', 'participant', 'from', 'to'] as const;
 
+const SHARED_POSTINGS = html`<p class="hint">Entries of one posting were charged at once: each shows the balance after all of them.</p>`;
+
 /** What differs between the consoles. */
 export interface LedgerSite {
   readonly path: string;
@@ -73,6 +75,7 @@ export async function showEntries(
   const body = html`${heading}
 ${renderFilters(site, query, {})}
 ${lines.length > 0 ? renderEntries(site, lines.map(entryOf)) : renderEmpty(site, isFiltered, hasMore)}
+${new Set(lines.map(({ posting }) => posting.seq)).size < lines.length && SHARED_POSTINGS}
 ${
   csvPath !== undefined &&
   (lines.length > 0 || hasMore) &&

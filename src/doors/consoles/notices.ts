@@ -2,7 +2,7 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { FAILURES, type Failure } from '../../base/failure.ts';
 import { type Answer, type Page, page } from './answer.ts';
-import { countOf } from './components.ts';
+import { capitalized, countOf } from './components.ts';
 import type { Section } from './shell.ts';
 
 /** What helps the reader of an error. */
@@ -72,5 +72,5 @@ export function sentence({ message }: Failure): string {
   const reworded = REWORDED[message];
   if (reworded !== undefined) return reworded;
   const text = message.replace(/^invalid request: /, '');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `${capitalized(text)}.`;
 }

@@ -2,7 +2,7 @@
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import type { LeaveReason } from '../../control/rooms/participant.ts';
+import { LEAVE_WORDS } from '../../control/rooms/participant.ts';
 import { listSessions } from '../../control/sessions/list-sessions.ts';
 import { type Session, type SessionFilter, totalSeconds } from '../../control/sessions/session.ts';
 import { RECORD_TEXT_MAX } from '../../money/ledger/posting.ts';
@@ -18,14 +18,6 @@ import { table } from './table.ts';
 const LINES = 50;
 
 const FILTERS = ['room', 'participant', 'key', 'customer', 'from', 'to'] as const;
-
-const REASONS: Readonly<Record<LeaveReason, string>> = {
-  expired: 'token expired',
-  kicked: 'kicked',
-  banned: 'banned',
-  ended: 'room ended',
-  watchdog: 'watchdog',
-};
 
 /** What differs between the consoles. */
 export interface RoomSessionSite {
@@ -79,7 +71,10 @@ export function parseSessionFilter(query: Form): SessionFilter {
 function renderEmpty({ path }: RoomSessionSite, isFiltered: boolean): Html {
   return isFiltered
     ? emptyState('No session fits.', html`<a href="${path}">Show all sessions</a>`)
-    : emptyState('There are no sessions yet.', 'The first one begins when a participant enters a room.');
+    : emptyState(
+        'There are no sessions yet.',
+        'The first one begins when a participant enters a room with a token. Usage of others belongs to none.',
+      );
 }
 
 function renderFilters({ path }: RoomSessionSite, query: Form, faults: Faults): Html {
@@ -114,7 +109,7 @@ function renderSessions({ path, hasDetails }: RoomSessionSite, sessions: readonl
 /** When and why the participant left. */
 export function renderEnd({ leftAt, leaveReason }: Pick<Session, 'leftAt' | 'leaveReason'>): HtmlValue {
   if (!leftAt || !leaveReason) return badge('in the room', 'good');
-  return html`${timeOf(leftAt)} ${badge(REASONS[leaveReason])}`;
+  return html`${timeOf(leftAt)} ${badge(LEAVE_WORDS[leaveReason])}`;
 }
 
 /** `1:02:05`: hours, minutes, seconds. */

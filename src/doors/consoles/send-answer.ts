@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { chooseCoding, compress } from '../http/compression.ts';
 import { typeEventStream } from '../http/event-stream.ts';
 import { FOR_EVER, sendStatic } from '../http/static-files.ts';
-import type { Answer, Page } from './answer.ts';
+import type { Answer, Page, Told } from './answer.ts';
 import { renderDone } from './done-cookie.ts';
 import { PAGE_POLICY } from './shell.ts';
 
@@ -20,9 +20,9 @@ export interface Sender {
   /** The `Set-Cookie` header of a log-in that begins, or of one that is over. */
   renderLoginCookie(secret: string | null): string;
   /** The `Set-Cookie` header of what the next page tells, or of what this one has told. Absent: there is no session. */
-  renderDoneCookie?(text: string | null): string;
+  renderDoneCookie?(told: Told | null): string;
   /** What a form did before this page. */
-  readonly done?: string | undefined;
+  readonly done?: Told | undefined;
 }
 
 export function sendAnswer(
@@ -48,8 +48,6 @@ export function sendAnswer(
         .code(answer.status)
         .type('application/json; charset=utf-8')
         .send(JSON.stringify(answer.body));
-    case 'document':
-      return sendHtml(reply, answer.html, answer.policy);
     case 'asset':
       return sendStatic(reply, answer.file, FOR_EVER);
     case 'download':
@@ -60,7 +58,7 @@ export function sendAnswer(
   }
 }
 
-function withDone(shown: Page, done: string | undefined): Page {
+function withDone(shown: Page, done: Told | undefined): Page {
   return done === undefined ? shown : { ...shown, body: html`${renderDone(done)}${shown.body}` };
 }
 
@@ -86,8 +84,8 @@ function sendEvents(reply: FastifyReply, open: (gone: AbortSignal) => AsyncItera
   return reply.send(Readable.from(open(gone.signal)));
 }
 
-export function sendHtml(reply: FastifyReply, html: string, policy = PAGE_POLICY): FastifyReply {
-  reply.header('content-security-policy', policy).header('referrer-policy', 'same-origin');
+export function sendHtml(reply: FastifyReply, html: string): FastifyReply {
+  reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'same-origin');
   return sendText(reply, 'text/html; charset=utf-8', html);
 }
 

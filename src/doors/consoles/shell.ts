@@ -17,14 +17,14 @@ interface Shell {
 }
 
 export function renderShell(
-  { title, body, layout = 'wide', script, reloadSeconds, goesTo }: Page,
+  { title, body, layout = 'wide', script, style, reloadSeconds, goesTo }: Page,
   { site, brand, navigation, footer }: Shell,
 ): string {
   return renderDocument({
     title: `${title} · ${site}`,
     head: html`<link rel="icon" href="${ICON_ASSET.path}">
 <link rel="stylesheet" href="${STYLE_ASSET.path}">
-<script src="${SCRIPT_ASSET.path}" defer></script>
+${style !== undefined && html`<link rel="stylesheet" href="${style}">\n`}<script src="${SCRIPT_ASSET.path}" defer></script>
 ${script !== undefined && html`<script src="${script}" defer></script>\n`}${
   reloadSeconds !== undefined &&
   html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`

@@ -7,8 +7,10 @@ interface Columns {
   readonly numbers?: readonly string[];
   /** The one that says what its row is about. */
   readonly names?: string;
-  /** One that stays one line a row on a phone, with its name and its buttons. */
-  readonly look?: 'desk';
+  /** One that stays one line a row on a phone, with its name and its buttons, or with its name and its last number. */
+  readonly look?: 'desk' | 'sums';
+  /** Of each row, so that an address can lead to it. */
+  readonly ids?: readonly string[];
 }
 
 /**
@@ -19,7 +21,7 @@ export function table(
   label: string,
   headings: readonly (string | false)[],
   rows: readonly (readonly HtmlValue[])[],
-  { numbers = [], names, look: kind }: Columns = {},
+  { numbers = [], names, look: kind, ids }: Columns = {},
 ): Html {
   if (rows.length === 0) return html`<p class="hint">${label}: none.</p>`;
   const look = (heading: string) => numbers.includes(heading) && html` class="number"`;
@@ -32,8 +34,8 @@ export function table(
     html`<table class="rows${kind && ` ${kind}`}"><caption class="hidden">${label}</caption>
 <thead><tr>${headings.map((each) => each !== false && html`<th scope="col"${look(each)}>${each}</th>`)}</tr></thead>
 <tbody>${rows.map(
-      (cells) =>
-        html`<tr>${headings.map((heading, at) => heading !== false && cellOf(heading, cells[at]))}</tr>`,
+      (cells, row) =>
+        html`<tr${ids && html` id="${ids[row]}" tabindex="-1"`}>${headings.map((heading, at) => heading !== false && cellOf(heading, cells[at]))}</tr>`,
     )}</tbody></table>`,
   );
 }

@@ -25,16 +25,19 @@ const { element: STYLE, policy } = inlineSheet(STATEMENT_STYLE);
 /** `Content-Security-Policy` of the page. */
 export const STATEMENT_PAGE_POLICY = policy;
 
-/** `menu`: links above it, which are not printed. */
-export function renderStatementPage(statement: Statement, menu?: Html): string {
-  const { month, issuer, tenant, soFar } = statement;
+export function renderStatementPage(statement: Statement): string {
+  const { title, content } = renderStatement(statement);
+  const body = html`<main>
+${content}
+</main>`;
+  return renderDocument({ title: `${title}, ${statement.tenant.name}`, head: STYLE, body });
+}
+
+/** What is in the statement, for `STATEMENT_STYLE` or `STATEMENT_CARD_STYLE`. */
+export function renderStatement(statement: Statement): { readonly title: string; readonly content: Html } {
+  const { month, issuer, soFar } = statement;
   const title = `Statement for ${nameOf(month)}${soFar ? ', so far' : ''}`;
-  const body = html`${
-    menu &&
-    html`<nav aria-label="Statements">${menu}</nav>
-`
-  }<main>
-<header>
+  const content = html`<header>
 <h1><span>${new URL(issuer).host}</span>${title}</h1>
 ${renderFacts(statement)}
 </header>
@@ -44,9 +47,8 @@ ${renderMovements('Reversals', REVERSAL_COLUMNS, statement.reversals)}
 ${renderMovements('Adjustments', REASON_COLUMNS, statement.adjustments)}
 ${hasGrants(statement) && renderGrants(statement)}
 ${renderUsage(statement)}
-${renderFooter(statement)}
-</main>`;
-  return renderDocument({ title: `${title}, ${tenant.name}`, head: STYLE, body });
+${renderFooter(statement)}`;
+  return { title, content };
 }
 
 const MONTHS = [
@@ -266,9 +268,10 @@ its text is <code>${digestOf(statement)}</code>. The keys that verify it are at
 </footer>`;
 }
 
+/** The script of the console leaves it in UTC. */
 function renderTime(at: Date): Html {
   const iso = at.toISOString();
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`;
+  return html`<time datetime="${iso}" data-utc>${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`;
 }
 
 function money(micros: bigint): string {

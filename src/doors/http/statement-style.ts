@@ -1,12 +1,8 @@
 /** The style of the printable statement: light and dark screens, phones, and paper of any size. */
 import { TOKENS } from '@boxoffice/pages/tokens.css';
 
-export const STATEMENT_STYLE = `${TOKENS}
-body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 var(--sans); }
-main { max-width: 60rem; margin: 2rem auto; padding: 2.5rem; background: var(--paper);
-       border: 1px solid var(--line); border-radius: .75rem; }
-nav { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; max-width: 60rem; margin: 1rem auto -1rem; padding: 0 1.25rem; font-size: .9375rem; }
-nav a { color: inherit; }
+/** Of what is in the statement, wherever it is shown. */
+const CONTENT = `
 header { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 1rem 3rem; }
 h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; }
 h1 span { display: block; color: var(--quiet); font-size: 1rem; font-weight: 500; line-height: 1.5; }
@@ -32,7 +28,6 @@ time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 footer { margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 code { font: .875em var(--mono); overflow-wrap: anywhere; }
 @media screen and (max-width: 44rem) {
-  main { margin: 0; padding: 1.5rem 1.25rem; border: 0; border-radius: 0; }
   .wide thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .wide, .wide tbody, .wide tfoot { display: block; }
   .wide tr { display: flex; flex-wrap: wrap; column-gap: 1rem; padding: .5rem 0; border-bottom: 1px solid var(--line); }
@@ -43,18 +38,12 @@ code { font: .875em var(--mono); overflow-wrap: anywhere; }
   .wide td { order: 2; color: var(--quiet); font-size: .875rem; text-align: left; }
   .wide td:last-child { order: 1; color: inherit; font-size: inherit; text-align: right; }
   .wide td:empty { display: none; }
+  .wide time { white-space: normal; }
   .wide td[data-label]:not(:last-child)::before { content: attr(data-label) ' '; }
   .wide tfoot tr { border-bottom: 0; border-top: 1px solid var(--strong); }
   .wide .sum td:not(:last-child) { font-weight: 400; }
 }
-@page {
-  margin: 18mm 16mm 20mm;
-  @bottom-right { content: counter(page) " / " counter(pages); color: #565d6b; font: 8pt system-ui, sans-serif; }
-}
 @media print {
-  nav { display: none; }
-  body { font-size: 10pt; }
-  main { max-width: none; margin: 0; padding: 0; border: 0; }
   h1 { font-size: 16pt; }
   h1 span { font-size: 10pt; }
   h2 { margin: 7mm 0 1mm; font-size: 11pt; break-after: avoid; }
@@ -72,3 +61,39 @@ code { font: .875em var(--mono); overflow-wrap: anywhere; }
   tfoot tr { break-before: avoid; }
 }
 `;
+
+const PAPER = `@page {
+  margin: 18mm 16mm 20mm;
+  @bottom-right { content: counter(page) " / " counter(pages); color: #565d6b; font: 8pt system-ui, sans-serif; }
+}
+`;
+
+/** Of a page that is nothing but the statement. */
+export const STATEMENT_STYLE = `${TOKENS}
+body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 var(--sans); }
+main { max-width: 60rem; margin: 2rem auto; padding: 2.5rem; background: var(--paper);
+       border: 1px solid var(--line); border-radius: .75rem; }
+@media screen and (max-width: 44rem) {
+  main { margin: 0; padding: 1.5rem 1.25rem; border: 0; border-radius: 0; }
+}
+@media print {
+  body { font-size: 10pt; }
+  main { max-width: none; margin: 0; padding: 0; border: 0; }
+}
+${CONTENT}${PAPER}`;
+
+/** Of a statement in a page of the console, which is not printed but for it. */
+export const STATEMENT_CARD_STYLE = `.statement { max-width: 60rem; padding: 2.5rem; background: var(--paper);
+  border: 1px solid var(--line); border-radius: .75rem; }
+.statement footer { max-width: none; margin-bottom: 0; padding: 1rem 0 0; }
+.statement .note { border: 0; padding: 0; background: none; color: var(--quiet); margin-bottom: 0; }
+.statement tr > :first-child { padding-left: 0; }
+.statement tr > :last-child { padding-right: 0; }
+.statement tbody tr > *, .statement tfoot tr > * { border-top: 0; }
+@media screen and (max-width: 44rem) { .statement { padding: 1.25rem; } }
+@media print {
+  .statement { max-width: none; padding: 0; border: 0; }
+  .statement footer { display: block; }
+}
+.statement { ${CONTENT} }
+${PAPER}`;

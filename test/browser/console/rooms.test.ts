@@ -1,4 +1,5 @@
 import { RoomService } from '@boxoffice/contract/room_service';
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mint, newStage, type Stage } from '../../control/moderation/support.ts';
 import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
@@ -111,6 +112,50 @@ test.each(LOOKS)('the desk of a room has a line a person, on a screen of $width'
   await expectAccessible(page);
   expect(complaints).toEqual([]);
 });
+
+test.each([
+  { ...LOOKS[0]!, javaScriptEnabled: true },
+  { ...LOOKS.at(-1)!, javaScriptEnabled: false },
+])(
+  'the desk opens again at its row, with what was done and a way back: $width, script $javaScriptEnabled',
+  async (look) => {
+    const room = `rows-${look.width}`;
+    await stage.control.call(RoomService.method.createRoom, { room });
+    for (let at = 10; at < 50; at += 1) await mint(stage, `guest-${at}`, { room });
+    const { page, complaints } = await logIn(look, look);
+    await page.goto(`${PUBLIC_URL}/console/rooms/at/${room}?search=guest`);
+    const expectAt = async (name: string, told: string) => {
+      await page.getByText(told).waitFor();
+      const row = page.locator('tr:focus');
+      expect(await row.locator('th').textContent()).toBe(name);
+      for (const shown of ['tr:focus', '.done']) await expect.poll(() => isInView(page, shown)).toBe(true);
+      expect(page.url()).toBe(`${PUBLIC_URL}/console/rooms/at/${room}?search=guest#row-${name}`);
+    };
+    const press = (name: string, button: string) =>
+      page.locator(`#row-${name}`).getByRole('button', { name: button }).click();
+    await press('guest-30', 'Mute');
+    await expectAt('guest-30', 'audio of guest-30 is muted.');
+    await press('guest-30', 'Ban');
+    await expectAt('guest-31', `guest-30 is banned from ${room} for 1 day.`);
+    if (look.javaScriptEnabled) await expectAccessible(page);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expectAt('guest-31', 'guest-30 may join again.');
+    await mint(stage, 'guest-30', { room });
+    if (look.javaScriptEnabled) {
+      await page.locator('#row-guest-30').waitFor();
+      await expectAt('guest-31', 'guest-30 may join again.');
+    }
+    expect(complaints).toEqual([]);
+  },
+);
+
+/** Whether all of it is on the screen, and nothing lies over it. */
+async function isInView(page: Page, shown: string): Promise<boolean> {
+  const { x, y, height } = (await page.locator(shown).boundingBox())!;
+  const place = `${x + 20}, ${y + height / 2}`;
+  const isOnTop = await page.evaluate(`!!document.elementFromPoint(${place})?.closest('${shown}')`);
+  return y >= 0 && y + height <= page.viewportSize()!.height && isOnTop === true;
+}
 
 test('rooms are moderated without JavaScript', async () => {
   await stage.control.call(RoomService.method.createRoom, { room: 'plain' });

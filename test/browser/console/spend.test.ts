@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { LOOKS, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
+import { LOOKS, NARROWEST_PX, PUBLIC_URL, useBrowser } from '../../support/browser.ts';
 import { COOKIE, getPage, makeMember, type TestMember } from '../../support/console.ts';
 import { usageRecord, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
@@ -140,6 +140,23 @@ describe.each(LOOKS)('in $colorScheme on a screen of $width', (look) => {
     expect(await totalOf(page)).toBe(total);
     expect(complaints).toEqual([]);
   });
+});
+
+test('on a phone, the table has a line for each day, and the parts of their sum', async () => {
+  const look = { ...LOOKS[1]!, width: NARROWEST_PX };
+  const { page, complaints } = await open(look, '/console/spend?by=room');
+  const rows = await page.locator('#spend tbody tr').all();
+  expect(rows.length).toBeGreaterThan(3);
+  for (const row of rows) expect((await row.boundingBox())!.height).toBeLessThan(40);
+  const foot = page.locator('#spend tfoot');
+  for (const room of ['alpha', 'eta'])
+    expect(await foot.locator(`[data-label="${room}"]`).isVisible()).toBe(true);
+  const scrolls = await page
+    .locator('.scroll:has(#spend)')
+    .evaluate((node) => node.scrollWidth > node.clientWidth);
+  expect(scrolls).toBe(false);
+  await expectAccessible(page);
+  expect(complaints).toEqual([]);
 });
 
 test('a range is chosen with the mouse, and in the fields of the form', async () => {

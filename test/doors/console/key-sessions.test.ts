@@ -64,6 +64,7 @@ const SAME_ELSEWHERE: Readonly<Record<string, string>> = {
   '/console/rooms/at/:room/mute': 'ForceMute',
   '/console/rooms/at/:room/unmute': 'ReleaseMute',
   '/console/rooms/at/:room/ban': 'BanSubject',
+  '/console/rooms/at/:room/unban': 'UnbanSubject',
   '/console/rooms/bans': 'BanSubject',
   '/console/rooms/bans/lift': 'UnbanSubject',
   '/console/rooms/watchdogs': 'CreateWatchdog',
@@ -201,6 +202,10 @@ describe('each form of the console', () => {
     '/console/rooms/at/:room/ban': () => ({
       path: '/console/rooms/at/lobby/ban',
       fields: { username: 'ann', scope: 'room', time: 'day' },
+    }),
+    '/console/rooms/at/:room/unban': () => ({
+      path: '/console/rooms/at/lobby/unban',
+      fields: { username: 'eve', scope: 'everywhere' },
     }),
     '/console/rooms/bans': () => ({
       path: '/console/rooms/bans',

@@ -12,6 +12,7 @@ import {
   sendForm,
   type TestMember,
 } from '../../support/console.ts';
+import { createCredential, join } from '../../support/devices.ts';
 import { type TestTenant, usageRecord, useService } from '../../support/service.ts';
 import { idOf, makeKey, setLimits } from '../../support/tenants.ts';
 
@@ -321,6 +322,26 @@ describe('money', () => {
     expect((await getPage(app, `/console/ledger?cursor=${cursor}`, owner.cookie)).status).toBe(400);
   });
 
+  test('a charge says which session it belongs to, or why it belongs to none', async () => {
+    const of = await app.paidTenant();
+    const { cookie } = await makeMember(db(), idOf(of));
+    const { credential } = await createCredential(app, of);
+    await join(app, credential, { username: 'Ann' });
+    const [hers, his, nameless] = [
+      usageRecord({ room: 'lobby', participant: 'Ann', seconds: 1 }),
+      usageRecord({ room: 'lobby', participant: 'bob' }),
+      usageRecord({ room: 'lobby', participant: undefined }),
+    ];
+    await app.request('POST', '/v1/usage', { key: of.relayKey, body: { records: [hers, his, nameless] } });
+    const see = async ({ id }: { id?: unknown }) =>
+      (await getPage(app, `/console/charge?id=${id}`, cookie)).text;
+    await expect
+      .poll(() => see(hers))
+      .toMatch(/belongs to <a href="\/console\/room-sessions\/se_\w{32}">a session of <bdi>Ann</);
+    expect(await see(his)).toContain('<bdi>bob</bdi> has not entered <bdi>lobby</bdi> with a token');
+    expect(await see(nameless)).toContain('as it names no participant in a room');
+  });
+
   test('the ledger says which charges were capped', async () => {
     const of = await app.paidTenant();
     const { cookie } = await makeMember(db(), idOf(of));
@@ -360,7 +381,10 @@ describe('money', () => {
     const page = await getPage(app, `/console/statements/${month}`, owner.cookie);
     expect(page.text).toContain('<a href="/console/statements">All statements</a>');
     expect(page.text).toContain('so far');
-    expect(page.headers.get('content-security-policy')).toContain("style-src 'sha256-");
+    expect(page.text).toContain('<a href="/console/statements" aria-current="true">Statements</a>');
+    expect(page.text).toContain('<button type="button" data-print hidden>Print</button>');
+    const style = /href="(\/console\/assets\/statement\.[^"]+)"/.exec(page.text)![1]!;
+    expect((await getPage(app, style)).text).toContain('.statement {');
     const csv = await getPage(app, `/console/statements/${month}/csv`, owner.cookie);
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const { text } = await getPage(app, '/console/statements', owner.cookie);

@@ -151,6 +151,34 @@ test('live rooms show what they cost so far, and ended ones stay with it, for th
   expect(shown).not.toContain('room-cost');
 });
 
+test('rooms are found by name or its beginning, live ones and ended ones', async () => {
+  const of = await newStage(app, controlOf);
+  const { cookie } = await makeMember(db(), idOf(of.tenant));
+  for (const room of ['class-1', 'class-2', 'talk']) {
+    await of.control.call(RoomService.method.createRoom, { room });
+    if (room !== 'talk') await sendForm(app, `/console/rooms/at/${room}/end`, { confirm: 'end' }, { cookie });
+  }
+  const find = async (query: string) => {
+    const { text, status } = await getPage(app, `/console/rooms?${query}`, cookie);
+    const table = /<tbody>.*<\/tbody>/s.exec(text)?.[0] ?? '';
+    return { status, text, names: [...table.matchAll(/<bdi>([^<]*)/g)].map(([, name]) => name) };
+  };
+  expect((await find('state=ended&name=class')).names).toEqual(['class-2', 'class-1']);
+  const one = await find('state=ended&name=class-1');
+  expect(one.names).toEqual(['class-1']);
+  expect(one.text).toContain(
+    '<a href="/console/rooms?state=ended&amp;name=class-1&amp;begins=on">Names that begin so</a>',
+  );
+  expect((await find('state=ended&name=class-1&begins=on')).names).toEqual(['class-1']);
+  expect((await find('name=class')).names).toEqual([]);
+  expect((await find('name=ta')).names).toEqual(['talk']);
+  const none = await find('state=ended&name=talk');
+  expect(none.text).toContain('No room fits.');
+  expect(none.text).toContain('<a href="/console/rooms?state=ended">Show all</a>');
+  const wrong = await find('name=a+b');
+  expect([wrong.status, wrong.text.includes('id="name-fault"')]).toEqual([400, true]);
+});
+
 describe('the desk of a room', () => {
   let desk: Stage;
   let cookie: string;
@@ -162,10 +190,12 @@ describe('the desk of a room', () => {
   });
   const path = '/console/rooms/at/lobby';
   /** What the buttons of a row send. */
-  const press = (action: string, username: string) => {
-    const fields = { desk: 'on', username, audio: 'on', scope: 'room', time: 'day' };
+  const press = (action: string, username: string, more: Record<string, string> = {}) => {
+    const by = action === 'unban' ? {} : { audio: 'on', time: 'day' };
+    const fields = { desk: 'on', username, scope: 'room', ...by, ...more };
     return sendForm(app, `${path}/${action}`, fields, { cookie });
   };
+  const noticeOf = ({ headers }: Answer) => headers.get('set-cookie')!.split(';')[0];
   const see = async (query = '', more = '') =>
     (await getPage(app, `${path}${query}`, `${cookie}${more}`)).text;
   const namesIn = (text: string) =>
@@ -179,27 +209,67 @@ describe('the desk of a room', () => {
   });
 
   test('mutes, kicks and bans from a row, and tells on the room what was done, once', async () => {
-    for (const [action, told] of [
-      ['mute', 'audio of bob is muted.'],
-      ['unmute', 'audio of bob is not muted any more.'],
-      ['kick', 'bob is out of the room.'],
-      ['ban', 'bob is banned from lobby for 1 day.'],
+    for (const [action, row, told] of [
+      ['mute', '#row-bob', 'audio of bob is muted.'],
+      ['unmute', '#row-bob', 'audio of bob is not muted any more.'],
+      ['kick', '#row-bobby', 'bob is out of the room.'],
+      ['ban', '#row-bobby', 'bob is banned from lobby for 1 day.'],
+      ['unban', '#row-bobby', 'The ban of bob is lifted: bob may join again.'],
     ] as const) {
-      const answer = await press(action, 'bob');
-      expect([answer.status, answer.headers.get('location')]).toEqual([303, path]);
-      const notice = `; ${answer.headers.get('set-cookie')!.split(';')[0]}`;
-      const next = await getPage(app, path, `${cookie}${notice}`);
-      expect(next.text).toContain(`<p class="done" role="status"><bdi>${told}</bdi></p>`);
+      const answer = await press(action, 'bob', { beside: 'bobby' });
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, `${path}${row}`]);
+      const next = await getPage(app, path, `${cookie}; ${noticeOf(answer)}`);
+      expect(next.text).toContain(`<div class="done" role="status"><span><bdi>${told}</bdi></span>`);
       expect(next.headers.get('set-cookie')).toMatch(/-done=; .*Max-Age=0/);
       if (action === 'mute') expect(next.text).toContain(`${path}/unmute`);
     }
     expect(await see()).not.toContain('class="done"');
+    await press('ban', 'bob');
     const { rows } = await db().query(
       `select room, expires_at - set_at between interval '23 hours' and interval '25 hours' as "isOfADay"
-         from bans where tenant_id = $1 and value = 'bob'`,
+         from bans where tenant_id = $1 and value = 'bob' and lifted_at is null`,
       [idOf(desk.tenant)],
     );
     expect(rows).toEqual([{ room: 'lobby', isOfADay: true }]);
+  });
+
+  test('opens again at the row, or the one beside it, with the search and the page', async () => {
+    const text = await see();
+    expect(text).toMatch(/<tr id="row-ann" tabindex="-1">.*?name="beside" value="bobby"/s);
+    expect(text).toMatch(/<tr id="row-cy%d" tabindex="-1">.*?name="beside" value="bobby"/s);
+    const part = { search: 'b', after: 'ann' };
+    const places = [];
+    for (const [action, beside] of [
+      ['mute', 'ann'],
+      ['kick', 'cy%d'],
+      ['kick', ''],
+    ] as const) {
+      const answer = await press(action, 'bobby', { ...part, ...(beside && { beside }) });
+      places.push(answer.headers.get('location')!.replace(`${path}?search=b&after=ann`, ''));
+    }
+    expect(places).toEqual(['#row-bobby', '#row-cy%25d', '']);
+    await mint(desk, 'bobby');
+    expect(await see('?after=cy%25d')).toContain('There are no more participants.');
+  });
+
+  test('takes a ban back by one button, where it was', async () => {
+    await mint(desk, 'gus');
+    const part = { search: 'o', after: 'ann', beside: 'bobby' };
+    const { text } = await getPage(app, path, `${cookie}; ${noticeOf(await press('ban', 'gus', part))}`);
+    const form =
+      /<div class="done".*?<form class="inline" method="post" action="([^"]*)">(.*?)<button>Undo/s.exec(
+        text,
+      )!;
+    const fields = [...form[2]!.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [
+      name,
+      value,
+    ]);
+    const answer = await sendForm(app, form[1]!, Object.fromEntries(fields), { cookie });
+    expect(answer.headers.get('location')).toBe(`${path}?search=o&after=ann#row-bobby`);
+    await mint(desk, 'gus');
+    expect((await press('unban', 'gus')).status).toBe(404);
+    for (const action of ['mute', 'kick'])
+      expect(await see('', `; ${noticeOf(await press(action, 'gus'))}`)).not.toContain('>Undo<');
   });
 
   test('shows who looks on no buttons, and an ended room none either', async () => {
@@ -284,6 +354,7 @@ describe('a moderator', () => {
     const minute = (at: Date) => />(.*)</.exec(timeOf(at).text)![1]!;
     expect(text).toMatch(/left: banned<\/span> <a[^>]*><bdi>lobby<\/bdi><\/a> at <time/);
     expect(text).not.toContain('</a> since');
+    expect(text).toContain('>Lift the ban</button>');
     expect(text).toMatch(
       new RegExp(
         `The name <bdi>dora</bdi> is banned from each room named <bdi>lobby</bdi> .*>${minute(rows[0].until)}<`,

@@ -13,12 +13,14 @@ import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
 import type { SessionCall } from '../route.ts';
+import { type NamedEntries, nameEntries } from './audit-subjects.ts';
 
 const PAGE_SIZE = 50;
 const SUBJECT_LENGTH_MAX = 200;
 const FILTERS = ['action', 'subject', 'from', 'to'];
 
-export async function showAudit({ deps, session, query }: SessionCall): Promise<Answer> {
+export async function showAudit(call: SessionCall): Promise<Answer> {
+  const { deps, session, query } = call;
   const after = query.get('after');
   if (after !== undefined && !isAuditId(after)) throw noSuchPage();
   const { value: asked, faults } = readOrFaults(() => parseAsked(query));
@@ -31,12 +33,13 @@ export async function showAudit({ deps, session, query }: SessionCall): Promise<
   const members = mayDo(session.role, 'see_members') ? await listMembers(deps, session.tenant) : [];
   const emails = new Map(members.map(({ id, email }) => [id, email]));
   const { items, end } = found;
+  const names = await nameEntries(call, items, emails);
   const body = html`<h1>Audit trail</h1>
 <p>Who changed what, the newest first. Entries are never changed.</p>
 ${renderFilters(query, {})}
 ${
   items.length > 0
-    ? renderEntries(items, emails)
+    ? renderEntries(items, emails, names)
     : emptyState('No entry fits.', html`<a href="/console/audit">Show all entries</a>`)
 }
 <p class="pages">${after !== undefined && html`<a href="/console/audit${queryOf(query, FILTERS)}">Newest</a>`}${
@@ -65,28 +68,37 @@ ${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`typ
 <button>Filter</button></form>`;
 }
 
-function renderEntries(entries: readonly AuditEntry[], emails: ReadonlyMap<string, string>): Html {
+function renderEntries(
+  entries: readonly AuditEntry[],
+  emails: ReadonlyMap<string, string>,
+  { keyOf, subjectOf }: NamedEntries,
+): Html {
   return table(
     'Entries, the newest first',
     ['Time', 'Who', 'Action', 'Of', 'Change'],
     entries.map((entry) => [
       timeOf(entry.at),
-      html`<span>${renderActor(entry, emails)}</span>`,
+      html`<span>${renderActor(entry, emails, keyOf)}</span>`,
       entry.action.replaceAll('_', ' '),
-      entry.subject !== null && html`<code>${entry.subject}</code>`,
-      renderChange(entry),
+      subjectOf(entry),
+      // What it is about says it all.
+      entry.action !== 'moderated' && renderChange(entry),
     ]),
   );
 }
 
 /** Which operator it was concerns the deployment alone. */
-function renderActor({ actorKind, actorId, address }: AuditEntry, emails: ReadonlyMap<string, string>): Html {
+function renderActor(
+  { actorKind, actorId, address }: AuditEntry,
+  emails: ReadonlyMap<string, string>,
+  keyOf: NamedEntries['keyOf'],
+): Html {
   const from = address !== null && html` <span class="hint">from ${named(address)}</span>`;
   switch (actorKind) {
     case 'member':
       return html`${named(emails.get(actorId) ?? `${actorId} (removed)`)}${from}`;
     case 'key':
-      return html`key <code>${actorId}</code>${from}`;
+      return html`key ${keyOf(actorId)}${from}`;
     case 'operator':
       return html`operator`;
     case 'system':

@@ -46,7 +46,7 @@ ${table(
   'Hours in which it was used',
   ['Hour (UTC)', 'Uses'],
   rows.map((hour) => [timeText(new Date(hour)), grouped(String(used.get(hour)))]),
-  { numbers: ['Uses'] },
+  { numbers: ['Uses'], names: 'Hour (UTC)', look: 'sums' },
 )}
 <p class="hint">Each request that carries the key counts, whatever its answer. A use is here within a minute.</p>`;
   return page({ title: 'Key', body });

@@ -9,7 +9,7 @@ import { listOnTheirWay } from '../../../money/checkouts/find-checkout.ts';
 import { openCheckout } from '../../../money/checkouts/open-checkout.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../../../money/top-ups/top-up-amount.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
-import { dollars, type Faults, field, timeOf } from '../../consoles/components.ts';
+import { capitalized, dollars, type Faults, field, timeOf } from '../../consoles/components.ts';
 import { parseDollars } from '../../consoles/fields.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
 import type { Deps } from '../../deps.ts';
@@ -24,7 +24,7 @@ ${field({
   name: 'dollars',
   label: 'Amount in US dollars',
   value: amount,
-  hint: `${RANGE.charAt(0).toUpperCase()}${RANGE.slice(1)}. Next you are asked for your card.`,
+  hint: `${capitalized(RANGE)}. Next you are asked for your card.`,
   faults,
   input: html`inputmode="decimal" autocomplete="off" required`,
 })}

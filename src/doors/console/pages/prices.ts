@@ -3,11 +3,11 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../base/failure.ts';
 import { INITIAL_CARRY } from '../../../money/pricing/carry.ts';
 import { CURRENT_RULE, type Terms } from '../../../money/pricing/pricing-rule.ts';
-import { ROLES, type Role, TIERS, type Tier } from '../../../money/pricing/role.ts';
+import { ROLE_WORDS, ROLES, type Role, TIER_WORDS, TIERS, type Tier } from '../../../money/pricing/role.ts';
 import { priceRoom } from '../../../money/simulation/room-price.ts';
 import { LINE_PARTICIPANTS_MAX } from '../../../money/simulation/simulate-room.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
-import { exact, type Faults, field, select } from '../../consoles/components.ts';
+import { capitalized, exact, type Faults, field, select } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
 import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
@@ -19,18 +19,7 @@ const MINUTES_MAX = 1_440;
 const GIB = 2 ** 30;
 const GIB_MAX = 10_000;
 
-const ROLE_NAMES: Readonly<Record<Role, string>> = {
-  host: 'Host',
-  audience: 'Audience',
-  broadcast_audience: 'Audience of a broadcast',
-};
-const TIER_NAMES: Readonly<Record<Tier, string>> = {
-  audio: 'Audio',
-  hd: 'HD',
-  full_hd: 'Full HD',
-  '2k': '2K',
-  '2k_plus': 'Above 2K',
-};
+const TIER_HEADINGS = TIERS.map((tier) => capitalized(TIER_WORDS[tier]));
 
 export async function showPrices({ deps, query }: Call): Promise<Answer> {
   const card = await deps.rates.shown(deps.db);
@@ -51,12 +40,12 @@ ${estimate}
 <h2>Ceiling for 1,000 participant-minutes</h2>
 ${table(
   'Ceiling for 1,000 participant-minutes',
-  ['Role', ...TIERS.map((tier) => TIER_NAMES[tier])],
+  ['Role', ...TIER_HEADINGS],
   ROLES.map((role) => [
-    ROLE_NAMES[role],
+    capitalized(ROLE_WORDS[role]),
     ...TIERS.map((tier) => exact(card.ceilingPer1000Minutes[role][tier])),
   ]),
-  { numbers: Object.values(TIER_NAMES), names: 'Role' },
+  { numbers: TIER_HEADINGS, names: 'Role' },
 )}
 <p>The platform fee is ${exact(card.platformFeePerGib)} for each GiB. Rate card ${card.version}.</p>`;
   return page({ title: 'Prices', body }, Object.keys(faults).length > 0 ? 400 : 200);
@@ -118,8 +107,8 @@ function renderForm(query: Form, faults: Faults): Html {
   return html`<form class="filters" method="get" action="${PATH}" novalidate>
 ${field({ name: 'people', label: 'People', value: given('people', '10'), faults, input: number })}
 ${field({ name: 'minutes', label: 'Minutes of each', value: given('minutes', '60'), faults, input: number })}
-${select('role', 'Role', choices(ROLES, ROLE_NAMES), given('role', 'audience'), faults)}
-${select('tier', 'Tier', choices(TIERS, TIER_NAMES), given('tier', 'hd'), faults)}
+${select('role', 'Role', choices(ROLES, ROLE_WORDS), given('role', 'audience'), faults)}
+${select('tier', 'Tier', choices(TIERS, TIER_WORDS), given('tier', 'hd'), faults)}
 ${field({ name: 'gib', label: 'GiB to each', value: query.get('gib'), faults, input: number })}
 <button>Estimate</button></form>`;
 }

@@ -2,18 +2,37 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import type { Participant } from '../../../control/rooms/participant.ts';
 import type { RoleCount, Room } from '../../../control/rooms/room.ts';
-import { badge, field, named, timeOf } from '../../consoles/components.ts';
+import { ROLE_WORDS } from '../../../money/pricing/role.ts';
+import { badge, countOf, field, named, timeOf } from '../../consoles/components.ts';
+import { queryOf } from '../../consoles/query.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 
 /** The name of a field: the form stands in a row of the desk, so the next page is the desk again. */
 export const AT_DESK = 'desk';
 
-/** What else a row sends: which part of the desk was open. */
-export const DESK_FIELDS = ['search', 'after'] as const;
+/** The name of a field: who stands beside the row, and is in its place when it is gone. */
+export const BESIDE = 'beside';
+
+/** Which part of the desk is open. */
+const PART = ['search', 'after'] as const;
+
+/** What a row sends besides what its button needs, so that the desk opens again where it was. */
+export const DESK_FIELDS = [AT_DESK, BESIDE, ...PART] as const;
 
 export function pathOf(room: string): string {
   return `/console/rooms/at/${encodeURIComponent(room)}`;
+}
+
+/** The desk as it was when the form was sent, at the row of `username`. */
+export function deskPath(room: string, form: Form, username: string | undefined): string {
+  const row = username === undefined ? '' : `#${encodeURIComponent(rowOf(username))}`;
+  return `${pathOf(room)}${queryOf(form, PART)}${row}`;
+}
+
+/** The id of a row. Names hold no spaces. */
+function rowOf(username: string): string {
+  return `row-${username}`;
 }
 
 export function renderDesk(
@@ -24,14 +43,14 @@ export function renderDesk(
   return table(
     'Participants',
     ['Participant', 'Role', 'Since', 'Restricted', mayModerate && 'Act'],
-    participants.map((participant) => [
+    participants.map((participant, at) => [
       html`<a href="${pathOf(room.name)}/person?name=${encodeURIComponent(participant.username)}">${named(participant.username)}</a>`,
-      participant.role,
+      ROLE_WORDS[participant.role],
       timeOf(participant.enteredAt),
       renderRestrictions(participant),
-      renderActions(room, participant, query),
+      renderActions(room, participant, { query, beside: participants[at + 1] ?? participants[at - 1] }),
     ]),
-    { names: 'Participant', look: 'desk' },
+    { names: 'Participant', look: 'desk', ids: participants.map(({ username }) => rowOf(username)) },
   );
 }
 
@@ -45,22 +64,29 @@ export function renderRestrictions({
 }
 
 /** Reasons, tracks and times are chosen on the page of the participant. */
-function renderActions(room: Room, { username, muted }: Participant, query: Form): Html {
+function renderActions(
+  room: Room,
+  { username, muted }: Participant,
+  { query, beside }: { readonly query: Form; readonly beside: Participant | undefined },
+): Html {
   const isMuted = muted.includes('audio');
   const button = (action: string, text: string, whom: string, look = '') =>
     html`<button formaction="${pathOf(room.name)}/${action}" class="${look}" title="${text} ${whom}">${text}<span class="hidden"> ${whom}</span></button>`;
   return html`<form class="inline" method="post" action="${pathOf(room.name)}/mute"><input type="hidden" name="${AT_DESK}" value="on">
 <input type="hidden" name="username" value="${username}"><input type="hidden" name="audio" value="on">
 <input type="hidden" name="scope" value="room"><input type="hidden" name="time" value="day">
-${DESK_FIELDS.map((name) => query.has(name) && html`<input type="hidden" name="${name}" value="${query.get(name)}">`)}
+${beside && html`<input type="hidden" name="${BESIDE}" value="${beside.username}">`}
+${PART.map((name) => query.has(name) && html`<input type="hidden" name="${name}" value="${query.get(name)}">`)}
 ${isMuted ? button('unmute', 'Unmute', username) : button('mute', 'Mute', username)}
 ${button('kick', 'Kick', username, 'danger')} ${button('ban', 'Ban', `${username} from this room for a day`, 'danger')}</form>`;
 }
 
 /** `12 participants: 1 host, 11 audience`. */
 export function renderCounts({ participantCount }: Room, counts: readonly RoleCount[] = []): Html {
-  const roles = counts.map(({ role, count }) => `${count} ${role}`).join(', ');
-  return html`${participantCount.toLocaleString('en-US')} ${participantCount === 1 ? 'participant' : 'participants'}${roles && `: ${roles}`}.`;
+  const countOfRole = ({ role, count }: RoleCount) =>
+    role === 'host' ? countOf(count, ROLE_WORDS.host) : `${count} ${ROLE_WORDS[role]}`;
+  const roles = counts.map(countOfRole).join(', ');
+  return html`${countOf(participantCount, 'participant')}${roles && `: ${roles}`}.`;
 }
 
 export function renderSearch(room: Room, searched: string | undefined): Html {

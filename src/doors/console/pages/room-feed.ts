@@ -4,12 +4,19 @@ import { listMembers } from '../../../access/members/list-members.ts';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { maySessionStill } from '../../../access/sessions/authenticate-session.ts';
 import { invalidField } from '../../../base/failure.ts';
-import type { ModerationEvent } from '../../../control/moderation/moderation-event.ts';
+import { MODERATION_WORDS, type ModerationEvent } from '../../../control/moderation/moderation-event.ts';
+import { LEAVE_WORDS } from '../../../control/rooms/participant.ts';
 import type { Event } from '../../../control/streams/stream-event.ts';
 import { listRecentEvents, type Tail, tailEvents } from '../../../control/streams/tail-events.ts';
+import {
+  CONDITION_WORDS,
+  WATCHDOG_ACTION_WORDS,
+  type Watchdog,
+} from '../../../control/watchdogs/watchdog.ts';
 import type { Place } from '../../../events/event.ts';
+import { ROLE_WORDS } from '../../../money/pricing/role.ts';
 import type { Answer } from '../../consoles/answer.ts';
-import { named, timeOf } from '../../consoles/components.ts';
+import { named, timeOf, timeOfMs } from '../../consoles/components.ts';
 import { parseOptionalRoom } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
 import { streamToTab } from '../tab-stream.ts';
@@ -90,17 +97,6 @@ function renderRow(event: Event, people: People): Html {
   return html`<li>${timeOf(event.at)} <span>${describe(event, people)}</span></li>`;
 }
 
-const ACTS: Readonly<Record<ModerationEvent['action'], string>> = {
-  kick: 'kicked',
-  ban: 'banned',
-  unban: 'lifted the ban of',
-  force_mute: 'muted',
-  release_mute: 'unmuted',
-  revoke_publish: 'stopped the publishing of',
-  restore_publish: 'allowed the publishing of',
-  close_room: 'closed the room',
-};
-
 /** One sentence without its dot. */
 function describe(event: Event, people: People): Html {
   switch (event.type) {
@@ -111,22 +107,27 @@ function describe(event: Event, people: People): Html {
     case 'room_ended':
       return html`Room ${named(event.subject.name)} ended`;
     case 'participant_entered':
-      return html`${named(event.subject.username)} entered ${named(event.subject.room)} as ${event.subject.role}`;
+      return html`${named(event.subject.username)} entered ${named(event.subject.room)} as ${ROLE_WORDS[event.subject.role]}`;
     case 'participant_updated':
       return html`${named(event.subject.username)} changed in ${named(event.subject.room)}`;
     case 'participant_left':
-      return html`${named(event.subject.username)} left ${named(event.subject.room)}: ${event.subject.leaveReason ?? 'expired'}`;
+      return html`${named(event.subject.username)} left ${named(event.subject.room)}: ${LEAVE_WORDS[event.subject.leaveReason ?? 'expired']}`;
     case 'moderation':
       return describeAct(event.subject, people);
     case 'watchdog_warned':
-      return html`The watchdog ${event.subject.condition} of ${named(event.subject.room)} is about to fire`;
+      return html`${describeWatchdog(event.subject)} is about to fire`;
     case 'watchdog_rearmed':
-      return html`The watchdog ${event.subject.condition} of ${named(event.subject.room)} waits again`;
+      return html`${describeWatchdog(event.subject)} waits again`;
     case 'watchdog_fired':
-      return html`The watchdog ${event.subject.condition} of ${named(event.subject.room)} fired: ${event.subject.action}`;
+      return html`${describeWatchdog(event.subject)} fired: ${WATCHDOG_ACTION_WORDS[event.subject.action]}`;
     default:
       return html`${event.type}`;
   }
+}
+
+/** What it waits for, as in the list of watchdogs. */
+function describeWatchdog({ condition, durationMs, room }: Watchdog): Html {
+  return html`The watchdog of ${named(room)} (${CONDITION_WORDS[condition]} ${timeOfMs(durationMs)})`;
 }
 
 function describeAct(
@@ -134,7 +135,7 @@ function describeAct(
   people: People,
 ): Html {
   const who = whoOf(by, people);
-  return html`${who} ${ACTS[action]}${subject && html` ${named(subject.value)}`}${
+  return html`${who} ${MODERATION_WORDS[action]}${subject && html` ${named(subject.value)}`}${
     tracks.length > 0 && html` (${tracks.join(', ')})`
   }${room !== null && html` in ${named(room)}`}${reason !== '' && html`: ${named(reason)}`}`;
 }

@@ -1,6 +1,7 @@
 /** `/console/rooms/at/:room/person`: one participant: kick, mute, ban. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
+import { capabilityWords } from '../../../access/rights/capabilities.ts';
 import { PUBLISH_RIGHTS, type PublishRight } from '../../../access/rights/publish-rights.ts';
 import type { Tx } from '../../../base/db/pool.ts';
 import type { Ban } from '../../../control/bans/ban.ts';
@@ -9,13 +10,14 @@ import { kickParticipant } from '../../../control/moderation/kick-participant.ts
 import { listBans } from '../../../control/moderation/list-bans.ts';
 import { listModerationEvents } from '../../../control/moderation/list-moderation-events.ts';
 import { type RestrictingAction, restrictTracks } from '../../../control/moderation/restrict-tracks.ts';
+import { unbanSubject } from '../../../control/moderation/unban-subject.ts';
 import { getParticipant } from '../../../control/rooms/get-participant.ts';
 import type { Moderator } from '../../../control/rooms/moderator.ts';
-import type { Participant } from '../../../control/rooms/participant.ts';
-import { type Answer, done, page } from '../../consoles/answer.ts';
-import { badge, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
+import { LEAVE_WORDS, type Participant } from '../../../control/rooms/participant.ts';
+import { ROLE_WORDS, TIER_WORDS } from '../../../money/pricing/role.ts';
+import { type Answer, done, page, type Undo } from '../../consoles/answer.ts';
+import { badge, capitalized, type Faults, field, named, select, timeOf } from '../../consoles/components.ts';
 import { faultLine } from '../../consoles/fault-notice.ts';
-import { queryOf } from '../../consoles/query.ts';
 import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
 import {
@@ -30,7 +32,7 @@ import {
   REASON_LENGTH_MAX,
 } from '../moderation.ts';
 import type { SessionCall } from '../route.ts';
-import { AT_DESK, DESK_FIELDS, pathOf, renderRestrictions } from './room-desk.ts';
+import { AT_DESK, BESIDE, DESK_FIELDS, deskPath, pathOf, renderRestrictions } from './room-desk.ts';
 import { renderActs } from './room-feed.ts';
 
 const ACTS_SHOWN = 20;
@@ -65,11 +67,12 @@ async function personPage(
   const acts = await listModerationEvents(deps.db, tenant, acted);
   const banned = { room: undefined, subject, after: undefined, limit: BANS_READ };
   const bans = await listBans(deps.db, tenant, banned);
+  const mayModerate = mayDo(session.role, 'moderate');
   const body = html`<h1>${named(username)}</h1>
 <p>${renderPresence(participant)} ${renderRestrictions(participant)}</p>
-${bans.filter((ban) => ban.room === null || ban.room === room).map(renderBan)}
+${bans.filter((ban) => ban.room === null || ban.room === room).map((ban) => renderBan(ban, participant, mayModerate))}
 ${renderFacts(participant)}
-${mayDo(session.role, 'moderate') && renderForms(participant, form, wrong)}
+${mayModerate && renderForms(participant, form, wrong)}
 ${acts.length > 0 && html`<h2>What moderators did</h2>${await renderActs(call, acts)}`}`;
   return page({ title: `${username} in ${room}`, body }, wrong ? 400 : 200);
 }
@@ -77,19 +80,24 @@ ${acts.length > 0 && html`<h2>What moderators did</h2>${await renderActs(call, a
 function renderPresence({ room, enteredAt, leftAt, leaveReason }: Participant): Html {
   const where = html`<a href="${pathOf(room)}">${named(room)}</a>`;
   if (leftAt === null) return html`${badge('present', 'good')} in ${where} since ${timeOf(enteredAt)}.`;
-  return html`${badge(`left: ${leaveReason ?? 'expired'}`)} ${where} at ${timeOf(leftAt)}. Entered at ${timeOf(enteredAt)}.`;
+  return html`${badge(`left: ${LEAVE_WORDS[leaveReason ?? 'expired']}`)} ${where} at ${timeOf(leftAt)}. Entered at ${timeOf(enteredAt)}.`;
 }
 
 /** A ban of a user is one of the name, whatever device comes with it. */
-function renderBan({ subject, room, expiresAt, createdAt }: Ban): Html {
-  return html`<p class="note">The name ${named(subject.value)} is banned from ${room === null ? 'all rooms' : html`each room named ${named(room)}`}
-since ${timeOf(createdAt)}, until ${expiresAt ? timeOf(expiresAt) : 'it is lifted'}. <a href="/console/rooms/bans">Bans</a></p>`;
+function renderBan({ subject, room, expiresAt, createdAt }: Ban, at: Participant, mayLift: boolean): Html {
+  return html`<div class="note"><p>The name ${named(subject.value)} is banned from ${room === null ? 'all rooms' : html`each room named ${named(room)}`}
+since ${timeOf(createdAt)}, until ${expiresAt ? timeOf(expiresAt) : 'it is lifted'}. <a href="/console/rooms/bans">Bans</a></p>
+${
+  mayLift &&
+  html`<form method="post" action="${pathOf(at.room)}/unban"><input type="hidden" name="username" value="${at.username}">
+<input type="hidden" name="scope" value="${room === null ? 'everywhere' : 'room'}"><button>Lift the ban</button></form>`
+}</div>`;
 }
 
 function renderFacts({ role, rank, tier, capabilities, devices, expiresAt }: Participant): Html {
   return html`<section class="card"><h2>Rights</h2>
-<p>${role}${tier !== null && html`, ${tier}`}. May act on ranks below ${rank}. The last token works until ${timeOf(expiresAt)}.</p>
-<p>${capabilities.length > 0 ? capabilities.map((each) => html`<code>${each}</code> `) : 'No capabilities.'}</p>
+<p>${capitalized(ROLE_WORDS[role])}${tier !== null && html`, ${TIER_WORDS[tier]}`}. May act on ranks below ${rank}. The last token works until ${timeOf(expiresAt)}.</p>
+<p>${capabilities.length > 0 ? `May: ${capabilities.map(capabilityWords).join(', ')}.` : 'May do nothing.'}</p>
 ${devices.map(({ thumbprint }) => html`<p class="hint">Device <code>${thumbprint}</code></p>`)}</section>`;
 }
 
@@ -142,12 +150,15 @@ async function act<T>(
   read: () => T,
   sentence: (target: Target & T) => string,
   work: (tx: Tx, moderator: Moderator, target: Target & T) => Promise<unknown>,
+  undo?: (target: Target) => Undo,
 ): Promise<Answer> {
   try {
     const target = { ...parseTarget(call), ...read() };
     await moderate(call, (tx, moderator) => work(tx, moderator, target));
-    const desk = `${pathOf(target.room)}${queryOf(call.form, DESK_FIELDS)}`;
-    return done(call.form.has(AT_DESK) ? desk : personPath(target), sentence(target));
+    if (!call.form.has(AT_DESK)) return done(personPath(target), sentence(target));
+    // A mute leaves the row where it is, and the others take it away.
+    const row = form === 'mute' ? target.username : call.form.get(BESIDE);
+    return done(deskPath(target.room, call.form, row), sentence(target), undo?.(target));
   } catch (error) {
     const faults = faultsOf(error);
     if (!faults) throw error;
@@ -187,12 +198,33 @@ export function submitPersonBan(call: SessionCall): Promise<Answer> {
     readFields({ time: () => parseBanTime(form.get('time')), reason: () => parseReason(form) });
   const sentence = (target: Target) =>
     banSentence(target.username, banRoomOf(form, target), form.get('time'));
-  return act(call, 'ban', read, sentence, (tx, moderator, target) =>
+  const ban = (tx: Tx, moderator: Moderator, target: Target & ReturnType<typeof read>) =>
     banSubject(tx, moderator, {
       room: banRoomOf(form, target),
       subject: { kind: 'user', value: target.username },
       ttlMs: target.time,
       reason: target.reason,
+      actor: target.actor,
+    });
+  return act(call, 'ban', read, sentence, ban, (target) => undoOfBan(form, target));
+}
+
+/** Lifts the ban, and opens the desk again where it was. */
+function undoOfBan(form: Form, { room }: Target): Undo {
+  const kept = [...DESK_FIELDS, 'username', 'scope'].flatMap((name) => {
+    const value = form.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { path: `${pathOf(room)}/unban`, fields: Object.fromEntries(kept) };
+}
+
+export function submitPersonUnban(call: SessionCall): Promise<Answer> {
+  const sentence = ({ username }: Target) => `The ban of ${username} is lifted: ${username} may join again.`;
+  const read = () => ({});
+  return act(call, 'ban', read, sentence, (tx, moderator, target) =>
+    unbanSubject(tx, moderator, {
+      room: banRoomOf(call.form, target),
+      subject: { kind: 'user', value: target.username },
       actor: target.actor,
     }),
   );

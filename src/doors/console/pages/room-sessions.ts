@@ -8,7 +8,7 @@ import {
   secondsByTier,
   totalSeconds,
 } from '../../../control/sessions/session.ts';
-import { TIERS } from '../../../money/pricing/role.ts';
+import { ROLE_WORDS, TIER_WORDS, TIERS } from '../../../money/pricing/role.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import { exact, named, timeOf } from '../../consoles/components.ts';
 import { separatorOf } from '../../consoles/csv-links.ts';
@@ -61,7 +61,7 @@ function renderFacts(session: Session): Html {
     Room: html`<a href="/console/room-cost/${roomUid}">${named(room)}<span class="hidden">: what this room cost</span></a>`,
     Entered: timeOf(enteredAt),
     Ended: renderEnd(session),
-    Role: role,
+    Role: ROLE_WORDS[role],
     'Admitted by': keyId !== null && html`<code>${keyId}</code>`,
     ...(customer !== null && { Customer: named(customer) }),
     Devices: devices.map((device) => html`<code>${device}</code> `),
@@ -75,7 +75,7 @@ function renderUsage(label: string, usage: SessionUsage): Html {
     Cost: exact(usage.amount),
     ...(usage.unbilled > 0n && { 'Not billed': exact(usage.unbilled) }),
     Connected: duration(totalSeconds(usage)),
-    ...Object.fromEntries(used.map((tier) => [`In ${tier}`, duration(seconds[tier])])),
+    ...Object.fromEntries(used.map((tier) => [`In ${TIER_WORDS[tier]}`, duration(seconds[tier])])),
     'Bytes sent': usage.egressBytes.toLocaleString('en-US'),
     'Bytes received': usage.ingressBytes.toLocaleString('en-US'),
     Records: usage.records.toLocaleString('en-US'),
@@ -92,8 +92,8 @@ function renderRecords({ records }: ShownSession): Html {
     ['Charged', 'Role', 'Tier', 'Seconds', 'Bytes sent', 'Cost'],
     records.map(({ id, at, role, tier, seconds, egressBytes, amount }) => [
       timeOf(at),
-      role,
-      tier,
+      ROLE_WORDS[role],
+      TIER_WORDS[tier],
       seconds,
       egressBytes.toLocaleString('en-US'),
       html`<a href="/console/charge?id=${encodeURIComponent(id)}">${exact(amount)}<span class="hidden">: explain this charge</span></a>`,

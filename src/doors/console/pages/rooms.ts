@@ -1,14 +1,12 @@
 /** `/console/rooms`: live rooms, who is in them, and what happens there. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { mayDo } from '../../../access/rights/abilities.ts';
-import { invalidField } from '../../../base/failure.ts';
-import { isId } from '../../../base/lib/ids.ts';
 import { readPage } from '../../../base/lib/page.ts';
 import { closeRoom } from '../../../control/moderation/close-room.ts';
 import { countParticipants } from '../../../control/rooms/count-participants.ts';
 import { getRoom } from '../../../control/rooms/get-room.ts';
 import { listParticipants } from '../../../control/rooms/list-participants.ts';
-import { hasRooms, listRooms } from '../../../control/rooms/list-rooms.ts';
+import { hasRooms } from '../../../control/rooms/list-rooms.ts';
 import type { RoleCount, Room, RoomState } from '../../../control/rooms/room.ts';
 import { getRoomCosts } from '../../../control/sessions/get-room-cost.ts';
 import { type Answer, done, type Page, page } from '../../consoles/answer.ts';
@@ -22,40 +20,52 @@ import type { SessionCall } from '../route.ts';
 import { renderFirstRoom } from './first-room.ts';
 import { pathOf, renderCounts, renderDesk, renderSearch } from './room-desk.ts';
 import { renderFeed } from './room-feed.ts';
+import {
+  findListed,
+  renderNoneFound,
+  renderRoomPages,
+  renderRoomSearch,
+  renderSearched,
+} from './room-search.ts';
 
-const ROOMS = 50;
 const PARTICIPANTS = 100;
 /** What must be typed to end a room. */
 const END = 'end';
 
 export async function showRooms(call: SessionCall): Promise<Answer> {
-  const { deps, session, query } = call;
-  const state = query.get('state') === 'ended' ? 'ENDED' : 'LIVE';
-  const { rooms, end } = await listRooms(deps.db, session.tenant, {
-    state,
-    namePrefix: undefined,
-    createdFrom: undefined,
-    createdBefore: undefined,
-    after: parseRoomUid(query.get('after')),
-    size: ROOMS,
-  });
-  const isFirst = !query.has('after');
-  const body = html`<h1>${state === 'LIVE' ? 'Rooms' : 'Ended rooms'}</h1>
-<p>${
-    state === 'LIVE'
-      ? html`<a href="/console/rooms?state=ended">Ended rooms</a>`
-      : html`<a href="/console/rooms">Live rooms</a>`
-  }</p>
-<div id="rooms" data-live>${rooms.length > 0 ? await renderRooms(call, rooms, state) : await renderNoRoom(call, state)}
-<p class="pages">${!isFirst && html`<a href="/console/rooms${queryOf(query, ['state'])}">Newest</a>`}${
-    end !== undefined &&
-    html`<a href="/console/rooms${queryOf(query, ['state'], { after: end })}" rel="next">Older rooms</a>`
-  }</p></div>
+  const { query } = call;
+  const isEnded = query.get('state') === 'ended';
+  const [state, title] = isEnded ? (['ENDED', 'Ended rooms'] as const) : (['LIVE', 'Rooms'] as const);
+  const heading = html`<h1>${title}</h1>
+<p><a href="/console/rooms${queryOf(query, ['name'], isEnded ? {} : { state: 'ended' })}">${isEnded ? 'Live rooms' : 'Ended rooms'}</a></p>`;
+  const { value: listed, faults } = await findOrFaults(call, state);
+  if (faults) return page({ title, body: html`${heading}${renderRoomSearch(query, faults)}` }, 400);
+  const { rooms, name } = listed;
+  const body = html`${heading}
+${(rooms.length > 0 || name !== undefined) && renderRoomSearch(query, {})}
+<div id="rooms" data-live>${renderSearched(listed, query)}
+${rooms.length > 0 ? await renderRooms(call, rooms, state) : await renderNoRoom(call, state, name)}
+${renderRoomPages(listed, query)}</div>
 ${state === 'LIVE' && (await renderFeed(call, undefined))}`;
-  return page({ title: state === 'LIVE' ? 'Rooms' : 'Ended rooms', body });
+  return page({ title, body });
 }
 
-async function renderNoRoom({ deps, session }: SessionCall, state: RoomState): Promise<Html> {
+async function findOrFaults(call: SessionCall, state: RoomState) {
+  try {
+    return { value: await findListed(call, state), faults: undefined };
+  } catch (error) {
+    const faults = faultsOf(error);
+    if (!faults) throw error;
+    return { value: undefined, faults };
+  }
+}
+
+async function renderNoRoom(
+  { deps, session, query }: SessionCall,
+  state: RoomState,
+  searched: string | undefined,
+): Promise<Html> {
+  if (searched !== undefined) return renderNoneFound(query);
   if (state === 'ENDED')
     return emptyState('No room has ended yet.', 'Rooms that ended stay here with what they cost.');
   if (!(await hasRooms(deps.db, session.tenant))) return renderFirstRoom(deps.config, session.tenant);
@@ -63,12 +73,6 @@ async function renderNoRoom({ deps, session }: SessionCall, state: RoomState): P
     'No room is live.',
     'A room comes to life when your back end creates it, or when the first participant joins it.',
   );
-}
-
-function parseRoomUid(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  if (!isId('rm', text)) throw invalidField('after', 'must be that of a page of the console');
-  return text;
 }
 
 /** With what each cost so far, for those who see money. */
@@ -150,7 +154,7 @@ ${(searched !== undefined || room.participantCount > 0) && renderSearch(room, se
       ? renderDesk(room, items, { mayModerate, query })
       : searched === undefined
         ? isLive
-          ? emptyState('The room is empty.', 'Participants appear here as they join.')
+          ? renderNoParticipant(room)
           : emptyState('The room has ended.', html`<a href="/console/rooms?state=ended">Ended rooms</a>`)
         : emptyState('No participant in the room has such a name.', '')
   }
@@ -165,6 +169,12 @@ ${
 ${await renderFeed(call, room.name)}
 <p><a href="/console/rooms">All live rooms</a></p>`;
   return { title: `Room ${room.name}`, body };
+}
+
+/** A later page is empty once its last participant has left. */
+function renderNoParticipant({ participantCount }: Room): Html {
+  if (participantCount > 0) return emptyState('There are no more participants.', '');
+  return emptyState('The room is empty.', 'Participants appear here as they join.');
 }
 
 function renderState(room: Room, counts: readonly RoleCount[] | undefined): Html {

@@ -3,6 +3,7 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { invalidField } from '../../../base/failure.ts';
 import { plainDollars } from '../../../money/amount.ts';
 import { getCalendar } from '../../../money/calendar/get-calendar.ts';
+import { ROLE_WORDS, TIER_WORDS } from '../../../money/pricing/role.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
 import {
   emptyState,
@@ -39,7 +40,7 @@ export async function showSpend({ deps, session, query }: SessionCall): Promise<
   const { value: asked, faults } = readOrFaults(() => parseAsked(query, calendar), ['from', 'to']);
   if (faults)
     return page({ title: 'Spend', body: html`<h1>Spend</h1>${renderForm(query, undefined, faults)}` }, 400);
-  const spend = await findSpend(deps, session.tenant, asked);
+  const spend = inWords(asked, await findSpend(deps, session.tenant, asked));
   const { CHART_SCRIPT_ASSET, PLOT_ASSET, PLOT_STYLE_ASSET } = await loadAssets();
   const body = html`<h1>Spend</h1>
 ${renderForm(query, asked, {})}
@@ -100,6 +101,13 @@ ${select(
 <button>Show</button></form>`;
 }
 
+/** With roles and tiers as people read them. The CSV has them as the interface for programs. */
+function inWords({ by }: Asked, spend: Spend): Spend {
+  if (by !== 'role' && by !== 'tier') return spend;
+  const words: Readonly<Record<string, string>> = by === 'role' ? ROLE_WORDS : TIER_WORDS;
+  return { ...spend, series: spend.series.map((each) => ({ ...each, name: words[each.name] ?? each.name })) };
+}
+
 const STEP_NAMES: Readonly<Record<Step, string>> = { day: 'Day', hour: 'Hour', month: 'Month' };
 
 /** Without the rows in which nothing was spent. The script of the chart reads the numbers here. */
@@ -107,7 +115,7 @@ function renderTable({ by, every, bars }: Asked, { series, total }: Spend): Html
   const sums = bars.shown.map((_, at) => series.reduce((sum, { amounts }) => sum + amounts[at]!, 0n));
   return scrolling(
     `Spend by ${every}`,
-    html`<table id="spend"><caption>Spend by ${every} and ${by}</caption>
+    html`<table id="spend" class="rows sums"><caption>Spend by ${every} and ${by}</caption>
 <thead><tr><th scope="col">${STEP_NAMES[every]} (${bars.zone})</th>${series.map(({ name }) => html`<th scope="col" class="number">${named(name)}</th>`)}<th scope="col" class="number">All</th></tr></thead>
 <tbody>${bars.shown.map(
       (time, at) =>
@@ -115,7 +123,8 @@ function renderTable({ by, every, bars }: Asked, { series, total }: Spend): Html
         html`<tr data-at="${time.getTime() / 1000}"><th scope="row" class="moment">${nameOfBar(time, every)}</th>${series.map(({ amounts }) => html`<td class="number">${amounts[at]! > 0n ? exact(amounts[at]!) : '–'}</td>`)}<td class="number">${exact(sums[at]!)}</td></tr>`,
     )}</tbody>
 <tfoot><tr><th scope="row">All ${every}s</th>${series.map(
-      ({ amounts }) => html`<td class="number">${exact(amounts.reduce((sum, each) => sum + each, 0n))}</td>`,
+      ({ name, amounts }) =>
+        html`<td class="number" data-label="${name}">${exact(amounts.reduce((sum, each) => sum + each, 0n))}</td>`,
     )}<td class="number">${exact(total)}</td></tr></tfoot></table>`,
   );
 }

@@ -10,8 +10,11 @@ import { emptyState, exact, monthText } from '../../consoles/components.ts';
 import { csvLinks, separatorOf } from '../../consoles/csv-links.ts';
 import { table } from '../../consoles/table.ts';
 import { renderStatementCsv } from '../../http/statement-csv.ts';
-import { renderStatementPage, STATEMENT_PAGE_POLICY } from '../../http/statement-page.ts';
+import { renderStatement } from '../../http/statement-page.ts';
 import type { SessionCall } from '../route.ts';
+
+/** The style of a statement is loaded here alone. */
+const loadAssets = () => import('../../consoles/assets/statement-assets.ts');
 
 export async function showStatements({ deps, session }: SessionCall): Promise<Answer> {
   const statements = await listStatements(deps.db, session.tenant);
@@ -19,7 +22,7 @@ export async function showStatements({ deps, session }: SessionCall): Promise<An
   const now = new Date();
   const soFar = `/console/statements/${calendar.monthOf(now)}`;
   const body = html`<h1>Statements</h1>
-<p><a href="${soFar}">This month so far</a> (${csvLinks(`${soFar}/csv`, 'So far')}) · <a href="/console/billing-details">Billing details and time zone</a> · <a href="/console/spend?every=month">Spend by month</a></p>
+<p><a href="${soFar}">This month so far</a> · ${csvLinks(`${soFar}/csv`, 'This month')} · <a href="/console/billing-details">Billing details and time zone</a> · <a href="/console/spend?every=month">Spend by month</a></p>
 ${
   statements.length === 0
     ? emptyState(
@@ -43,9 +46,12 @@ ${
 
 export async function showStatement(call: SessionCall): Promise<Answer> {
   const statement = await find(call);
-  const path = `/console/statements/${statement.month}`;
-  const menu = html`<a href="/console/statements">All statements</a> ${csvLinks(`${path}/csv`, 'This statement')} <span>To print it, use the menu of your browser.</span>`;
-  return { kind: 'document', html: renderStatementPage(statement, menu), policy: STATEMENT_PAGE_POLICY };
+  const { title, content } = renderStatement(statement);
+  const { STATEMENT_STYLE_ASSET } = await loadAssets();
+  const body = html`<p class="actions"><a href="/console/statements">All statements</a> <span>${csvLinks(`/console/statements/${statement.month}/csv`, 'This statement')}</span>
+<button type="button" data-print hidden>Print</button><noscript><span class="hint">To print it, use the menu of your browser.</span></noscript></p>
+<div class="statement">${content}</div>`;
+  return page({ title, body, style: STATEMENT_STYLE_ASSET.path });
 }
 
 export async function sendStatement(call: SessionCall): Promise<Answer> {

@@ -14,6 +14,7 @@ import { type Answer, done, page } from '../../consoles/answer.ts';
 import {
   alert,
   badge,
+  capitalized,
   checkbox,
   dollars,
   emptyState,
@@ -82,7 +83,7 @@ function parseTopUp(form: Form): AutoTopUp {
 /** `the Visa card that ends in 4242`. */
 export function nameCard({ cardBrand, cardLast4 }: PaymentSettings): string {
   if (cardBrand === null || cardLast4 === null) return 'the saved card';
-  return `the ${cardBrand.charAt(0).toUpperCase()}${cardBrand.slice(1)} card that ends in ${cardLast4}`;
+  return `the ${capitalized(cardBrand)} card that ends in ${cardLast4}`;
 }
 
 function renderUnderWay({ amount, createdAt }: TopUpUnderWay): Html {
@@ -154,7 +155,7 @@ ${field({
   name: 'amount',
   label: 'Charge (US dollars)',
   value: amountOf('amount', settings.topUpAmount),
-  hint: `${RANGE.charAt(0).toUpperCase()}${RANGE.slice(1)}.`,
+  hint: `${capitalized(RANGE)}.`,
   faults,
   input: html`inputmode="decimal" autocomplete="off"`,
 })}

@@ -9,12 +9,12 @@ import { deleteWatchdog } from '../../../control/watchdogs/delete-watchdog.ts';
 import { listWatchdogs } from '../../../control/watchdogs/list-watchdogs.ts';
 import { goesWith, warnsInTime } from '../../../control/watchdogs/refuse-impossible.ts';
 import {
+  CONDITION_WORDS,
   DURATION_MS_MAX,
+  WATCHDOG_ACTION_WORDS,
   WATCHDOG_ACTIONS,
   WATCHDOG_CONDITIONS,
   type Watchdog,
-  type WatchdogAction,
-  type WatchdogCondition,
   type WatchdogPosition,
   type WatchdogRule,
   type WatchdogState,
@@ -29,6 +29,7 @@ import {
   named,
   select,
   timeOf,
+  timeOfMs,
 } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
 import { faultsOf, orWrong, readFields } from '../../consoles/read-fields.ts';
@@ -42,23 +43,6 @@ const WATCHDOGS = 50;
 const MINUTE_MS = 60_000;
 const WRONG_ACTION = 'This action does not go with this condition.';
 const WRONG_WARNING = 'Warn sooner than it fires.';
-
-const CONDITION_TEXTS: Readonly<Record<WatchdogCondition, string>> = {
-  max_duration: 'the room is live for',
-  unused_for: 'no user ever came for',
-  empty_for: 'the room is empty for',
-  host_absent_for: 'no host is there for',
-  alone_for: 'a participant is alone for',
-  participant_max_duration: 'a participant stays for',
-  unadmitted_for: 'there is no credit for',
-};
-
-const ACTION_TEXTS: Readonly<Record<WatchdogAction, string>> = {
-  end_room: 'end the room',
-  kick: 'kick',
-  revoke_publish: 'stop all publishing',
-  notify: 'only tell of it',
-};
 
 const STATE_LOOKS = { armed: 'good', warned: 'warn', fired: 'bad', disarmed: '' } as const satisfies Record<
   WatchdogState,
@@ -159,24 +143,18 @@ function cellsOf(watchdog: Watchdog): HtmlValue[] {
   const { id, room, condition, durationMs, action, warnBeforeMs, state, deadline, firedAt } = watchdog;
   return [
     html`<a href="${pathOf(room)}">${named(room)}</a>`,
-    html`${CONDITION_TEXTS[condition]} ${renderTime(durationMs)}`,
-    html`${ACTION_TEXTS[action]}${warnBeforeMs > 0 && html` <span class="hint">warns ${renderTime(warnBeforeMs)} before</span>`}`,
+    html`${CONDITION_WORDS[condition]} ${timeOfMs(durationMs)}`,
+    html`${WATCHDOG_ACTION_WORDS[action]}${warnBeforeMs > 0 && html` <span class="hint">warns ${timeOfMs(warnBeforeMs)} before</span>`}`,
     html`${badge(state, STATE_LOOKS[state])} ${firedAt ? timeOf(firedAt) : deadline && countDownTo(deadline)}`,
     state !== 'fired' &&
       html`<form class="inline" method="post" action="/console/rooms/watchdogs/${id}/delete">
-<button class="danger">Delete<span class="hidden"> the watchdog of ${room}: ${CONDITION_TEXTS[condition]}</span></button></form>`,
+<button class="danger">Delete<span class="hidden"> the watchdog of ${room}: ${CONDITION_WORDS[condition]}</span></button></form>`,
   ];
 }
 
-/** `90 s`, `5 min`, `2 h`. */
-function renderTime(ms: number): string {
-  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`;
-  return ms % MINUTE_MS === 0 ? `${ms / MINUTE_MS} min` : `${ms / 1_000} s`;
-}
-
 function renderForm(typed: (name: string) => string | undefined, faults: Faults): Html {
-  const conditions = WATCHDOG_CONDITIONS.map((value) => ({ value, text: CONDITION_TEXTS[value] }));
-  const actions = WATCHDOG_ACTIONS.map((value) => ({ value, text: ACTION_TEXTS[value] }));
+  const conditions = WATCHDOG_CONDITIONS.map((value) => ({ value, text: CONDITION_WORDS[value] }));
+  const actions = WATCHDOG_ACTIONS.map((value) => ({ value, text: WATCHDOG_ACTION_WORDS[value] }));
   return html`<section class="card"><h2>Set a watchdog</h2>
 <form method="post" action="/console/rooms/watchdogs" novalidate>
 ${field({

@@ -6,7 +6,7 @@ export const SCRIPT = `'use strict';
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const two = (number) => String(number).padStart(2, '0');
 const showTimes = (root) => {
-  for (const time of root.querySelectorAll('time[datetime]:not([data-shown])')) {
+  for (const time of root.querySelectorAll('time[datetime]:not([data-shown], [data-utc])')) {
     const at = new Date(time.dateTime);
     time.dataset.shown = '';
     if (time.dataset.until === undefined) {
@@ -31,6 +31,12 @@ const prepareCopying = (root) => {
     });
   }
 };
+const preparePrinting = () => {
+  for (const button of document.querySelectorAll('button[data-print]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => print());
+  }
+};
 const readAgain = () => {
   const part = document.querySelector('[data-again]');
   if (!part) return;
@@ -50,11 +56,14 @@ const readAgain = () => {
 const partsRead = new Map();
 const showPart = (fresh) => {
   const part = fresh && document.getElementById(fresh.id);
-  // Who has the focus in it would lose the place, and who points at a button would hit another one.
-  if (!part || part.contains(document.activeElement) || part.querySelector('form:hover') || fresh.innerHTML === partsRead.get(part.id)) return;
+  const held = part?.contains(document.activeElement) && document.activeElement;
+  const row = held && held.matches('tr[id]') && fresh.querySelector('#' + CSS.escape(held.id));
+  // Who has the focus in it would lose the place, unless it is at a row; who points at a button would hit another one.
+  if (!part || (held && !row) || part.querySelector('form:hover') || fresh.innerHTML === partsRead.get(part.id)) return;
   partsRead.set(part.id, fresh.innerHTML);
   part.replaceWith(fresh);
   showTimes(fresh);
+  if (row) row.focus({ preventScroll: true });
 };
 const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
 // What the page asks by itself is no use of the session.
@@ -93,6 +102,7 @@ const followEvents = () => {
 };
 showTimes(document);
 prepareCopying(document);
+preparePrinting();
 countDown();
 setInterval(countDown, 1000);
 readAgain();

@@ -66,6 +66,12 @@ main > .hint, section > .hint, .card > .hint, form > .hint { margin-bottom: .75r
 .alert > p, .alert > ul { margin: 0; }
 .alert a { color: inherit; }
 .done { background: var(--good-soft); color: var(--good); border-color: var(--good); }
+/* What a form did stays in view where an address leads to a row far below it. */
+div.done { position: sticky; top: .5rem; z-index: 1; display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; }
+.done button { min-height: 2rem; padding: .125rem .625rem; }
+tr[id] { scroll-margin-block: 40vh; }
+tr[id]:target { background: var(--accent-soft); }
+tr[id]:focus-visible { outline-offset: -3px; }
 .badge { display: inline-block; padding: 0 .5rem; border-radius: 1rem; background: var(--accent-soft); font-size: .8125rem;
          white-space: nowrap; font-weight: 400; letter-spacing: normal; border: 1px solid transparent; }
 .figure .badge { font-size: 1rem; font-weight: 600; padding: .25rem .75rem; vertical-align: .25rem; }
@@ -204,7 +210,9 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem 2rem; color: var(-
   main { padding-top: 1.25rem; }
   .narrow main { margin: 0; padding: 1.25rem 1.25rem 3rem; border: 0; background: none; max-width: none; }
   .hero .actions { margin-bottom: 2rem; }
-  .top nav { flex: 1 0 100%; }
+  .top nav { flex: 1 0 100%; margin: 0 -.5rem; gap: 0; }
+  .top nav a { padding: .25rem .5rem; }
+  .top nav.within { margin: 0 -.5rem; font-size: .875rem; }
   .hero h1 { font-size: 2rem; }
   .chart text, .chart.is-small text { font-size: 22px; }
   .chart .minor { display: none; }
@@ -220,6 +228,23 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem 2rem; color: var(-
   table.rows td > *, table.rows tbody th > * { min-width: 0; }
   table.rows time, table.rows .moment, table.rows .number { white-space: normal; }
   table.rows td:empty { display: none; }
+  /* A value that does not fit beside its name is below it. */
+  .slim table, .slim tbody, .slim caption { display: block; }
+  .slim tr { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .125rem 1rem; padding: .5rem 1rem;
+    border-top: 1px solid var(--line); }
+  .slim table:not(:has(caption:not(.hidden))) tr:first-child { border-top: 0; }
+  .slim th, .slim td { padding: 0; border: 0; min-width: 0; }
+  .slim td { margin-left: auto; text-align: right; overflow-wrap: anywhere; }
+  .slim time, .slim .number { white-space: normal; }
+  /* A row has its time and its sum. What they consist of is in the last one. */
+  table.sums tr { display: flex; flex-wrap: wrap; gap: .125rem 1rem; padding: .375rem 1rem; border-top: 1px solid var(--line); }
+  table.sums tr[hidden] { display: none; }
+  table.sums tfoot { display: block; }
+  table.sums td, table.sums tbody th, table.sums tfoot th { padding: 0; border: 0; }
+  table.sums th { flex: 1; text-align: left; }
+  table.sums td:last-child { order: 1; }
+  table.sums td:not(:last-child), table.sums td:last-child::before, table.sums th::before { display: none; }
+  table.sums tfoot td:not(:last-child) { display: flex; flex: 1 0 100%; order: 2; font-weight: 400; }
   table.desk tr { display: flex; align-items: center; gap: .5rem; padding: .375rem 1rem; }
   table.desk td, table.desk tbody th { padding: 0; }
   table.desk td::before, table.desk tbody th::before, table.desk td:not(:last-child) { display: none; }

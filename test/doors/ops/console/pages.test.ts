@@ -490,7 +490,7 @@ describe('rates', () => {
     ];
     const now = BUILT_IN_RATES.ceiling_per_1000_participant_minutes.host.hd;
     for (const { text } of pages) {
-      const [row] = /<tr><td[^>]*>At most for 1,000 minutes: host hd.*?<\/tr>/s.exec(text)!;
+      const [row] = /<tr><td[^>]*>At most for 1,000 minutes: host, HD.*?<\/tr>/s.exec(text)!;
       expect(row).toContain(`>${now}<`);
       expect(row).toContain('<strong>1.23</strong>');
       expect(text.match(/<strong>[\d.]+<\/strong> <span class="badge warn">new/g)).toHaveLength(1);

@@ -105,7 +105,7 @@ function renderParked(events: readonly OpenEvent[]): Html {
     ['Received', 'Notification', 'State', 'Tenant', 'Payment', 'Reason', 'Do'],
     events.map((each) => [
       timeOf(each.receivedAt),
-      html`<code>${each.id}</code><br>${each.type}`,
+      html`<span><code>${each.id}</code> ${each.type}</span>`,
       each.state === 'parked' ? badge('parked', 'bad') : badge(`failing, tried ${each.tries} times`, 'warn'),
       tenantLink(each.tenant),
       each.paymentId !== null && html`<code>${each.paymentId}</code>`,

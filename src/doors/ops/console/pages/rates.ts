@@ -9,11 +9,27 @@ import {
   type RateCardFile,
 } from '../../../../money/pricing/rate-card.ts';
 import { getRateCard, listRateCards, loadDraft } from '../../../../money/pricing/rate-cards.ts';
-import { ROLES, TIERS } from '../../../../money/pricing/role.ts';
+import {
+  ROLE_WORDS,
+  ROLES,
+  type Role,
+  TIER_WORDS,
+  TIERS,
+  type Tier,
+} from '../../../../money/pricing/role.ts';
 import { addUp, type ComparedTenant, type Comparison } from '../../../../money/simulation/simulate-card.ts';
 import { simulatePeriod } from '../../../../money/simulation/simulate-period.ts';
 import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
-import { alert, badge, emptyState, exact, type Faults, field, timeOf } from '../../../consoles/components.ts';
+import {
+  alert,
+  badge,
+  capitalized,
+  emptyState,
+  exact,
+  type Faults,
+  field,
+  timeOf,
+} from '../../../consoles/components.ts';
 import { faultsOf, orWrong, readFields } from '../../../consoles/read-fields.ts';
 import { table } from '../../../consoles/table.ts';
 import type { Form } from '../../../http/form.ts';
@@ -43,6 +59,8 @@ const WRONG_ORDER = 'Choose an earlier day: it must be before the other one.';
 const UNKNOWN_TENANT = 'No tenant has this id.';
 const WRONG_TENANT = 'Give the id of a tenant, t_ and 16 hex digits, or leave it empty for all.';
 const ceilingName = (role: string, tier: string) => `${role}_${tier}`;
+const ceilingLabel = (role: Role, tier: Tier) =>
+  `At most for 1,000 minutes: ${ROLE_WORDS[role]}, ${TIER_WORDS[tier]}`;
 
 /** The fields in the form of a card. */
 export const CARD_FIELDS: readonly string[] = [
@@ -243,10 +261,10 @@ function renderCeilings(draft: Form, faults: Faults): Html {
 <p class="hint">${PRICE_HINT}</p>
 ${ROLES.map(
   (role) =>
-    html`<fieldset><legend>${role.replace('_', ' ')}</legend><div class="filters">${TIERS.map((tier) =>
+    html`<fieldset><legend>${capitalized(ROLE_WORDS[role])}</legend><div class="filters">${TIERS.map((tier) =>
       field({
         name: ceilingName(role, tier),
-        label: tier.replace('_', ' '),
+        label: capitalized(TIER_WORDS[tier]),
         value: draft.get(ceilingName(role, tier)),
         faults,
         input: html`inputmode="decimal" required`,
@@ -287,12 +305,16 @@ ${field({ name: 'confirm', label: `To load it, type: ${LOAD}`, faults, input: ht
 
 /** Each price of the draft, beside the one that it replaces. */
 function renderPrices(form: Form, now: Form): Html {
-  const labels: Form = new Map(Object.entries(SINGLE));
+  const labels: Form = new Map([
+    ...Object.entries(SINGLE),
+    ...ROLES.flatMap((role) =>
+      TIERS.map((tier) => [ceilingName(role, tier), ceilingLabel(role, tier)] as const),
+    ),
+  ]);
   const rows = CARD_FIELDS.map((name) => {
     const [was, is] = [textOf(now, name), textOf(form, name)];
-    const label = labels.get(name) ?? `At most for 1,000 minutes: ${name.replaceAll('_', ' ')}`;
     return [
-      label,
+      labels.get(name),
       was,
       Number(was) === Number(is) ? is : html`<strong>${is}</strong> ${badge('new', 'warn')}`,
     ];

@@ -14,7 +14,7 @@ import {
 } from '../../../../base/tenants/limits.ts';
 import type { Tenant } from '../../../../base/tenants/tenant.ts';
 import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
-import { type Faults, field, named } from '../../../consoles/components.ts';
+import { capitalized, type Faults, field, named } from '../../../consoles/components.ts';
 import { faultsOf, orWrong, readFields } from '../../../consoles/read-fields.ts';
 import type { Form } from '../../../http/form.ts';
 import { LIMIT_NAMES, type LimitName, TENANT_LIMITS } from '../../../tenant-limits.ts';
@@ -59,7 +59,7 @@ function limitsPage(tenant: Tenant, limited: LimitedTenant, given: Form | undefi
     const changed = limited.limits?.[name];
     return field({
       name,
-      label: `${unit.charAt(0).toUpperCase()}${unit.slice(1)}`,
+      label: capitalized(unit),
       value: given?.get(name) ?? changed?.toString(),
       hint: `Empty: ${limitOf(usual, limit)}, as for every tenant of its status.`,
       faults,

@@ -11,7 +11,7 @@ import {
 } from '../../../../base/tenants/tenant.ts';
 import { changeStatus } from '../../../../money/tenant-status/change-status.ts';
 import { type Answer, done, type Page, page } from '../../../consoles/answer.ts';
-import { type Faults, field, named, select } from '../../../consoles/components.ts';
+import { capitalized, type Faults, field, named, select } from '../../../consoles/components.ts';
 import { parseChoice } from '../../../consoles/fields.ts';
 import { faultsOf, orWrong, readFields } from '../../../consoles/read-fields.ts';
 import type { Form } from '../../../http/form.ts';
@@ -63,7 +63,7 @@ const isTyped = (form: Form, { id }: Tenant) => form.get('confirm')?.trim() === 
 function statusPage(tenant: Tenant, given: Form, faults: Faults): Page {
   const path = tenantPath(tenant);
   const moves = TENANT_STATUSES.filter((each) => operatorMayMove(tenant.status, each));
-  const choices = moves.map((value) => ({ value, text: MEANINGS[value] }));
+  const choices = moves.map((value) => ({ value, text: value }));
   const body = html`<h1>Change the status of ${named(tenant.name)}</h1>
 <p>It is ${MEANINGS[tenant.status]}.</p>
 ${
@@ -71,6 +71,7 @@ ${
     ? html`<p class="note">No other status follows this one.</p>`
     : html`<form method="post" action="${path}/status" novalidate>
 ${select('status', 'New status', choices, given.get('status') ?? moves[0]!, faults)}
+${moves.map((each) => html`<p class="hint">${capitalized(MEANINGS[each])}.</p>`)}
 ${field({ name: 'reason', label: 'Reason', value: given.get('reason'), hint: 'For operators who read it later.', faults, input: html`maxlength="${REASON_MAX}" required` })}
 ${field({ name: 'told', label: 'What its people are told', value: given.get('told'), hint: 'Its page and the mail to its owners say it. It may be empty.', faults, input: html`maxlength="${REASON_MAX}"` })}
 ${field({ name: 'confirm', label: 'To delete it: its id', hint: html`<code>${renderTenantId(tenant.id)}</code>`, faults, input: html`autocomplete="off"` })}
