@@ -214,7 +214,8 @@ const SETTINGS: readonly Step[] = [
     expect: {
       rotated: {
         ok: {
-          webhook: WEBHOOK,
+          // The old secret signs too.
+          webhook: { ...WEBHOOK, public_keys: ['<public_keys>', '<public_keys>'] },
           secret: '<secret>',
           public_key: '<public_key>',
           old_secret_retires: '<old_secret_retires>',
