@@ -9,7 +9,7 @@ interface Columns {
   readonly names?: string;
   /** One that stays one line a row on a phone, with its name and its buttons, or with its name and its last number. */
   readonly look?: 'desk' | 'sums';
-  /** Of each row, so that an address can lead to it. */
+  /** The id of each row, so that an address can lead to it. */
   readonly ids?: readonly string[];
 }
 

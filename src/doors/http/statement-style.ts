@@ -1,7 +1,7 @@
 /** The style of the printable statement: light and dark screens, phones, and paper of any size. */
 import { TOKENS } from '@boxoffice/pages/tokens.css';
 
-/** Of what is in the statement, wherever it is shown. */
+/** The style of what is in the statement, wherever it is shown. */
 const CONTENT = `
 header { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 1rem 3rem; }
 h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; }
@@ -68,7 +68,7 @@ const PAPER = `@page {
 }
 `;
 
-/** Of a page that is nothing but the statement. */
+/** The style of a page that is nothing but the statement. */
 export const STATEMENT_STYLE = `${TOKENS}
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 var(--sans); }
 main { max-width: 60rem; margin: 2rem auto; padding: 2.5rem; background: var(--paper);
@@ -82,7 +82,7 @@ main { max-width: 60rem; margin: 2rem auto; padding: 2.5rem; background: var(--p
 }
 ${CONTENT}${PAPER}`;
 
-/** Of a statement in a page of the console, which is not printed but for it. */
+/** The style of a statement in a page of the console, which is not printed but for it. */
 export const STATEMENT_CARD_STYLE = `.statement { max-width: 60rem; padding: 2.5rem; background: var(--paper);
   border: 1px solid var(--line); border-radius: .75rem; }
 .statement footer { max-width: none; margin-bottom: 0; padding: 1rem 0 0; }
