@@ -5,6 +5,9 @@ export const ROOM_NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$';
 /** Names in which `*` stands for any characters, or none. */
 export const ROOM_PATTERN_PATTERN = '^[A-Za-z0-9*][A-Za-z0-9._*-]{0,127}$';
 
+/** Names, and beginnings of names before a `*` at the end: PostgreSQL compares each with a name in one go, and so for many names. */
+export const ROOM_BEGINNING_PATTERN = '^(?:\\*|[A-Za-z0-9][A-Za-z0-9._-]{0,127}\\*?)$';
+
 /**
  * Whether a pattern matches a room name.
  *

@@ -1,6 +1,6 @@
 /** Webhooks and their deliveries on the wire. */
 import { OVERLAP_SECONDS_DEFAULT, OVERLAP_SECONDS_MAX } from '../../access/keys/rotation-overlap.ts';
-import { ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
+import { ROOM_BEGINNING_PATTERN } from '../../access/rights/room-names.ts';
 import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-catalogue.ts';
 import { eventSeq } from '../../outward/events/event-schema.ts';
@@ -53,12 +53,12 @@ const types = Type.Array(words(PUBLIC_EVENT_TYPES), {
   description: 'Which types of events it gets. Empty: all',
   examples: [['balance_low', 'top_up_failed']],
 });
-const rooms = Type.Array(Type.String({ pattern: ROOM_PATTERN_PATTERN }), {
+const rooms = Type.Array(Type.String({ pattern: ROOM_BEGINNING_PATTERN }), {
   maxItems: WEBHOOK_ROOMS_MAX,
   uniqueItems: true,
   description:
-    'Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all events, also those ' +
-    'that concern no room',
+    'Names of rooms, or beginnings of names before a `*`. It gets only events of these rooms then. Empty: all events, also ' +
+    'those that concern no room',
   examples: [['demo-*']],
 });
 const description = Type.String({

@@ -7,6 +7,9 @@ import type { LoggedEvent } from '../../events/event.ts';
 /** How many events one query looks at, even if it finds few. */
 const EVENTS_SCANNED_MAX = 10_000n;
 
+/** A page ends after an event with which it has so many bytes: what one answer, one stream and one request have in memory. */
+export const PAGE_BYTES = 256 * 1_024;
+
 /** The name of the room of an event, from `events e`; null: it has none. */
 export const ROOM_NAME = `case when e.room_uid is not null then coalesce(e.subject ->> 'room', e.subject ->> 'name') end`;
 
@@ -21,7 +24,7 @@ export interface PublicEventPage {
   readonly keptAfter: bigint;
 }
 
-/** At most `limit` events of these types after number `after`. `rooms`: only those of rooms of such names; none: all. */
+/** At most `limit` events of these types after number `after`, and fewer if they are large. `rooms`: only those of rooms of such names; none: all. */
 export async function listPublicEvents(
   db: Db,
   tenant: TenantId,
@@ -38,7 +41,8 @@ export async function listPublicEvents(
   },
 ): Promise<PublicEventPage> {
   const end = after + EVENTS_SCANNED_MAX;
-  type Row = LoggedEvent & Pick<PublicEventPage, 'lastSeq' | 'keptAfter'> & { seq: bigint | null };
+  type Row = LoggedEvent &
+    Pick<PublicEventPage, 'lastSeq' | 'keptAfter'> & { seq: bigint | null; found: bigint };
   const { name, where, values } = filtered('list-public-events', [tenant, after, end, types, limit], {
     rooms: rooms.length > 0 && [`${ROOM_NAME} like any(?)`, rooms.map(likePattern)],
   });
@@ -48,9 +52,13 @@ export async function listPublicEvents(
                   coalesce((select min(seq) - 1 from events where tenant_id = $1), s.last_seq) as "keptAfter"
              from event_streams s
              left join lateral (
-               select seq, at, type, room_uid as "roomUid", subject from events e
-                where tenant_id = $1 and seq > $2 and seq <= least(s.last_seq, $3) and type = any($4) ${where}
-                order by seq limit $5) e on true
+               select seq, at, type, "roomUid", subject, found
+                 from (select *, count(*) over () as found,
+                              sum(octet_length(subject::text)) over (order by seq) - octet_length(subject::text) as before
+                         from (select seq, at, type, room_uid as "roomUid", subject from events e
+                                where tenant_id = $1 and seq > $2 and seq <= least(s.last_seq, $3) and type = any($4) ${where}
+                                order by seq limit $5) as wanted) as sized
+                where before < ${PAGE_BYTES}) e on true
             where s.tenant_id = $1 order by e.seq`,
     values,
   });
@@ -58,7 +66,8 @@ export async function listPublicEvents(
   const events = rows
     .filter(({ seq }) => seq !== null)
     .map(({ seq, at, type, roomUid, subject }) => ({ seq, at, type, roomUid, subject }));
-  const reached = events.length < limit ? (end < lastSeq ? end : lastSeq) : events.at(-1)!.seq;
+  const isWhole = events.length < limit && events.length === Number(rows[0]?.found ?? 0);
+  const reached = isWhole ? (end < lastSeq ? end : lastSeq) : events.at(-1)!.seq;
   return { events, reached, lastSeq, keptAfter };
 }
 

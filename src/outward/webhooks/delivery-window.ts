@@ -6,6 +6,7 @@
  */
 import { assert } from '../../base/lib/assert.ts';
 import type { LoggedEvent } from '../../events/event.ts';
+import { takeList } from './webhook-body.ts';
 import type { Aside } from './webhook-waiting.sql.ts';
 
 /** Events beyond the place, which a process that dies forgets. So many are sent while one takes a second. */
@@ -79,11 +80,15 @@ export class DeliveryWindow {
     this.#reached = reached;
   }
 
-  /** Up to `max` events to send now, of which no two are of one room in the order of rooms. */
+  /** Up to `max` events to send now in one request, of which no two are of one room in the order of rooms. */
   takeNext(max: number): LoggedEvent[] {
     const items = [...this.#ready].slice(0, max);
-    for (const item of items) this.#ready.delete(item);
-    return items.map(({ event }) => event);
+    const events = takeList(
+      items.map(({ event }) => event),
+      max,
+    );
+    for (const item of items.slice(0, events.length)) this.#ready.delete(item);
+    return events;
   }
 
   /** It was sent, and accepted. */

@@ -25,6 +25,7 @@ import {
 } from './send-message.ts';
 import { pauserAfter, tellPaused } from './tell-paused.ts';
 import { isWanted, wantedEvents } from './wanted-events.ts';
+import { takeList } from './webhook-body.ts';
 import { failDelivery, finishDelivery, moveWebhook } from './webhook-cursors.sql.ts';
 import {
   type AsideOutcomes,
@@ -120,7 +121,7 @@ export class OrderedTurn {
 
   /** The request with the events from `at` on. `taken`: where the one after it begins. `undefined`: there are none. */
   #take(events: readonly LoggedEvent[], at: number, as: Omit<SentAs, 'kind'>): Request | undefined {
-    const batch = events.slice(at, at + this.#batch);
+    const batch = takeList(events.slice(at), this.#batch);
     if (batch.length === 0) return undefined;
     this.#batch = Math.min(2 * this.#batch, this.#webhook.maxBatch);
     const signed = this.#sign(batch, { kind: 'event', ...as });

@@ -73,8 +73,9 @@ export async function sendSigned(
   );
   const fields = outcomeFields(outcome);
   deps.metrics.webhookDuration.observe(outcome.latencyMs / 1000);
-  const sent = events.map((event) => {
-    const delivery = { ...event, ...fields };
+  const sent = events.map((event, at) => {
+    // One answer is kept once, however many events it was to.
+    const delivery = { ...event, ...fields, ...(at > 0 && { answer: null }) };
     deps.metrics.webhookDeliveries.inc({ kind: event.kind, outcome: resultOf(delivery) });
     return { delivery, outcome };
   });

@@ -58,6 +58,22 @@ function batchIdOf(events: readonly PublicEvent[]): string {
   return `evb_${hash.digest('hex').slice(0, 32)}`;
 }
 
+/** So that a receiver that takes a megabyte takes each list: most characters have at most three bytes. */
+export const LIST_CHARACTERS_MAX = 256 * 1_024;
+
+/** The first events that go together in one request: at most `max`, and fewer if they are large. */
+export function takeList<T extends { readonly subject: unknown }>(events: Iterable<T>, max: number): T[] {
+  const list: T[] = [];
+  let characters = 0;
+  for (const event of events) {
+    if (list.length === max) break;
+    if (max > 1) characters += JSON.stringify(event.subject).length;
+    if (list.length > 0 && characters > LIST_CHARACTERS_MAX) break;
+    list.push(event);
+  }
+  return list;
+}
+
 /** Digits of the largest number of an event. */
 const SEQ_DIGITS = 19;
 

@@ -65,7 +65,10 @@ function waitingEvent({ room, failures, at, seq, type, roomUid, subject }: Waiti
   return { seq, room, failures, event: at && { seq, at, type, roomUid, subject } };
 }
 
-/** Up to `limit` that are due, without those that are under way. Oldest first. */
+/**
+ * Up to `limit` that are due, without those that are under way. Those that failed least come first: a receiver that is away gets one at
+ * a time, and one that it always refuses may not be the only one.
+ */
 export async function findDueWaiting(
   db: Db,
   { tenant, id }: WebhookName,
@@ -75,7 +78,7 @@ export async function findDueWaiting(
     name: 'find-due-waiting-events',
     text: `select ${WAITING}
             where q.tenant_id = $1 and q.webhook_id = $2 and q.retry_at <= now() and q.seq <> all($3::bigint[])
-            order by q.seq limit $4`,
+            order by q.failures, q.seq limit $4`,
     values: [tenant, id, underWay, limit],
   });
   return rows.map(waitingEvent);
@@ -325,11 +328,14 @@ export async function hurryWaiting(
   });
 }
 
-/** Those that have failed are due at once. The cursor must be locked. */
+/**
+ * Those that have failed are due at once, and the attempt that this is counts for nothing: who asks again and again takes no attempt
+ * from an event. The cursor must be locked.
+ */
 export async function hurryFailed(tx: Tx, { tenant, id }: WebhookName): Promise<void> {
   await tx.query({
     name: 'hurry-failed-events',
-    text: `update webhook_waiting set retry_at = now()
+    text: `update webhook_waiting set retry_at = now(), failures = greatest(failures - 1, 0)
             where tenant_id = $1 and webhook_id = $2 and failed_at is not null and retry_at > now()`,
     values: [tenant, id],
   });

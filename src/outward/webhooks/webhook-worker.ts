@@ -18,11 +18,8 @@ import { type DueWebhook, findDueWebhooks, findTenantsWithWebhooks } from './web
 
 /** In each lane. More than get a place until the next look. */
 const WAITING_MAX = 256;
-/** Concurrent statements of all lanes. */
-const STATEMENTS = 4;
-/** So that statements of the fast lane wait for few others, whatever happens in those. */
-const STATEMENTS_OF_OTHERS = 2;
-const STATEMENTS_OF_SLOW = 1;
+/** Concurrent statements of all lanes. Each but the fast one has one of its own, so no lane waits for the statements of another. */
+const STATEMENTS = 5;
 /** When the service stops, requests that are under way have so long to end. */
 const STOP_MS = 5_000;
 
@@ -200,11 +197,14 @@ export class WebhookWorker {
 type RunStatement = <T>(work: () => Promise<T>) => Promise<T>;
 
 function statementsOfLanes(): Readonly<Record<Lane, RunStatement>> {
-  const [all, others, slow] = [STATEMENTS, STATEMENTS_OF_OTHERS, STATEMENTS_OF_SLOW].map(
-    (count) => new Lanes(count),
-  ) as [Lanes, Lanes, Lanes];
-  const ofFast: RunStatement = (work) => all.run(work);
-  const ofOthers: RunStatement = (work) => others.run(() => ofFast(work));
-  const ofSlow: RunStatement = (work) => slow.run(() => ofOthers(work));
-  return { fast: ofFast, pending_fast: ofOthers, slow: ofSlow, pending_slow: ofSlow };
+  const others = LANES.length - 1;
+  const runIn = (lanes: Lanes): RunStatement => {
+    return (work) => lanes.run(work);
+  };
+  return {
+    fast: runIn(new Lanes(STATEMENTS - others)),
+    pending_fast: runIn(new Lanes(1)),
+    slow: runIn(new Lanes(1)),
+    pending_slow: runIn(new Lanes(1)),
+  };
 }

@@ -13,7 +13,7 @@ import type { ShownHeaders } from './own-headers.ts';
 
 /** Webhooks of one tenant. */
 export const WEBHOOKS_MAX = 20;
-/** Names and patterns of rooms of one webhook. */
+/** Names and beginnings of names of rooms of one webhook. */
 export const WEBHOOK_ROOMS_MAX = 20;
 /** In characters. */
 export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 200;
@@ -43,7 +43,7 @@ export interface WebhookSettings {
   readonly url: string;
   /** None: all. */
   readonly types: readonly string[];
-  /** Names of rooms, in which `*` stands for any characters: only events of these. None: all events. */
+  /** Names of rooms, or beginnings of names before a `*`: only events of these. None: all events. */
   readonly rooms: readonly string[];
   readonly description: string;
   readonly order: WebhookOrder;

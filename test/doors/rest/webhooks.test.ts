@@ -132,8 +132,12 @@ describe('POST /v1/webhooks', () => {
       'description must not have more than 200 characters',
     ],
     [
+      { url: 'https://x.example/', rooms: ['*a'] },
+      'rooms/0 must match pattern "^(?:\\*|[A-Za-z0-9][A-Za-z0-9._-]{0,127}\\*?)$"',
+    ],
+    [
       { url: 'https://x.example/', rooms: ['a b'] },
-      'rooms/0 must match pattern "^[A-Za-z0-9*][A-Za-z0-9._*-]{0,127}$"',
+      'rooms/0 must match pattern "^(?:\\*|[A-Za-z0-9][A-Za-z0-9._-]{0,127}\\*?)$"',
     ],
     [
       {

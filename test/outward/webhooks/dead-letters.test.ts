@@ -214,6 +214,52 @@ test('what is put aside and has failed is tried at once', async () => {
   expect(numbers(hook).filter((each) => each === 1)).toHaveLength(2);
 });
 
+test('asked for again and again takes no attempt from an event', async () => {
+  const hook = await makeHook('none');
+  receiver.answer(hook.path, ({ event }, response) => {
+    if (event.data.balance.micros !== 1) return 204;
+    response.writeHead(500, { 'retry-after': '3600' }).end();
+    return undefined;
+  });
+  await append(hook, ['a', 'b']);
+  for (let times = 1; times <= 12; times += 1) {
+    await settle(() => expect(numbers(hook).filter((each) => each === 1)).toHaveLength(times));
+    await settle(async () =>
+      expect((await hook.ask('GET', '/deliveries?limit=1')).json.deliveries[0].seq).toBe(1),
+    );
+    await hook.ask('POST', '/resend', { since: EVER, only_failed: true });
+  }
+  expect(await dead(hook)).toEqual([]);
+  expect((await hook.ask('GET', '')).json).toMatchObject({ state: 'active', waiting: 1 });
+});
+
+test('a receiver that was away gets first what it has refused least', async () => {
+  const hook = await makeHook('none');
+  await hook.ask('PATCH', '', { paused: true });
+  await append(hook, ['a', 'b']);
+  const place = [idOf(hook.of), hook.id];
+  await settle(async () => {
+    const { rows } = await db().query('select max(seq)::text as seq from events where tenant_id = $1', [
+      place[0],
+    ]);
+    expect(rows[0].seq).toBe('2');
+  });
+  await db().query(
+    `insert into webhook_waiting (tenant_id, webhook_id, seq, room_uid, failures, failed_at, retry_at)
+     values ($1, $2, 1, 'a', 9, now(), now()), ($1, $2, 2, 'b', 1, now(), now())`,
+    place,
+  );
+  await db().query(
+    'update webhook_cursors set seq = 2, failures = 9, aside_at = now() where tenant_id = $1 and webhook_id = $2',
+    place,
+  );
+  refuse(hook, [1]);
+  await hook.ask('PATCH', '', { paused: false });
+  await settle(async () => expect(await deadSeqs(hook)).toEqual([1]));
+  expect(numbers(hook)[0]).toBe(2);
+  expect((await hook.ask('GET', '')).json).toMatchObject({ state: 'active', waiting: 0 });
+});
+
 test('only_failed comes with since', async () => {
   const hook = await makeHook('none');
   const { status, text } = await hook.ask('POST', '/resend', { seq: 1, only_failed: true });

@@ -43,10 +43,9 @@ describe('the rooms of a webhook', () => {
     [['demo?1'], []],
     [['*'], [1, 2, 3, 4, 5, 6, 7]],
     [
-      ['*1', 'lobby'],
-      [1, 2, 3, 4, 6],
+      ['demo*', 'lobby'],
+      [1, 2, 3, 4, 7],
     ],
-    [['d*1*e'], [7]],
   ])('%j mean events %j, in SQL as here', async (rooms, expected) => {
     const tenant = await makeTenant(db(), { id: newTenantId(), status: 'active' });
     await inTransaction(db(), (tx) => appendNumberedEvents(tx, tenant, NAMES.map(eventOf)));

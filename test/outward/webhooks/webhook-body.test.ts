@@ -9,7 +9,7 @@ import { testEvent } from '../../../src/outward/events/public-event.ts';
 import { parseDeliveryId } from '../../../src/outward/webhooks/delivery.ts';
 import { getDelivery } from '../../../src/outward/webhooks/get-delivery.ts';
 import { WEBHOOK_ORDERS } from '../../../src/outward/webhooks/webhook.ts';
-import { renderBody } from '../../../src/outward/webhooks/webhook-body.ts';
+import { LIST_CHARACTERS_MAX, renderBody, takeList } from '../../../src/outward/webhooks/webhook-body.ts';
 import { setStatus } from '../../doors/rest/support.ts';
 import { eventsOf, FAST_WEBHOOKS, type Received, useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
@@ -191,6 +191,30 @@ describe('several events in a request', () => {
       new Set(['application/cloudevents+json']),
     );
   });
+});
+
+test('a list ends before it is too large for a receiver, and has one event at least', () => {
+  const of = (characters: number) => ({ subject: { text: 'x'.repeat(characters) } });
+  const small = Array.from({ length: 10 }, () => of(10));
+  expect(takeList(small, 7)).toHaveLength(7);
+  expect(takeList(small, 100)).toHaveLength(10);
+  expect(takeList([of(LIST_CHARACTERS_MAX * 2), ...small], 100)).toHaveLength(1);
+  expect(takeList([...small, of(LIST_CHARACTERS_MAX), ...small], 100)).toHaveLength(10);
+  expect(takeList([of(LIST_CHARACTERS_MAX)], 1)).toHaveLength(1);
+});
+
+test.each(WEBHOOK_ORDERS)('order %s: large events come in several requests', async (order) => {
+  const hook = await makeHook({ order, max_batch: 100 });
+  await hook.ask('PATCH', '', { paused: true });
+  const made = count(1, 10).map((at) => ({
+    ...{ type: 'credit_spent', roomUid: `room-${at}` },
+    subject: { balance: String(at), admitted: false, pad: 'x'.repeat(60_000) },
+  }));
+  await appendEvents(app.service.deps.db, parseTenantId(hook.of.id)!, made);
+  await hook.ask('PATCH', '', { paused: false });
+  await arrived(hook, 10);
+  await delivered(hook, 10);
+  for (const { text } of receiver.received(hook.path)) expect(text.length).toBeLessThan(320_000);
 });
 
 describe('CloudEvents', () => {

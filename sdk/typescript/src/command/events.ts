@@ -19,6 +19,11 @@ function fail(message: string): never {
   process.exit(1);
 }
 
+/** Without one, one is made. */
+function isSecret(secret = ''): boolean {
+  return secret === '' || /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret);
+}
+
 function readArguments() {
   const string = { type: 'string' } as const;
   const options = {
@@ -41,6 +46,8 @@ function readArguments() {
       throw new TypeError('--after must be the number of an event');
     const apiKey = process.env.BOXOFFICE_API_KEY;
     if (!apiKey) throw new TypeError('BOXOFFICE_API_KEY is not set');
+    if (!isSecret(process.env.WEBHOOK_SECRET))
+      throw new TypeError('WEBHOOK_SECRET must be whsec_ and base64');
     return { url, to, types, after, apiKey };
   } catch (error) {
     return fail(`${(error as Error).message}\n\n${HELP}`);

@@ -90,7 +90,7 @@ export function parseWebhook(form: Form, allowed: AddressRanges, before?: string
     typedWebhook(form);
   const read = readFields({
     url: () => url === before || parseWebhookUrl(url, allowed),
-    rooms: () => parseRoomPatterns(rooms, WEBHOOK_ROOMS_MAX),
+    rooms: () => parseRoomPatterns(rooms, WEBHOOK_ROOMS_MAX, 'atEnd'),
     description: () =>
       description === '' ||
       orWrong(parseLine(description, WEBHOOK_DESCRIPTION_LENGTH_MAX), WRONG_DESCRIPTION),
@@ -143,7 +143,7 @@ ${field({
   name: 'rooms',
   label: 'Only events of rooms',
   value: typed.rooms,
-  hint: html`Names, by spaces or commas, in which <code>*</code> stands for any characters. Empty: all events, also those of no room.`,
+  hint: html`Names, or beginnings of names before a <code>*</code>, by spaces or commas. Empty: all events, also those of no room.`,
   faults,
   input: html`autocomplete="off" spellcheck="false"`,
 })}
