@@ -127,8 +127,12 @@ class History {
 
   async #age(minutes: number): Promise<void> {
     await db().query(
-      `update sessions set entered_at = entered_at - make_interval(mins => $2), left_at = left_at - make_interval(mins => $2)
-        where tenant_id = $1`,
+      `with aged as materialized (
+         select id, entered_at - make_interval(mins => $2) as entered_at, left_at - make_interval(mins => $2) as left_at
+           from sessions where tenant_id = $1
+       )
+       update sessions s set entered_at = a.entered_at, left_at = a.left_at from aged a
+        where s.tenant_id = $1 and s.id = a.id`,
       [idOf(this.#stage.tenant), minutes],
     );
   }
