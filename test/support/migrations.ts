@@ -1,8 +1,8 @@
 /** Migrations one by one, for tests of a migration on a database with data. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Pool } from '../../src/base/db/pool.ts';
 
@@ -17,14 +17,17 @@ export function readMigration(name: string): Promise<string> {
   return readFile(new URL(name, FOLDER), 'utf8');
 }
 
-/** Do the work with a folder of these migrations, which is removed afterwards. */
+/** Do the work with a folder of these migrations, which is removed afterwards. Names may have a folder. */
 export async function withMigrations<T>(
   files: Readonly<Record<string, string>>,
   work: (folder: URL) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'boxoffice-migrations-'));
   try {
-    for (const [name, sql] of Object.entries(files)) await writeFile(join(folder, name), sql);
+    for (const [name, sql] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), sql);
+    }
     return await work(pathToFileURL(`${folder}/`));
   } finally {
     await rm(folder, { recursive: true });

@@ -3,8 +3,12 @@
  *
  * Each file runs in its own transaction together with the row that records it. A lock serializes
  * processes that start at once. A file that was changed after it ran is refused.
+ *
+ * Where tables are distributed, the file of the same name in `migrations/distributed/` runs in its place, if there is one: it
+ * leads to the same tables by statements that Citus takes.
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { isDistributed } from './distribution.ts';
@@ -24,7 +28,9 @@ export interface Migrating {
 
 interface Migration {
   readonly name: string;
+  /** What runs. */
   readonly sql: string;
+  /** That of the file for one server, in any case. */
   readonly checksum: string;
 }
 
@@ -68,13 +74,21 @@ export async function findStaleMigration(db: Db): Promise<string | undefined> {
 }
 
 async function readMigrations(folder: URL): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => /^[0-9]{4}_\w+\.sql$/.test(name)).sort();
+  const distributed = new URL('distributed/', folder);
+  const names = await namesIn(folder);
+  const others = isDistributed() && existsSync(distributed) ? await namesIn(distributed) : [];
   return Promise.all(
     names.map(async (name) => {
       const sql = await readFile(new URL(name, folder), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+      const checksum = createHash('sha256').update(sql).digest('hex');
+      if (!others.includes(name)) return { name, sql, checksum };
+      return { name, sql: await readFile(new URL(name, distributed), 'utf8'), checksum };
     }),
   );
+}
+
+async function namesIn(folder: URL): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => /^[0-9]{4}_\w+\.sql$/.test(name)).sort();
 }
 
 async function runMissing(

@@ -111,8 +111,7 @@ export async function claimWebhook(
     name: 'claim-webhook',
     text: `update webhook_cursors c set lease = $3, leased_until = now() + make_interval(secs => $4), leased_by = $5
              from webhook_endpoints w, tenants t,
-                  (select extract(epoch from now() - leased_until)::double precision as idle_seconds,
-                          lease is not null or coalesce(leased_by = any($6), false) as was_cut
+                  (select leased_until, lease is not null or coalesce(leased_by = any($6), false) as was_cut
                      from webhook_cursors where tenant_id = $1 and webhook_id = $2) as before
             where c.tenant_id = $1 and c.webhook_id = $2 and w.tenant_id = $1 and w.id = $2 and t.id = $1
               and ${isDue('$6')}
@@ -120,7 +119,8 @@ export async function claimWebhook(
                      w.sealed_headers as "sealedHeaders", c.seq, c.skipped,
                      c.failures, c.standing, t.status = 'pending' as "isPending",
                      c.aside_at is not null as "hasWaiting", c.delivered_at is not null as "hasAccepted",
-                     before.idle_seconds as "idleSeconds", before.was_cut as "wasCut"`,
+                     before.was_cut as "wasCut",
+                     extract(epoch from c.leased_until - before.leased_until)::double precision - $4 as "idleSeconds"`,
     values: [tenant, id, lease, leaseSeconds, holder, gone],
   });
   return rows[0];

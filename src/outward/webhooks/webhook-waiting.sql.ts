@@ -4,6 +4,7 @@
  * Each change of these rows locks the row of the cursor first. So the cursor's `aside_at` is never later than the first
  * event that is due, whichever of a turn, a late request of an earlier turn, and the tenant comes first.
  */
+import { filtered } from '../../base/db/filtered.ts';
 import type { Statement } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { LoggedEvent } from '../../events/event.ts';
@@ -183,14 +184,16 @@ export async function noteAside(
            ), freed as (
              update webhook_waiting q set retry_at = now() from following f
               where q.tenant_id = $1 and q.webhook_id = $2 and q.seq = f.seq and q.retry_at is null
+           ), missed as materialized (
+             select a.seq, a.failures, a.more, now() + make_interval(secs => a.wait) as retry_at,
+                    case when a.more > 0 then now() end as failed_at
+               from unnest($4::bigint[], $5::integer[], $6::integer[], $7::double precision[])
+                      as a (seq, failures, more, wait)
            ), failed as (
              update webhook_waiting q
-                set failures = q.failures + f.more, retry_at = f.now + make_interval(secs => f.wait),
-                    failed_at = coalesce(q.failed_at, f.failed_at)
-               from (select a.*, t.now, case when a.more > 0 then t.now end as failed_at
-                       from unnest($4::bigint[], $5::integer[], $6::integer[], $7::double precision[])
-                              as a (seq, failures, more, wait), (select now() as now) as t) as f
-              where q.tenant_id = $1 and q.webhook_id = $2 and q.seq = f.seq and q.failures = f.failures
+                set failures = q.failures + m.more, retry_at = m.retry_at, failed_at = coalesce(q.failed_at, m.failed_at)
+               from missed m
+              where q.tenant_id = $1 and q.webhook_id = $2 and q.seq = m.seq and q.failures = m.failures
            ), noted as (
              update webhook_cursors c
                 set failures = $8, standing = $9, skipped = c.skipped + $15, delivered_at = coalesce(t.delivered_at, c.delivered_at),
@@ -319,12 +322,14 @@ export async function hurryWaiting(
   { tenant, id }: WebhookName,
   withinSeconds: number | null = null,
 ): Promise<void> {
+  const { name, where, values } = filtered('hurry-waiting-events', [tenant, id], {
+    soon: withinSeconds !== null && ['retry_at <= now() + make_interval(secs => ?)', withinSeconds],
+  });
   await tx.query({
-    name: 'hurry-waiting-events',
+    name,
     text: `update webhook_waiting set retry_at = now()
-            where tenant_id = $1 and webhook_id = $2 and retry_at > now()
-              and retry_at <= coalesce(now() + make_interval(secs => $3), 'infinity')`,
-    values: [tenant, id, withinSeconds],
+            where tenant_id = $1 and webhook_id = $2 and retry_at > now()${where}`,
+    values,
   });
 }
 

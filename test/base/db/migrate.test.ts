@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { readDistribution } from '../../../src/base/db/distribution.ts';
 import { migrate } from '../../../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../../../src/base/db/pool.ts';
 import { databaseUrl } from '../../support/database.ts';
@@ -64,6 +65,29 @@ describe('migrate', () => {
     const beforeEach = async () => void run.push((await listRun()).join());
     expect(await withMigrations(files, (folder) => migrate(pool, { folder, beforeEach }))).toBe(2);
     expect(run).toEqual(['', '0001_first.sql']);
+  });
+
+  it('runs the file for a cluster where tables are distributed, and takes the other one for the same', async () => {
+    const files = {
+      '0001_first.sql': 'create table first ();',
+      '0002_second.sql': 'create table second ();',
+      'distributed/0002_second.sql': 'create table another ();',
+    };
+    const run = () => withMigrations(files, (folder) => migrate(pool, { folder }));
+    await pool.query(`create table tenant_places ();
+      create table pg_dist_partition as select 'tenant_places'::regclass as logicalrelid`);
+    await readDistribution(pool);
+    try {
+      expect(await run()).toBe(2);
+    } finally {
+      await pool.query('drop table pg_dist_partition, tenant_places');
+      await readDistribution(pool);
+    }
+    expect(await run()).toBe(0);
+    const { rows } = await pool.query(
+      `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual(['another', 'first', 'migrations']);
   });
 
   it('refuses a file that was changed after it ran', async () => {

@@ -14,6 +14,7 @@ import { summarizeSessions } from '../../../src/control/sessions/summarize-sessi
 import { startOf } from '../../../src/money/month.ts';
 import { summarizeUsage } from '../../../src/money/usage/summarize-usage.ts';
 import { adjust, report, setExempt } from '../../doors/rest/ledger-routes.ts';
+import { moved } from '../../support/append-only.ts';
 import { checkLedger } from '../../support/check-ledger.ts';
 import { useControl } from '../../support/grpc.ts';
 import { monthsAgo } from '../../support/months.ts';
@@ -126,11 +127,10 @@ class History {
   }
 
   async #age(minutes: number): Promise<void> {
-    await db().query(
-      `update sessions set entered_at = entered_at - make_interval(mins => $2), left_at = left_at - make_interval(mins => $2)
-        where tenant_id = $1`,
-      [idOf(this.#stage.tenant), minutes],
-    );
+    const aged = (column: string) => `${column} = ${moved(column, `-${minutes} minutes`)}`;
+    await db().query(`update sessions set ${aged('entered_at')}, ${aged('left_at')} where tenant_id = $1`, [
+      idOf(this.#stage.tenant),
+    ]);
   }
 }
 
