@@ -224,9 +224,10 @@ test('asked for again and again takes no attempt from an event', async () => {
   await append(hook, ['a', 'b']);
   for (let times = 1; times <= 12; times += 1) {
     await settle(() => expect(numbers(hook).filter((each) => each === 1)).toHaveLength(times));
-    await settle(async () =>
-      expect((await hook.ask('GET', '/deliveries?limit=1')).json.deliveries[0].seq).toBe(1),
-    );
+    await settle(async () => {
+      const { deliveries } = (await hook.ask('GET', '/deliveries?limit=100')).json;
+      expect(deliveries.filter(({ seq }: { seq: number }) => seq === 1)).toHaveLength(times);
+    });
     await hook.ask('POST', '/resend', { since: EVER, only_failed: true });
   }
   expect(await dead(hook)).toEqual([]);
