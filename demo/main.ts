@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { END_SIGNALS, Opened } from '../src/run/lifetime.ts';
-import { readTls } from '../src/run/read-listeners.ts';
+import { readPemFiles } from '../src/run/read-listeners.ts';
 import { readPort } from '../src/run/read-values.ts';
 import { openStand, type StandOptions } from './stand.ts';
 
@@ -13,7 +13,7 @@ const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
 function readOptions(): StandOptions {
   const host = process.env.HOST || '127.0.0.1';
-  const tls = readTls(process.env);
+  const tls = readPemFiles(process.env, { certificate: 'TLS_CERT', key: 'TLS_KEY' });
   if (!tls && !LOOPBACK.includes(host)) {
     throw new Error('pages of other devices get keys and cameras over HTTPS alone: set TLS_CERT and TLS_KEY');
   }
