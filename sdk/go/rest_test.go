@@ -312,7 +312,7 @@ func TestRequestsOfREST(t *testing.T) {
 	}
 	for _, each := range cases {
 		t.Run(each.line, func(t *testing.T) {
-			text := `{"entries":[],"conflicts":[],"payments":[],"grants":[],"deliveries":[]}`
+			text := `{"entries":[],"conflicts":[],"payments":[],"grants":[],"deliveries":[],"dead_letters":[]}`
 			if strings.Contains(each.line, "/records") {
 				text = `{"records":[]}`
 			}

@@ -1597,8 +1597,8 @@ type CreateWebhook struct {
 	URL string `json:"url"`
 	// Which types of events it gets. Empty: all.
 	Types []EventType `json:"types,omitzero"`
-	// Names of rooms; * stands for any characters. It gets only events of these rooms then. Empty: all events,
-	// also those that concern no room. At most 20.
+	// Names of rooms, or beginnings of names before a *. It gets only events of these rooms then. Empty: all
+	// events, also those that concern no room. At most 20.
 	Rooms []string `json:"rooms,omitzero"`
 	// For your own lists. At most 200 characters.
 	Description string `json:"description,omitzero"`
@@ -1633,8 +1633,8 @@ type ChangeWebhook struct {
 	URL *string `json:"url,omitzero"`
 	// Which types of events it gets. Empty: all.
 	Types []EventType `json:"types,omitzero"`
-	// Names of rooms; * stands for any characters. It gets only events of these rooms then. Empty: all events,
-	// also those that concern no room. At most 20.
+	// Names of rooms, or beginnings of names before a *. It gets only events of these rooms then. Empty: all
+	// events, also those that concern no room. At most 20.
 	Rooms []string `json:"rooms,omitzero"`
 	// For your own lists. At most 200 characters.
 	Description *string `json:"description,omitzero"`

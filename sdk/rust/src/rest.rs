@@ -39,7 +39,8 @@ struct Listed<T> {
         alias = "payments",
         alias = "grants",
         alias = "sessions",
-        alias = "deliveries"
+        alias = "deliveries",
+        alias = "dead_letters"
     )]
     items: Vec<T>,
     next_cursor: Option<String>,

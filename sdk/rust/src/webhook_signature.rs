@@ -110,7 +110,7 @@ pub fn verify_webhook_events(
     read_events(body).ok_or(WebhookRefusal::BadBody)
 }
 
-/// The same as [`verify_webhook`] without reading the body: for CloudEvents, which have libraries of their own.
+/// The same as [`verify_webhook`] without reading the body: for `CloudEvents`, which have libraries of their own.
 pub fn verify_webhook_signature(
     secrets: impl IntoIterator<Item = impl AsRef<str>>,
     headers: &HeaderMap,

@@ -2820,7 +2820,7 @@ pub struct CreateWebhook {
     /// Which types of events it gets. Empty: all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<String>,
-    /// Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all
+    /// Names of rooms, or beginnings of names before a `*`. It gets only events of these rooms then. Empty: all
     /// events, also those that concern no room. At most 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rooms: Vec<String>,
@@ -2870,7 +2870,7 @@ impl CreateWebhook {
         self
     }
 
-    /// Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all
+    /// Names of rooms, or beginnings of names before a `*`. It gets only events of these rooms then. Empty: all
     /// events, also those that concern no room. At most 20.
     pub fn rooms(mut self, rooms: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.rooms = rooms.into_iter().map(Into::into).collect();
@@ -2946,7 +2946,7 @@ pub struct ChangeWebhook {
     /// Which types of events it gets. Empty: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types: Option<Vec<String>>,
-    /// Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all
+    /// Names of rooms, or beginnings of names before a `*`. It gets only events of these rooms then. Empty: all
     /// events, also those that concern no room. At most 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rooms: Option<Vec<String>>,
@@ -3005,7 +3005,7 @@ impl ChangeWebhook {
         self
     }
 
-    /// Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all
+    /// Names of rooms, or beginnings of names before a `*`. It gets only events of these rooms then. Empty: all
     /// events, also those that concern no room. At most 20.
     pub fn rooms(mut self, rooms: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.rooms = Some(rooms.into_iter().map(Into::into).collect());

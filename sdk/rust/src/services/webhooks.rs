@@ -14,8 +14,7 @@ use crate::error::Error;
 use crate::follow::FollowedEvents;
 use crate::generated::rest::{
     ChangeWebhook, CreateWebhook, CreatedWebhook, DeadLetter, Delivery, ListDeadLetters,
-    ListDeliveries, PullEvents,
-    PulledEvents, RotateWebhookSecret, RotatedWebhookSecret, Webhook,
+    ListDeliveries, PullEvents, PulledEvents, RotateWebhookSecret, RotatedWebhookSecret, Webhook,
 };
 use crate::inner::Inner;
 use crate::listing::Listing;

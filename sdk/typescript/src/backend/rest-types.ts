@@ -1120,7 +1120,7 @@ export interface Operations {
       url: string;
       /** Which types of events it gets. Empty: all. */
       types?: WebhookEventType[] | undefined;
-      /** Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all events, also those that concern no room. */
+      /** Names of rooms, or beginnings of names before a `*`. It gets only events of these rooms then. Empty: all events, also those that concern no room. */
       rooms?: string[] | undefined;
       /** For your own lists. */
       description?: string | undefined;
@@ -1172,7 +1172,7 @@ export interface Operations {
       url?: string | undefined;
       /** Which types of events it gets. Empty: all. */
       types?: WebhookEventType[] | undefined;
-      /** Names of rooms; `*` stands for any characters. It gets only events of these rooms then. Empty: all events, also those that concern no room. */
+      /** Names of rooms, or beginnings of names before a `*`. It gets only events of these rooms then. Empty: all events, also those that concern no room. */
       rooms?: string[] | undefined;
       /** For your own lists. */
       description?: string | undefined;
