@@ -22,6 +22,7 @@ import type { StatementDeps } from '../money/statements/build-statement.ts';
 import type { ChargeDeps } from '../money/usage/charge-usage.ts';
 import type { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
 import type { MailDeps } from '../outward/mail/mail-deps.ts';
+import type { ResendLimit } from '../outward/webhooks/resend-limit.ts';
 import type { WebhookDeps } from '../outward/webhooks/send-message.ts';
 import type { WebhookSender } from '../outward/webhooks/send-request.ts';
 import type { Metrics } from './metrics.ts';
@@ -41,6 +42,7 @@ export interface Deps
     WebhookDeps {
   readonly metrics: Metrics;
   readonly invitationLimit: InvitationLimit;
+  readonly resendLimit: ResendLimit;
   readonly connections: ConnectionLimit;
   readonly keyRate: KeyRate;
   /** Calls that share their statements, and so hold no connection, wait here. */

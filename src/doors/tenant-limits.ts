@@ -13,6 +13,7 @@ import { ROOMS_LIMIT } from '../control/rooms/room.ts';
 import { CONSOLE_STREAMS_LIMIT, STREAMS_LIMIT } from '../control/streams/stream-limit.ts';
 import { ROOM_WATCHDOGS_LIMIT, WATCHDOGS_LIMIT } from '../control/watchdogs/watchdog.ts';
 import { CHECKOUTS_LIMIT } from '../money/checkouts/checkout-limit.ts';
+import { RESENDS_LIMIT } from '../outward/webhooks/resend-limit.ts';
 
 /** In the order in which operators see them. */
 export const TENANT_LIMITS = [
@@ -24,6 +25,7 @@ export const TENANT_LIMITS = [
   CONSOLE_REQUESTS_LIMIT,
   CHECKOUTS_LIMIT,
   INVITATIONS_LIMIT,
+  RESENDS_LIMIT,
   API_KEYS_LIMIT,
   DEVICE_CREDENTIALS_LIMIT,
   ROOMS_LIMIT,

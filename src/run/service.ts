@@ -64,6 +64,7 @@ import { ConsoleMailRows } from '../outward/mail/console-mail-rows.ts';
 import type { MailsShown } from '../outward/mail/mail.ts';
 import { SmtpMailer } from '../outward/mail/mailer.ts';
 import type { DeliveryRules } from '../outward/webhooks/delivery-turn.ts';
+import { ResendLimit } from '../outward/webhooks/resend-limit.ts';
 import type { SendTimes } from '../outward/webhooks/send-limits.ts';
 import { WebhookSender } from '../outward/webhooks/send-request.ts';
 import { type Background, registerListeners, startBackground } from './background.ts';
@@ -364,6 +365,7 @@ export function makeDeps({
     signupLimit: new SignupLimit(db, config.signupsPerHour),
     loginLimit: new LoginLimit(db),
     invitationLimit: new InvitationLimit(db),
+    resendLimit: new ResendLimit(db),
     consoleMails: new ConsoleMailRows(box),
     issuer: config.oidc && new Issuer(config.oidc),
     checkoutLimit: new CheckoutLimit(db, config.checkoutsPerSecond),

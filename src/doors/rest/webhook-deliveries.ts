@@ -1,7 +1,9 @@
 /** `/v1/webhooks/{id}/test`, `/resend` and `/deliveries`: what a webhook was sent, and sending it again. */
+import type { FastifyReply } from 'fastify';
 import { invalidField, invalidRequest } from '../../base/failure.ts';
 import { Type } from '../../base/lib/schema.ts';
 import { EVENT_DAYS } from '../../events/event.ts';
+import type { Delivery } from '../../outward/webhooks/delivery.ts';
 import { listDeadLetters } from '../../outward/webhooks/list-dead-letters.ts';
 import {
   DELIVERIES_PAGE_MAX,
@@ -121,8 +123,7 @@ const test = callOut(
     audit: [],
   },
   async ({ deps, params, reply }, mutation) => {
-    const render = (delivery: Parameters<typeof renderDelivery>[0]) =>
-      String(reply.serialize({ delivery: renderDelivery(delivery) }));
+    const render = (delivery: Delivery) => renderAnswer(reply, delivery);
     const text = await testWebhook(deps, mutation, params.id, render);
     return reply.type(JSON_TYPE).send(text as never);
   },
@@ -199,6 +200,7 @@ const resend = callOut(
     const { id } = call.params;
     const { seq, since, onlyFailed } = call.input;
     if (seq === undefined) {
+      await deps.resendLimit.count(caller);
       return write(call, mutation, async (tx) => {
         const render = (webhook: Webhook) => renderOne(deps, tx, caller.tenant, webhook);
         if (!onlyFailed) return { webhook: await render(await resendSince(tx, caller, id, since!)) };
@@ -206,12 +208,16 @@ const resend = callOut(
         return { webhook: await render(webhook), resent, more: hasMore };
       });
     }
-    const render = (delivery: Parameters<typeof renderDelivery>[0]) =>
-      String(reply.serialize({ delivery: renderDelivery(delivery) }));
+    const render = (delivery: Delivery) => renderAnswer(reply, delivery);
     const text = await resendEvent(deps, mutation, id, BigInt(seq), render);
     return reply.type(JSON_TYPE).send(text as never);
   },
 );
+
+/** As 200 has it, though the request may have been answered with 503 meanwhile: the outcome is kept for its repetition. */
+function renderAnswer(reply: FastifyReply, delivery: Delivery): string {
+  return String(reply.serializeInput({ delivery: renderDelivery(delivery) }, '200'));
+}
 
 function parsePlace(cursor: string | undefined, webhook: string): bigint | undefined {
   if (cursor === undefined) return undefined;

@@ -172,8 +172,10 @@ const CONTENTS: Readonly<Record<MailType, Describe>> = {
   webhook_paused: (facts) => ({
     title: 'A webhook endpoint was paused',
     paragraphs: [
-      'It refused or did not answer for too long, so nothing more is sent to it. Nothing is skipped: resume it, and delivery ' +
-        'goes on at the same event.',
+      facts.text('reason') === 'gone'
+        ? 'It answered 410, which asks for nothing more to be sent to it.'
+        : 'It refused or did not answer for too long, so nothing more is sent to it.',
+      'Nothing is skipped: resume it, and delivery goes on at the same event.',
     ],
     facts: [
       ['Endpoint', facts.text('host')],

@@ -5,21 +5,19 @@
  * every second finds what no wake-up told of, retries that are due, and leases of processes that are gone. What is found
  * waits here for a place of its lane, for a second at most: the next look finds it again.
  */
-import { Lanes } from '../../base/lib/lanes.ts';
 import type { LeaseHolder } from '../../base/processes/own-process.ts';
 import { renderTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 import { deliverEvents } from './deliver-events.ts';
 import { LANES, type Lane } from './delivery-lane.ts';
 import { DeliveryPlaces, type Place } from './delivery-places.ts';
 import type { DeliveryRules, RequestPlace, Turn } from './delivery-turn.ts';
+import { laneStatements } from './lane-statements.ts';
 import { RETRY_SCHEDULE } from './retry-schedule.ts';
 import type { WebhookDeps } from './send-message.ts';
 import { type DueWebhook, findDueWebhooks, findTenantsWithWebhooks } from './webhook-cursors.sql.ts';
 
 /** In each lane. More than get a place until the next look. */
 const WAITING_MAX = 256;
-/** Concurrent statements of all lanes. Each but the fast one has one of its own, so no lane waits for the statements of another. */
-const STATEMENTS = 5;
 /** When the service stops, requests that are under way have so long to end. */
 const STOP_MS = 5_000;
 
@@ -30,7 +28,7 @@ export class WebhookWorker {
   readonly #process: LeaseHolder;
   readonly #rules: DeliveryRules;
   readonly #places: DeliveryPlaces;
-  readonly #statements = statementsOfLanes();
+  readonly #statements = laneStatements();
   /** Tenants with webhooks, as of the last look at all. Others cost nothing. */
   #tenants: ReadonlySet<TenantId> = new Set();
   readonly #woken = new Set<TenantId>();
@@ -192,19 +190,4 @@ export class WebhookWorker {
     });
     this.#running.add(running);
   }
-}
-
-type RunStatement = <T>(work: () => Promise<T>) => Promise<T>;
-
-function statementsOfLanes(): Readonly<Record<Lane, RunStatement>> {
-  const others = LANES.length - 1;
-  const runIn = (lanes: Lanes): RunStatement => {
-    return (work) => lanes.run(work);
-  };
-  return {
-    fast: runIn(new Lanes(STATEMENTS - others)),
-    pending_fast: runIn(new Lanes(1)),
-    slow: runIn(new Lanes(1)),
-    pending_slow: runIn(new Lanes(1)),
-  };
 }

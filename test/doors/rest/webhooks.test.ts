@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { renderPageToken } from '../../../src/base/lib/page-token.ts';
 import { PUBLIC_EVENT_TYPES } from '../../../src/outward/events/event-catalogue.ts';
+import { RESENDS_LIMIT } from '../../../src/outward/webhooks/resend-limit.ts';
 import { appendCounted, makeWebhook } from '../../outward/webhooks/support.ts';
 import { FAST_WEBHOOKS, useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
@@ -394,6 +395,19 @@ describe('POST /v1/webhooks/{id}/resend', () => {
   ])('400 for %j', async (body, what) => {
     expectError(await call('POST', `/${hook.id}/resend`, { body }), 400, `invalid request: ${what}`);
   });
+});
+
+test('a tenant that never paid sends again since a time so often an hour', async () => {
+  const of = await app.signUp();
+  const { id } = await makeWebhook(app, of, receiver.url('/often'));
+  const ask = (body: object) => app.request('POST', `/v1/webhooks/${id}/resend`, { key: of.key, body });
+  const bodies = [{ since: '2026-01-01' }, { since: '2026-01-01', only_failed: true }];
+  for (let times = 0; times < RESENDS_LIMIT.pending; times += 1)
+    expectOk(await ask(bodies[times % bodies.length]!));
+  for (const body of bodies) {
+    const refused = await ask(body);
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 3_500]).toEqual([429, true]);
+  }
 });
 
 describe('GET /v1/webhooks/{id}/deliveries', () => {

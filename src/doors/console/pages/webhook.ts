@@ -131,12 +131,14 @@ export async function submitResendSince(call: SessionCall): Promise<Answer> {
   if (!since) return webhookPage(call, { faults: { since: 'Choose a day.' } }, 400);
   const what = parseChoice('what', call.form.get('what') ?? 'all', ['all', 'failed']);
   if (what === 'failed') return changed(call, await resendGivenUp(call, since));
+  await call.deps.resendLimit.count(call.session);
   await inTransaction(call.deps.db, (tx) => resendSince(tx, changerOf(call), idOf(call), since));
   return changed(call, `What happened since ${day} is sent again.`);
 }
 
 /** Returns what to say of it. */
 export async function resendGivenUp(call: SessionCall, since: Date): Promise<string> {
+  await call.deps.resendLimit.count(call.session);
   const { resent, hasMore } = await inTransaction(call.deps.db, (tx) =>
     resendFailed(tx, changerOf(call), idOf(call), since),
   );
