@@ -14,10 +14,10 @@ export function parseRoomPatterns(
   max: number,
   star: keyof typeof PATTERNS = 'anywhere',
 ): readonly string[] {
-  const rooms = [...new Set(text.split(/[\s,]+/).filter((each) => each !== ''))];
+  const rooms = text.split(/[\s,]+/).filter((each) => each !== '');
   if (rooms.length > max) throw invalidField('rooms', `must be at most ${max} names`);
   const { pattern, what } = PATTERNS[star];
   const wrong = rooms.find((each) => !pattern.test(each));
   if (wrong !== undefined) throw invalidField('rooms', `must be names of rooms, ${what}: ${wrong}`);
-  return rooms;
+  return [...new Set(rooms)];
 }
