@@ -9,6 +9,7 @@ import { FAST_STANDING, type Lane, laneOf } from './delivery-lane.ts';
 import type { Pauser } from './webhook.ts';
 import {
   type Aside,
+  allowRetries,
   asideValues,
   forgetWaitingAfter,
   hurryWaiting,
@@ -313,6 +314,7 @@ export async function resumeWebhook(tx: Tx, { tenant, id }: WebhookName): Promis
             where c.tenant_id = $1 and c.webhook_id = $2`,
     values: [tenant, id],
   });
+  await allowRetries(tx, { tenant, id });
   await hurryWaiting(tx, { tenant, id });
 }
 

@@ -12,6 +12,7 @@ import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
 import { deliveriesValues, IS_DEAD, logDeliveries } from './deliveries.sql.ts';
 import type { NewDelivery } from './delivery.ts';
 import type { Rest } from './delivery-turn.ts';
+import { RETRY_SCHEDULE } from './retry-schedule.ts';
 import { type Pauser, WAITING_MAX } from './webhook.ts';
 
 /** An event to put aside. */
@@ -66,10 +67,7 @@ function waitingEvent({ room, failures, at, seq, type, roomUid, subject }: Waiti
   return { seq, room, failures, event: at && { seq, at, type, roomUid, subject } };
 }
 
-/**
- * Up to `limit` that are due, without those that are under way. Those that failed least come first: a receiver that is away gets one at
- * a time, and one that it always refuses may not be the only one.
- */
+/** Up to `limit` that are due, without those that are under way. Oldest first. */
 export async function findDueWaiting(
   db: Db,
   { tenant, id }: WebhookName,
@@ -79,7 +77,7 @@ export async function findDueWaiting(
     name: 'find-due-waiting-events',
     text: `select ${WAITING}
             where q.tenant_id = $1 and q.webhook_id = $2 and q.retry_at <= now() and q.seq <> all($3::bigint[])
-            order by q.failures, q.seq limit $4`,
+            order by q.seq limit $4`,
     values: [tenant, id, underWay, limit],
   });
   return rows.map(waitingEvent);
@@ -330,6 +328,18 @@ export async function hurryWaiting(
     text: `update webhook_waiting set retry_at = now()
             where tenant_id = $1 and webhook_id = $2 and retry_at > now()${where}`,
     values,
+  });
+}
+
+/**
+ * None of those that are put aside is at its last attempt any more. Otherwise one that is always refused would pause the webhook again
+ * before any other is sent. The cursor must be locked.
+ */
+export async function allowRetries(tx: Tx, { tenant, id }: WebhookName): Promise<void> {
+  await tx.query({
+    name: 'allow-retries',
+    text: `update webhook_waiting set failures = $3 where tenant_id = $1 and webhook_id = $2 and failures > $3`,
+    values: [tenant, id, RETRY_SCHEDULE.waitSeconds.length - 1],
   });
 }
 
