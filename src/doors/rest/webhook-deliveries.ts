@@ -1,7 +1,7 @@
 /** `/v1/webhooks/{id}/test`, `/resend` and `/deliveries`: what a webhook was sent, and sending it again. */
 import type { FastifyReply } from 'fastify';
 import { invalidField, invalidRequest } from '../../base/failure.ts';
-import { Type } from '../../base/lib/schema.ts';
+import { type Static, Type } from '../../base/lib/schema.ts';
 import { EVENT_DAYS } from '../../events/event.ts';
 import type { Delivery } from '../../outward/webhooks/delivery.ts';
 import { listDeadLetters } from '../../outward/webhooks/list-dead-letters.ts';
@@ -29,6 +29,12 @@ import {
   WebhookSchema,
 } from './webhook-schema.ts';
 
+/** Which page of what belongs to one webhook. */
+const PageQuery = Type.Object({
+  limit: limitField(DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
+  ...CursorSchema.properties,
+});
+
 const list = plain(
   {
     path: 'GET /v1/webhooks/:id/deliveries',
@@ -40,10 +46,7 @@ const list = plain(
     summary: 'Attempts to send events to a webhook',
     description: `Newest first. They are kept for ${EVENT_DAYS} days, or longer if the operator says so.`,
     params: WebhookIdSchema,
-    query: Type.Object({
-      limit: limitField(DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
-      ...CursorSchema.properties,
-    }),
+    query: PageQuery,
     answer: {
       200: Type.Object(
         { deliveries: Type.Array(DeliverySchema, { description: 'The attempts' }), ...nextCursor },
@@ -51,10 +54,7 @@ const list = plain(
       ),
     },
     errors: [404],
-    parse: ({ params, query }) => ({
-      size: parseLimit(query.limit, DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
-      before: parsePlace(query.cursor, params.id),
-    }),
+    parse: parsePage,
   },
   async ({ deps, caller, params, input }) => {
     const { id } = params;
@@ -79,10 +79,7 @@ const dead = plain(
       'Those that were given up after their last attempt, the newest first, until they are sent again: one by its number, ' +
       'all with `only_failed`. They are kept as long as the attempts.',
     params: WebhookIdSchema,
-    query: Type.Object({
-      limit: limitField(DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
-      ...CursorSchema.properties,
-    }),
+    query: PageQuery,
     answer: {
       200: Type.Object(
         { dead_letters: Type.Array(DeadLetterSchema, { description: 'The events' }), ...nextCursor },
@@ -90,10 +87,7 @@ const dead = plain(
       ),
     },
     errors: [404],
-    parse: ({ params, query }) => ({
-      size: parseLimit(query.limit, DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
-      before: parsePlace(query.cursor, params.id),
-    }),
+    parse: parsePage,
   },
   async ({ deps, caller, params, input }) => {
     const { id } = params;
@@ -217,6 +211,19 @@ const resend = callOut(
 /** As 200 has it, though the request may have been answered with 503 meanwhile: the outcome is kept for its repetition. */
 function renderAnswer(reply: FastifyReply, delivery: Delivery): string {
   return String(reply.serializeInput({ delivery: renderDelivery(delivery) }, '200'));
+}
+
+function parsePage({
+  params,
+  query,
+}: {
+  readonly params: Static<typeof WebhookIdSchema>;
+  readonly query: Static<typeof PageQuery>;
+}) {
+  return {
+    size: parseLimit(query.limit, DELIVERIES_PAGE_MAX, DELIVERIES_PAGE_USUAL),
+    before: parsePlace(query.cursor, params.id),
+  };
 }
 
 function parsePlace(cursor: string | undefined, webhook: string): bigint | undefined {
