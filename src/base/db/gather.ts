@@ -7,8 +7,9 @@
  *
  * The questions of a statement that fails, because it waited for a lock or one of them is at fault, are asked again in the
  * lane, where one statement at a time runs: so locks that last hold one connection. There, the keys of the statement are parted, again
- * and again, until the one that is locked or at fault is alone. Later questions of a key in the lane join it. While its lock lasts, the
- * others in the lane have their turns in between, until a second after a question came.
+ * and again, until the one that is locked or at fault is alone. Later questions of a key in the lane join it, and leave with it once it was
+ * answered, unless it was locked alone. While its lock lasts, the others in the lane have their turns in between, until a second after
+ * a question came.
  */
 import { Lane } from './lane.ts';
 import { isLockTimeout, isRefusal } from './transaction.ts';
@@ -49,6 +50,8 @@ interface Waiting<In, Out> {
 interface Again<In, Out> {
   readonly items: Waiting<In, Out>[];
   isInLane: boolean;
+  /** A statement of this key alone waited for a lock. */
+  wasLocked: boolean;
 }
 
 export class Gather<In, Out> {
@@ -144,7 +147,7 @@ export class Gather<In, Out> {
     const keys: unknown[] = [];
     for (const item of group) {
       const key = this.#keyOf(item);
-      const again = this.#again.get(key) ?? { items: [], isInLane: false };
+      const again = this.#again.get(key) ?? { items: [], isInLane: false, wasLocked: false };
       this.#again.set(key, again);
       again.items.push(item);
       if (!again.isInLane) keys.push(key);
@@ -175,9 +178,18 @@ export class Gather<In, Out> {
       else if (keys.length > 1) this.#putBack(group);
       else for (const item of group) await this.#send([item], item.reject);
     });
-    const left = keys.filter((key) => this.#again.get(key)!.items.length > 0);
-    for (const key of keys) if (!left.includes(key)) this.#leaveLane(key, isLockTimeout(error));
+    const isLocked = isLockTimeout(error);
+    if (isLocked && keys.length === 1) this.#again.get(keys[0])!.wasLocked = true;
+    const left = keys.filter((key) => !this.#mayLeave(key, error === undefined));
+    for (const key of keys) if (!left.includes(key)) this.#leaveLane(key, isLocked);
     this.#enterLane(left);
+    this.#plan();
+  }
+
+  /** A key that only shared a statement with a locked one waits behind it until it is answered, and no longer. */
+  #mayLeave(key: unknown, isAnswered: boolean): boolean {
+    const { items, wasLocked } = this.#again.get(key)!;
+    return items.length === 0 || (isAnswered && !wasLocked);
   }
 
   /** Before those that came meanwhile. */
@@ -188,6 +200,7 @@ export class Gather<In, Out> {
   #leaveLane(key: unknown, isLocked: boolean): void {
     const again = this.#again.get(key)!;
     again.isInLane = false;
+    this.#waiting.unshift(...again.items.splice(0));
     if (isLocked) this.#forgetLater(key, again);
     else this.#again.delete(key);
   }

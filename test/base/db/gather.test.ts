@@ -164,6 +164,27 @@ describe('what waits for a lock', () => {
     expect(sent().slice(6)).toStrictEqual([['a4']]);
   });
 
+  test('lets a key that only shared its statement leave the lane with its first answer', async () => {
+    const { gather, statements, sent } = open({ keyOf });
+    const first = gather.ask('a1').catch((error: unknown) => error);
+    const answers = [gather.ask('b1')];
+    await endOfTurn();
+    statements[0]!.fail(lockTimeout());
+    await endOfTurn();
+    statements[1]!.fail(lockTimeout());
+    await endOfTurn();
+    expect(sent().slice(1)).toStrictEqual([['a1'], ['b1']]);
+    answers.push(gather.ask('b2'));
+    statements[2]!.end();
+    await endOfTurn();
+    // 'b2' does not wait for 'a1'.
+    expect(sent().slice(3)).toStrictEqual([['b2'], ['a1']]);
+    statements[3]!.end();
+    expect(await Promise.all(answers)).toStrictEqual(['B1', 'B2']);
+    statements[4]!.end();
+    expect(await first).toBe('A1');
+  });
+
   test('is found in parts, so that few statements answer the others', async () => {
     const locked = 'w77';
     const asked: (readonly string[])[] = [];
@@ -196,7 +217,7 @@ describe('what waits for a lock', () => {
       await endOfTurn();
       statements[at]!.end();
     }
-    expect(sent().slice(1)).toStrictEqual([['a1'], ['b1'], ['a2']]);
+    expect(sent().slice(1)).toStrictEqual([['a1'], ['a2'], ['b1']]);
     expect([await answers, await later]).toStrictEqual([['A1', 'B1'], 'A2']);
   });
 

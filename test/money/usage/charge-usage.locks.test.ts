@@ -15,6 +15,8 @@ const HELD_SECONDS = 3;
 const FREE_SECONDS = 2;
 const EVERY_MS = 50;
 const DELAY_MS_MAX = 100;
+/** A busy machine slows down the wait for a lock like all the rest: the delay may be so many times the p99 without a lock. */
+const DELAY_OF_FREE_MAX = 3;
 /** Other load of the machine comes and goes, and what a lock does stays: the best of so many measurements counts. */
 const TRIES = 12;
 const OTHERS = 3;
@@ -201,7 +203,8 @@ describe('a lock that a charge waits for', () => {
       };
       let relays: Promise<void>[] = [];
       let beside = Number.POSITIVE_INFINITY;
-      const isSlow = () => beside - before >= DELAY_MS_MAX;
+      const delayMax = (free: number) => Math.max(DELAY_MS_MAX, DELAY_OF_FREE_MAX * free);
+      const isSlow = () => beside - before >= delayMax(before);
       try {
         await whileHeld(statement, async () => {
           const measuring = measureSeconds(others, heldSeconds);
@@ -220,7 +223,8 @@ describe('a lock that a charge waits for', () => {
       await Promise.all(relays);
       // Other load of the machine slows down some seconds, and may have grown meanwhile.
       const after = median(await measureSeconds(others, FREE_SECONDS));
-      expect(beside - Math.max(before, after)).toBeLessThan(DELAY_MS_MAX);
+      const free = Math.max(before, after);
+      expect(beside - free, `${free} ms without a lock`).toBeLessThan(delayMax(free));
     },
   );
 });
