@@ -41,6 +41,7 @@ test('roles and tiers are words on pages, and values in CSV', async () => {
     return (await find())!;
   })();
   await expect.poll(() => see(session)).toContain('>Full HD<');
+  expect(await see(session)).toMatch(/Admitted by<\/\w+>\s*<td>\s*<bdi>[^<]+ \(\w{16}\)<\/bdi>/);
   for (const [path, words] of [
     ['/console/spend?by=role', '<bdi>audience of a broadcast</bdi>'],
     ['/console/spend?by=tier', '<bdi>Full HD</bdi>'],

@@ -1,5 +1,6 @@
 /** `/console/room-sessions`: who was in rooms, how long, and what it cost, also as CSV; one session; the cost of a room. */
 import { type Html, html } from '@boxoffice/pages/html';
+import { labelKeys } from '../../../access/devices/label-keys.ts';
 import { getRoomCost } from '../../../control/sessions/get-room-cost.ts';
 import { getSession, type ShownSession } from '../../../control/sessions/get-session.ts';
 import {
@@ -42,10 +43,11 @@ export async function sendRoomSessions({ deps, session, query }: SessionCall): P
 
 export async function showRoomSession({ deps, session, params }: SessionCall): Promise<Answer> {
   const shown = await getSession(deps.db, session.tenant, params.id ?? '');
-  const { participant, room } = shown.session;
+  const { participant, room, keyId } = shown.session;
+  const keys = await labelKeys(deps.db, session.tenant, keyId === null ? [] : [keyId]);
   const title = `Session of ${participant}`;
   const body = html`<h1>Session of ${named(participant)}</h1>
-${renderFacts(shown.session)}
+${renderFacts(shown.session, keys)}
 <h2>Usage and cost</h2>
 ${renderUsage('What the session cost', shown.session.usage)}
 ${assignedNote(shown)}
@@ -55,14 +57,14 @@ ${renderRecords(shown)}
   return page({ title, body });
 }
 
-function renderFacts(session: Session): Html {
+function renderFacts(session: Session, keys: ReadonlyMap<string, string>): Html {
   const { room, roomUid, role, keyId, customer, devices, enteredAt } = session;
   return facts('The session', {
     Room: html`<a href="/console/room-cost/${roomUid}">${named(room)}<span class="hidden">: what this room cost</span></a>`,
     Entered: timeOf(enteredAt),
     Ended: renderEnd(session),
     Role: ROLE_WORDS[role],
-    'Admitted by': keyId !== null && html`<code>${keyId}</code>`,
+    'Admitted by': keyId !== null && named(keys.get(keyId) ?? keyId),
     ...(customer !== null && { Customer: named(customer) }),
     Devices: devices.map((device) => html`<code>${device}</code> `),
   });
