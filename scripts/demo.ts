@@ -239,7 +239,7 @@ async function showAlerts(receiver: Receiver): Promise<void> {
   for (const type of ALERTS) {
     const { timestamp, data } = await receiver.received(type);
     const amount = data.amount ?? data.balance;
-    say(`    ${type.padEnd(18)} ${amount.display.padStart(14)}  ${timestamp}`);
+    say(`    ${type.padEnd(18)} ${amount.display.padStart(14)}  ${timestamp.toISOString()}`);
   }
 }
 

@@ -554,6 +554,14 @@ export const WORDS: Readonly<Record<string, WordsName>> = {
       resend: 'It was asked for again',
     },
   },
+  DeliveryOutcome: {
+    doc: 'How attempts to send events ended',
+    prefix: 'Outcome',
+    words: {
+      delivered: 'The answer had a status from 200 to 299',
+      failed: 'The answer had another status, or there was none',
+    },
+  },
   Death: {
     doc: 'Why the last attempt to send an event failed',
     prefix: 'Death',

@@ -864,8 +864,9 @@ type WatchEvents struct {
 // ListEvents is the request of [Rooms.ListEvents]: where to begin, and how long to wait.
 type ListEvents struct {
 	// ResumeToken of the previous page; empty: begin with the oldest event that is kept. Events are kept for 7
-	// days. If the next event is no longer kept, the page begins with TYPE_RESET, followed by the oldest event
-	// that is. A token from a list of another `room` is INVALID_ARGUMENT.
+	// days, or longer if the deployment says so. If the next event is no longer kept, the page begins with
+	// TYPE_RESET, followed by the oldest event that is. A token from a list of another `room` is
+	// INVALID_ARGUMENT.
 	ResumeToken string `json:"resume_token,omitzero"`
 	// Only events of rooms with this name, without those of the whole tenant; empty: all events. NOT_FOUND if
 	// no room ever had the name.

@@ -285,6 +285,17 @@ const (
 	DeliveryResend DeliveryKind = "resend"
 )
 
+// DeliveryOutcome is how attempts to send events ended. Expect words that are not listed here.
+type DeliveryOutcome string
+
+// Values of DeliveryOutcome.
+const (
+	// The answer had a status from 200 to 299.
+	OutcomeDelivered DeliveryOutcome = "delivered"
+	// The answer had another status, or there was none.
+	OutcomeFailed DeliveryOutcome = "failed"
+)
+
 // Death is why the last attempt to send an event failed. Expect words that are not listed here.
 type Death string
 
@@ -1190,6 +1201,11 @@ type Webhook struct {
 	// Events that are put aside, and are tried again by themselves. At most 10000, and 1000 until the tenant
 	// has paid: later events wait then.
 	Waiting int64 `json:"waiting"`
+	// When the first of these is tried again; one that is past: as soon as there is room. Zero: none is put
+	// aside, or the webhook is paused.
+	WaitingRetryAt time.Time `json:"waiting_retry_at,omitzero"`
+	// Events that were given up and not sent again since: dead-letters lists them. 1000 means so many or more.
+	GivenUp int64 `json:"given_up"`
 	// Failed attempts since the last delivery.
 	Failures int64 `json:"failures"`
 	// Nothing is tried again before. Zero: nothing has failed, or is retried.
@@ -1673,6 +1689,9 @@ type RotateWebhookSecret struct {
 type ListDeliveries struct {
 	// The id of the webhook.
 	ID string `json:"id"`
+	// Only attempts that ended so. [OutcomeDelivered]: the answer had a status from 200 to 299;
+	// [OutcomeFailed]: it had another one, or there was none. Empty: all.
+	Outcome DeliveryOutcome `json:"outcome,omitzero"`
 	// 1 to 500; 0 is 100.
 	PageSize int32 `json:"page_size,omitzero"`
 	// NextPageToken of the previous page; empty: the first page.

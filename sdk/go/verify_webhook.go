@@ -37,7 +37,7 @@ var webhookRefusals = map[WebhookRefusal]string{
 	WebhookBadTimestamp:  "webhook-timestamp must be whole seconds since 1970",
 	WebhookStale:         "webhook-timestamp is more than 5 minutes from now",
 	WebhookBadSignature:  "no v1 signature is that of a secret",
-	WebhookBadBody:       "the body is signed, but is no event",
+	WebhookBadBody:       "the body is signed, but is no event; VerifyWebhookEvents reads a list of events",
 }
 
 // Error is the code with what it means.
@@ -66,7 +66,12 @@ func VerifyWebhookAt(now time.Time, header http.Header, body []byte, secrets ...
 // VerifyWebhookEvents is [VerifyWebhook] for a webhook that gets several events in a request (MaxBatch): all of them, in
 // order. A body that is one event is one, too. Answer 2xx once all are stored: after another answer they come again.
 func VerifyWebhookEvents(header http.Header, body []byte, secrets ...string) ([]*WebhookEvent, error) {
-	if err := verifySignatureAt(time.Now(), header, body, secrets); err != nil {
+	return VerifyWebhookEventsAt(time.Now(), header, body, secrets...)
+}
+
+// VerifyWebhookEventsAt is [VerifyWebhookEvents] at another time than now, for tests with requests that were recorded.
+func VerifyWebhookEventsAt(now time.Time, header http.Header, body []byte, secrets ...string) ([]*WebhookEvent, error) {
+	if err := verifySignatureAt(now, header, body, secrets); err != nil {
 		return nil, err
 	}
 	return eventsOf(body)

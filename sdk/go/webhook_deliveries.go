@@ -130,7 +130,8 @@ func (w *Webhooks) DeadLetterPages(ctx context.Context, request ListDeadLetters,
 	return pagesOfREST[DeadLetter](ctx, w.rest, op, "dead_letters", asked, request.PageToken, options)
 }
 
-// Deliveries yields the attempts to send events to a webhook, newest first. They are kept for 7 days.
+// Deliveries yields the attempts to send events to a webhook, newest first, for as long as the deployment keeps them: 7
+// days or more.
 func (w *Webhooks) Deliveries(ctx context.Context, request ListDeliveries, options ...CallOption) iter.Seq2[*WebhookDelivery, error] {
 	return itemsOf(w.DeliveryPages(ctx, request, options...))
 }
@@ -143,6 +144,7 @@ func (w *Webhooks) DeliveryPages(ctx context.Context, request ListDeliveries, op
 	}
 	var asked filter
 	asked.number("limit", request.PageSize)
+	asked.text("outcome", string(request.Outcome))
 	op := operation{name: "Webhooks.Deliveries", path: path}
 	return pagesOfREST[WebhookDelivery](ctx, w.rest, op, "deliveries", asked, request.PageToken, options)
 }

@@ -22,8 +22,8 @@ const pullWaitSeconds = 20
 
 // PullEvents reads events of the tenant, in the form that webhooks get, and waits up to WaitSeconds if there are none.
 //
-// Events are kept for 7 days. An After whose next event is gone, or that the log has not reached, is [ErrInvalid]: read
-// the current state from the other methods, and go on without After.
+// Events are kept for 7 days, or longer if the deployment says so. An After whose next event is gone, or that the log has
+// not reached, is [ErrInvalid]: read the current state from the other methods, and go on without After.
 func (w *Webhooks) PullEvents(ctx context.Context, request PullEvents, options ...CallOption) (*PulledEvents, error) {
 	var asked filter
 	if request.After != nil {

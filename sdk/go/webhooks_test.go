@@ -272,6 +272,11 @@ func TestVerifyWebhookEvents(t *testing.T) {
 	if err := VerifyWebhookSignature(signed(secret, time.Now(), first), []byte(second), secret); !errors.Is(err, WebhookBadSignature) {
 		t.Error(err)
 	}
+	list := `{"events":[` + first + `]}`
+	if _, err := VerifyWebhook(signed(secret, time.Now(), list), []byte(list), secret); !errors.Is(err, WebhookBadBody) ||
+		!strings.Contains(err.Error(), "VerifyWebhookEvents") {
+		t.Error(err)
+	}
 }
 
 func TestDataOfEventsHasAType(t *testing.T) {

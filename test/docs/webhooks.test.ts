@@ -54,7 +54,8 @@ const flat = (text: string) => text.replace(/^[ \t]+/gm, '').trim();
 const own = newSecret();
 const old = newSecret();
 const stranger = newSecret();
-const BODY = '{"type":"balance_low","name":"Zoë 🎈"}';
+/** Its members are in the order in which each language writes them. */
+const eventOf = (id: string) => `{"id":"${id}","name":"Zoë 🎈","type":"balance_low"}`;
 
 /** A receiver that runs, and the events that it kept so far. */
 async function startReceiver({ build }: Example, secret = own.secret) {
@@ -73,7 +74,7 @@ async function startReceiver({ build }: Example, secret = own.secret) {
   });
   return {
     events,
-    send: async (headers: Readonly<Record<string, string>>, body = BODY) => {
+    send: async (headers: Readonly<Record<string, string>>, body = eventOf(headers['webhook-id'] ?? '')) => {
       const request = { method: 'POST', headers: { ...headers }, body };
       return (await fetch(`http://127.0.0.1:${port}/hook`, request)).status;
     },
@@ -81,7 +82,8 @@ async function startReceiver({ build }: Example, secret = own.secret) {
 }
 
 const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
-const sign = (id: string, at = new Date(), keys = [own.keys]) => signWebhook({ id, at, body: BODY }, keys);
+const sign = (id: string, at = new Date(), keys = [own.keys], body = eventOf(id)) =>
+  signWebhook({ id, at, body }, keys);
 const without = (headers: Readonly<Record<string, string>>, name: string) =>
   Object.fromEntries(Object.entries(headers).filter(([each]) => each !== name));
 const only = (headers: Readonly<Record<string, string>>, version: string) => ({
@@ -134,18 +136,25 @@ describe.each(Object.entries(EXAMPLES))('the receiver in %s', (_language, exampl
         ...Object.keys(genuine).map((name) => without(genuine, name)),
       ];
       for (const headers of refused) expect([headers, await send(headers)]).toEqual([headers, 401]);
-      expect(await send(genuine, BODY.replace('low', 'ok'))).toBe(401);
+      expect(await send(genuine, eventOf('evt_x').replace('low', 'ok'))).toBe(401);
       expect(await send(genuine, '')).toBe(401);
       expect(await send(genuine, 'x'.repeat(2 ** 20 + 1)).catch(() => 413)).toBe(413);
 
       expect(await send(genuine)).toBe(204);
+      // The second list has one that came before.
+      for (const ids of [['evt_6', 'evt_7'], ['evt_7', 'evt_8'], ['evt_9']]) {
+        const list = `{"events":[${ids.map(eventOf).join(',')}]}`;
+        expect(await send(sign('evb_1', new Date(), [own.keys], list), list)).toBe(204);
+      }
       await expect
         .poll(() => events)
-        .toEqual([1, 2, 3, 4, 5, 'x'].map((each) => `event evt_${each} ${BODY}`));
+        .toEqual(
+          [1, 2, 3, 4, 5, 'x', 6, 7, 8, 9].map((each) => `event evt_${each} ${eventOf(`evt_${each}`)}`),
+        );
 
       // A secret that was forgotten is not an empty key that everyone knows.
       const careless = await startReceiver(example, '');
-      const content = `evt_1.${genuine['webhook-timestamp']}.${BODY}`;
+      const content = `evt_1.${genuine['webhook-timestamp']}.${eventOf('evt_1')}`;
       const forged = `v1,${createHmac('sha256', '').update(content).digest('base64')}`;
       expect(await careless.send({ ...genuine, 'webhook-id': 'evt_1', 'webhook-signature': forged })).toBe(
         401,

@@ -7,6 +7,7 @@ import { endOperatorSessions, makeOperatorLink } from '../../src/access/operator
 import { findAuditEntriesOfAll } from '../../src/base/audit/audit-entries.sql.ts';
 import type { AuditEntry } from '../../src/base/audit/audit-entry.ts';
 import { MODERATION_ACTIONS } from '../../src/control/moderation/moderation-event.ts';
+import { SERVICE_ACTIONS, TENANT_ACTIONS } from '../../src/doors/consoles/audit-actions.ts';
 import { mint } from '../control/moderation/support.ts';
 import { makeMember, sendForm, type TestMember } from '../support/console.ts';
 import { useControl } from '../support/grpc.ts';
@@ -224,6 +225,10 @@ describe('docs/audit.md', () => {
     }
     const own = [...found].filter((name) => !(MODERATION_ACTIONS as readonly string[]).includes(name));
     expect(own.sort()).toEqual(documented);
+  });
+
+  test('names the actions that the consoles offer', () => {
+    expect([...TENANT_ACTIONS, ...SERVICE_ACTIONS].sort()).toEqual(documented);
   });
 
   test('has no action that no test makes', () => {

@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::time::{Duration, UNIX_EPOCH};
 
-use boxoffice::verify_webhook_at;
+use boxoffice::verify_webhook_events_at;
 use http::HeaderMap;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -15,7 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     headers.insert("webhook-signature", signature.parse()?);
     let now = UNIX_EPOCH + Duration::from_secs(timestamp.parse()?);
     let secret = std::env::var("WEBHOOK_SECRET")?;
-    let event = verify_webhook_at(now, [secret], &headers, body.as_bytes())?;
-    println!("{}", event.event_type);
+    for event in verify_webhook_events_at(now, [secret], &headers, body.as_bytes())? {
+        println!("{}", event.event_type);
+    }
     Ok(())
 }

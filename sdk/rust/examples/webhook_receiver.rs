@@ -16,6 +16,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use ring::hmac;
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 const SECONDS_MAX: u64 = 300;
@@ -54,7 +55,7 @@ fn is_genuine(headers: &HeaderMap, body: &[u8], secret: &str) -> bool {
 /// Keeps events to work on them later.
 trait Inbox {
     /// Does nothing if it has an event of this id already.
-    fn keep(&self, id: &str, body: &[u8]) -> impl Future<Output = std::io::Result<()>> + Send;
+    fn keep(&self, id: &str, event: &[u8]) -> impl Future<Output = std::io::Result<()>> + Send;
 }
 
 async fn receive(request: Request<Incoming>, secret: &str, inbox: &impl Inbox) -> StatusCode {
@@ -66,19 +67,32 @@ async fn receive(request: Request<Incoming>, secret: &str, inbox: &impl Inbox) -
     if !is_genuine(&head.headers, &body, secret) {
         return StatusCode::UNAUTHORIZED;
     }
-    let id = head.headers["webhook-id"].to_str().unwrap_or_default();
-    match inbox.keep(id, &body).await {
+    match keep_all(&body, inbox).await {
         Ok(()) => StatusCode::NO_CONTENT,
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
 
+/// With `max_batch`, the body is a list.
+async fn keep_all(body: &[u8], inbox: &impl Inbox) -> std::io::Result<()> {
+    let told: Value = serde_json::from_slice(body)?;
+    let events = match &told["events"] {
+        Value::Array(events) => events.as_slice(),
+        _ => std::slice::from_ref(&told),
+    };
+    for event in events {
+        let id = event["id"].as_str().unwrap_or_default();
+        inbox.keep(id, &serde_json::to_vec(event)?).await?;
+    }
+    Ok(())
+}
+
 struct Printed(Mutex<HashSet<String>>);
 
 impl Inbox for Printed {
-    async fn keep(&self, id: &str, body: &[u8]) -> std::io::Result<()> {
+    async fn keep(&self, id: &str, event: &[u8]) -> std::io::Result<()> {
         if self.0.lock().unwrap().insert(id.to_owned()) {
-            println!("event {id} {}", String::from_utf8_lossy(body));
+            println!("event {id} {}", String::from_utf8_lossy(event));
         }
         Ok(())
     }

@@ -60,7 +60,9 @@ impl WebhookRefusal {
             Self::BadTimestamp => "webhook-timestamp must be whole seconds since 1970",
             Self::Stale => "webhook-timestamp is more than 5 minutes from now",
             Self::BadSignature => "no v1 signature is that of a secret",
-            Self::BadBody => "the body is signed, but is no event",
+            Self::BadBody => {
+                "the body is signed, but is no event; verify_webhook_events reads a list of events"
+            }
         }
     }
 }
@@ -106,7 +108,17 @@ pub fn verify_webhook_events(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Vec<WebhookEvent>, WebhookRefusal> {
-    verify_signature_at(SystemTime::now(), secrets, headers, body)?;
+    verify_webhook_events_at(SystemTime::now(), secrets, headers, body)
+}
+
+/// The same as [`verify_webhook_events`] at another time than now, for tests.
+pub fn verify_webhook_events_at(
+    now: SystemTime,
+    secrets: impl IntoIterator<Item = impl AsRef<str>>,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Vec<WebhookEvent>, WebhookRefusal> {
+    verify_signature_at(now, secrets, headers, body)?;
     read_events(body).ok_or(WebhookRefusal::BadBody)
 }
 

@@ -165,6 +165,11 @@ fn several_events_in_a_request() {
         let signed = boxoffice::verify_webhook_signature([secret], &headers, body.as_bytes());
         assert_eq!(signed, Ok(()), "{body}");
     }
+    let list = format!(r#"{{"events":[{first}]}}"#);
+    let refused = boxoffice::verify_webhook([secret], &headers_of(&list), list.as_bytes());
+    let refusal = refused.unwrap_err();
+    assert_eq!(refusal, boxoffice::WebhookRefusal::BadBody);
+    assert!(refusal.to_string().contains("verify_webhook_events"));
     let headers = headers_of(&first);
     assert_eq!(
         boxoffice::verify_webhook_signature([secret], &headers, second.as_bytes()),

@@ -23,7 +23,7 @@ export function isGenuine(headers: IncomingMessage['headers'], body: Buffer, sec
 }
 
 /** Keeps an event to work on it later. Does nothing if it has an event of this id already. */
-type Keep = (id: string, body: string) => Promise<void>;
+type Keep = (id: string, event: string) => Promise<void>;
 
 export async function receive(
   request: IncomingMessage,
@@ -40,14 +40,16 @@ export async function receive(
   }
   const body = Buffer.concat(chunks);
   if (!isGenuine(request.headers, body, secret)) return response.writeHead(401).end();
-  await keep(String(request.headers['webhook-id']), body.toString());
+  // With `max_batch`, the body is a list.
+  const told = JSON.parse(body.toString());
+  for (const event of told.events ?? [told]) await keep(event.id, JSON.stringify(event));
   return response.writeHead(204).end();
 }
 
 if (import.meta.main) {
   const kept = new Set<string>();
-  const keep: Keep = async (id, body) => {
-    if (!kept.has(id)) console.log(`event ${id} ${body}`);
+  const keep: Keep = async (id, event) => {
+    if (!kept.has(id)) console.log(`event ${id} ${event}`);
     kept.add(id);
   };
   const server = createServer((request, response) => {

@@ -9,6 +9,7 @@ export async function labelKeys(
   tenant: TenantId,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
   const names = await findKeyNames(db, tenant, ids);
   return new Map([...names].map(([id, name]) => [id, `${name} (${id})`]));
 }

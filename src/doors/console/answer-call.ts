@@ -10,6 +10,7 @@ import { type Answer, redirect } from '../consoles/answer.ts';
 import { answerPage, answerPageError, type Site } from '../consoles/answer-page.ts';
 import { readCookie } from '../consoles/cookie.ts';
 import type { Pages } from '../consoles/door.ts';
+import { refuseUnknownFields } from '../consoles/route.ts';
 import { isTyped, sendAgainPage } from '../consoles/send-again.ts';
 import type { Deps } from '../deps.ts';
 import { queueOfRoute } from '../queue-of-route.ts';
@@ -64,7 +65,10 @@ function siteOf(deps: Deps, closing: AbortSignal): Site<Omit<Context, 'path'>, C
 
 async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
   const { request, deps, session } = call;
-  if (route.needs === 'nothing') return route.handle(call);
+  if (route.needs === 'nothing') {
+    refuseUnknownFields(route, call.form);
+    return route.handle(call);
+  }
   // Where the person wanted to go. The result of a form cannot be shown again.
   const here = route.method === 'GET' ? request.url : '/console';
   if (!session && call.closed) return answerClosed(route, call, call.closed);
@@ -77,7 +81,7 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
   }
   // Pages of the tenant open once the founder has said what may stay in it.
   if (route.needs !== 'session' && session.mustReview) return redirect('/console/review');
-  if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
+  refuseForm(route, call, session);
   if (route.isDangerous && !session.isFresh) {
     const inSession = { ...call, session };
     const next = route.method === 'GET' ? here : await keepTyped(route, inSession, pageOf(route, call.path));
@@ -89,6 +93,12 @@ async function answerRoute(route: ConsoleRoute, call: Call): Promise<Answer> {
     const ability = route.needs === 'session' ? undefined : route.needs;
     return endWithSession(await notePassedOver(inSession, answer), inSession, ability);
   });
+}
+
+/** The role first: what a form may have is for those who may send it. Fails with `permission_denied`, and with `invalid_request`. */
+function refuseForm(route: GuardedRoute, { form }: Call, { role }: Session): void {
+  if (route.needs !== 'session' && !mayDo(role, route.needs)) throw new Failure('permission_denied');
+  refuseUnknownFields(route, form);
 }
 
 /** With what was typed, if the browser had a session. A form is sent to the tenant that is open then. */
@@ -104,7 +114,7 @@ async function answerClosed(route: GuardedRoute, call: Call, session: Session): 
   const isHeldUp = route.needs !== 'session' && session.mustReview;
   const works = route.worksIn?.some((status) => status === session.tenantStatus);
   if (!works || isHeldUp) return call.deps.calls.run(session, () => closedPage(call, session));
-  if (route.needs !== 'session' && !mayDo(session.role, route.needs)) throw new Failure('permission_denied');
+  refuseForm(route, call, session);
   return queueOfRoute(call.deps, route.queue).run(session, () => route.handle({ ...call, session }));
 }
 

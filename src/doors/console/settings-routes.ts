@@ -35,6 +35,7 @@ import {
 import { showDeadLetters, submitDeadLetters } from './pages/webhook-dead-letters.ts';
 import { showDelivery } from './pages/webhook-delivery.ts';
 import { WEBHOOK_FIELDS } from './pages/webhook-form.ts';
+import { HEADER_FIELDS } from './pages/webhook-header-fields.ts';
 import { HEADERS_FIELDS, showHeaders, submitHeaders } from './pages/webhook-headers.ts';
 import { showWebhooks, submitWebhook } from './pages/webhooks.ts';
 import type { ConsoleRoute, GuardedRoute } from './route.ts';
@@ -77,7 +78,7 @@ const DEVICES: readonly ConsoleRoute[] = [
 
 const WEBHOOKS: readonly ConsoleRoute[] = [
   get('/console/webhooks', 'see_webhooks', showWebhooks),
-  post('/console/webhooks', 'change_webhooks', WEBHOOK_FIELDS, submitWebhook, typed),
+  post('/console/webhooks', 'change_webhooks', [...WEBHOOK_FIELDS, ...HEADER_FIELDS], submitWebhook, typed),
   get('/console/webhooks/:id', 'see_webhooks', showWebhook),
   get('/console/webhooks/:id/deliveries/:delivery', 'see_webhooks', showDelivery),
   post('/console/webhooks/:id', 'change_webhooks', WEBHOOK_FIELDS, submitWebhookChange, typed),

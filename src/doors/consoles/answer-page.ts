@@ -10,7 +10,7 @@ import { readCookie, renderCookie, renderLoginCookie } from './cookie.ts';
 import { readDoneCookie, renderDoneCookie } from './done-cookie.ts';
 import { failurePage, refusedFormPage, type WayOn } from './notices.ts';
 import { isOwnForm, ownAddressOf } from './origin.ts';
-import { findRoute, type PageCall, type Route, refuseUnknownFields, withoutSlash } from './route.ts';
+import { findRoute, type PageCall, type Route, withoutSlash } from './route.ts';
 import { sendAnswer, sendHtml } from './send-answer.ts';
 import type { Section } from './shell.ts';
 
@@ -28,6 +28,7 @@ export interface Site<Who, R extends Route> {
   render(shown: Page, context: (Who & { readonly path: string }) | undefined): string;
   /** `secret`: that of the session, if the browser has one. `isUse`: the person asks, and not the page by itself. */
   identify(secret: string | undefined, isUse: boolean): Promise<Who>;
+  /** Refuses fields that the form does not have, once it is known that the sender may send it. */
   handle(route: R, call: PageCall & Who): Promise<Answer>;
   /** The section that the path belongs to, if the reader may see it. */
   sectionOf(path: string, who: Who | undefined): Section | undefined;
@@ -108,7 +109,6 @@ async function answerRoute<Who, R extends Route>(
     const { url, setting } = site;
     if (!route.isForPrograms && !isOwnForm(call.request.headers, url))
       return refusedFormPage(`${url}${site.sectionOf(call.path, call)?.path ?? '/console'}`, setting);
-    refuseUnknownFields(route, call.form);
   }
   return site.handle(route, call);
 }

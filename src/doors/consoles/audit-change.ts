@@ -3,7 +3,7 @@ import { type Html, html } from '@boxoffice/pages/html';
 import type { AuditEntry } from '../../base/audit/audit-entry.ts';
 import { MODERATION_WORDS } from '../../control/moderation/moderation-event.ts';
 import { CONDITION_WORDS, WATCHDOG_ACTION_WORDS } from '../../control/watchdogs/watchdog.ts';
-import { exact, named, timeOf, timeOfMs } from './components.ts';
+import { describeThreshold, exact, named, timeOf, timeOfMs } from './components.ts';
 
 const VALUE_LENGTH_MAX = 300;
 const MICROS = /_micros$/;
@@ -47,7 +47,26 @@ function fieldOf(action: string, fields: AuditEntry['before'], name: string): un
   return found ? found.words : value;
 }
 
+/** Of alerts. */
+interface ShownThreshold {
+  readonly below_micros?: number;
+  readonly below_hours?: number;
+}
+
+/** `$5.00 of credit, 24 hours of usage`. */
+function thresholdsText(thresholds: readonly ShownThreshold[]): string {
+  const texts = thresholds.map(({ below_micros: micros, below_hours: hours = 0 }) =>
+    describeThreshold(
+      micros === undefined
+        ? { kind: 'runway', below: BigInt(hours) }
+        : { kind: 'balance', below: BigInt(micros) },
+    ),
+  );
+  return texts.length === 0 ? 'none' : texts.join(', ');
+}
+
 function shown(name: string, value: unknown): Html {
+  if (name === 'thresholds' && Array.isArray(value)) return html`${thresholdsText(value)}`;
   if (DURATION.test(name) && typeof value === 'number') return html`${timeOfMs(value)}`;
   if (typeof value === 'string' && TIME.test(value)) return timeOf(new Date(value));
   const words = typeof value === 'string' ? WORDS[name]?.[value] : undefined;

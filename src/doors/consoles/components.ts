@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import type { Session } from '../../access/sessions/session.ts';
 import { timeText } from '../../base/lib/short-time.ts';
+import type { Threshold } from '../../money/alerts/alert-threshold.ts';
 import { displayCents, displayMicros, MICROS_PER_CENT, MICROS_PER_DOLLAR } from '../../money/amount.ts';
 import type { Month } from '../../money/month.ts';
 import { faultLine } from './fault-notice.ts';
@@ -26,6 +27,13 @@ export function exact(micros: bigint): string {
 /** With a comma before each three digits of the whole number. */
 export function grouped(text: string): string {
   return text.replace(/\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
+}
+
+/** `$5.00 of credit`, `24 hours of usage`. */
+export function describeThreshold({ kind, below }: Threshold): string {
+  return kind === 'balance'
+    ? `${dollars(below)} of credit`
+    : `${below.toLocaleString('en-US')} hours of usage`;
 }
 
 /** In UTC; the script shows it in the reader's zone. The text keeps its width then, so that nothing moves. */
@@ -66,6 +74,12 @@ export function capitalized(text: string): string {
 /** A name that a user chose. Its direction of writing does not reach the text around it. */
 export function named(text: string): Html {
   return html`<bdi>${text}</bdi>`;
+}
+
+/** Words joined by underscores or dots, such as a type of event: where it is narrow, a line ends between them. */
+export function codeOf(words: string): Html {
+  const [first, ...others] = words.split(/(?<=[_.])/);
+  return html`<code class="words">${first}${others.map((each) => html`<wbr>${each}`)}</code>`;
 }
 
 /** A name that a user chose, and below it the id. */

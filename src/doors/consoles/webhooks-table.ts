@@ -2,9 +2,12 @@
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { DEAD_LETTERS_COUNTED_MAX } from '../../outward/webhooks/dead-letter.ts';
 import {
+  DELIVERY_OUTCOMES,
   type Delivery,
   type DeliveryKind,
+  type DeliveryOutcome,
   isDelivered,
   renderDeliveryId,
 } from '../../outward/webhooks/delivery.ts';
@@ -12,10 +15,13 @@ import { listDeliveries } from '../../outward/webhooks/list-deliveries.ts';
 import type { Pauser, Webhook, WebhookOrder } from '../../outward/webhooks/webhook.ts';
 import type { Form } from '../http/form.ts';
 import { noSuchPage } from '../http/no-such-page.ts';
-import { badge, countDownTo, countOf, emptyState, named, timeOf } from './components.ts';
+import { badge, codeOf, countDownTo, countOf, emptyState, named, timeOf } from './components.ts';
+import { choiceOf, queryOf } from './query.ts';
 import { table } from './table.ts';
 
 const PAGE_SIZE = 25;
+/** Of the newest attempts. All of them would be metres of a phone, before the rest of the page. */
+const ROWS_OPEN = 5;
 const ANSWER_LENGTH_SHOWN = 200;
 
 /** `addressOf`: what the reader may see of an address. */
@@ -80,7 +86,27 @@ export interface DeliveriesSite {
   readonly again?: (seq: bigint, type: string) => Html;
 }
 
-/** The newest attempts of the webhook; older ones by `before` in the query. */
+/** How many events are put aside, and when the first is tried again. `undefined`: none is. */
+export function asideText({ waiting, waitingRetryAt }: Webhook): Html | undefined {
+  if (waiting === 0) return undefined;
+  return html`${countOf(waiting, 'event')} put aside${waitingRetryAt && html`, next tried ${countDownTo(waitingRetryAt)}`}`;
+}
+
+/** `12`, or `1,000 or more`. */
+export function givenUpText({ givenUp }: Webhook): string {
+  const text = givenUp.toLocaleString('en-US');
+  return givenUp < DEAD_LETTERS_COUNTED_MAX ? text : `${text} or more`;
+}
+
+const OUTCOME_TEXTS: Readonly<Record<DeliveryOutcome, string>> = { delivered: 'Delivered', failed: 'Failed' };
+
+function outcomeLinks(path: string, chosen: DeliveryOutcome | undefined): Html {
+  const linkTo = (outcome: DeliveryOutcome | undefined, text: string) =>
+    html`<a href="${path}${outcome && `?outcome=${outcome}`}"${outcome === chosen && html` aria-current="true"`}>${text}</a>`;
+  return html`<p class="pages">${linkTo(undefined, 'All')}${DELIVERY_OUTCOMES.map((each) => linkTo(each, OUTCOME_TEXTS[each]))}</p>`;
+}
+
+/** The newest attempts of the webhook, by `outcome` in the query; older ones by `before`. */
 export async function renderDeliveries(
   { db, tenant, query }: { readonly db: Db; readonly tenant: TenantId; readonly query: Form },
   { id }: Webhook,
@@ -89,17 +115,30 @@ export async function renderDeliveries(
   const text = query.get('before');
   if (text !== undefined && !/^[1-9]\d{0,17}$/.test(text)) throw noSuchPage();
   const before = text === undefined ? undefined : BigInt(text);
-  const { deliveries, end } = await listDeliveries(db, tenant, id, { before, size: PAGE_SIZE });
-  if (deliveries.length === 0)
-    return emptyState('Nothing was sent yet.', `Each attempt is listed here for ${site.keptDays} days.`);
+  const outcome = choiceOf(query, 'outcome', DELIVERY_OUTCOMES);
+  const { deliveries, end } = await listDeliveries(db, tenant, id, { before, outcome, size: PAGE_SIZE });
   const { path, again } = site;
-  return html`${table(
-    'Attempts, the newest first',
-    ['Time', 'Event', 'Number', 'Attempt', 'Outcome', 'Took', again !== undefined && 'Again'],
-    deliveries.map((each) => cellsOf(site, each)),
-    { numbers: ['Took'] },
-  )}<p class="pages">${before !== undefined && html`<a href="${path}">Newest</a>`}${
-    end !== undefined && html`<a href="${path}?before=${end}" rel="next">Older attempts</a>`
+  if (deliveries.length === 0) {
+    return outcome === undefined
+      ? emptyState('Nothing was sent yet.', `Each attempt is listed here for ${site.keptDays} days.`)
+      : html`${outcomeLinks(path, outcome)}${emptyState('No attempt ended so.', '')}`;
+  }
+  const linkTo = (more: Readonly<Record<string, string>>) => `${path}${queryOf(query, ['outcome'], more)}`;
+  const tableOf = (label: string, rows: readonly Delivery[]) =>
+    table(
+      label,
+      ['Time', 'Event', 'Number', 'Attempt', 'Outcome', 'Took', again !== undefined && 'Again'],
+      rows.map((each) => cellsOf(site, each)),
+      { numbers: ['Took'] },
+    );
+  // Who has asked for certain ones came for the list.
+  const open = outcome === undefined && before === undefined ? ROWS_OPEN : PAGE_SIZE;
+  const folded = deliveries.slice(open);
+  return html`${outcomeLinks(path, outcome)}${tableOf('Attempts, the newest first', deliveries.slice(0, open))}${
+    folded.length > 0 &&
+    html`<details><summary>${countOf(folded.length, 'earlier attempt')}</summary>${tableOf('Earlier attempts', folded)}</details>`
+  }<p class="pages">${before !== undefined && html`<a href="${linkTo({})}">Newest</a>`}${
+    end !== undefined && html`<a href="${linkTo({ before: String(end) })}" rel="next">Older attempts</a>`
   }</p>`;
 }
 
@@ -109,7 +148,7 @@ function cellsOf({ path, hasDetails, showsAnswers, again }: DeliveriesSite, deli
   const said = showsAnswers ? (error ?? answer ?? '') : '';
   return [
     hasDetails ? html`<a href="${path}/deliveries/${renderDeliveryId(id)}">${timeOf(at)}</a>` : timeOf(at),
-    html`<code>${type}</code>`,
+    codeOf(type),
     seq ?? '–',
     attemptText(kind, attempt),
     html`<span>${badge(status === null ? 'no answer' : String(status), look)}${

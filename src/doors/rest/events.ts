@@ -19,7 +19,8 @@ import { JSON_TYPE, plain } from './route.ts';
 /** For reading and sending the events, in addition to the wait. */
 const READ_SECONDS = 15;
 
-const EventSchema = eventSchema(
+/** An event of any type. */
+export const EventSchema = eventSchema(
   {
     type: words(PUBLIC_EVENT_TYPES, { description: 'What happened' }),
     data: Type.Object(
@@ -32,6 +33,15 @@ const EventSchema = eventSchema(
     ),
   },
   'Something that happened',
+);
+
+const PageSchema = Type.Object(
+  {
+    events: Type.Array(EventSchema, { description: 'The events, in order' }),
+    after: eventSeq('`after` of the next request'),
+    more: Type.Boolean({ description: 'There are more, or may be: ask again at once' }),
+  },
+  { description: 'The next events. There may be none' },
 );
 
 const described = Object.entries(PUBLIC_EVENTS).map(([type, text]) => `- \`${type}\`: ${text}`);
@@ -49,8 +59,7 @@ export const eventsRoute = plain(
       'The same events, in the same form, as webhooks get. Ask again with the `after` of the answer. With ' +
       '`wait_seconds`, the answer comes as soon as there is an event. Events are kept for ' +
       `${EVENT_DAYS} days, or longer if the operator says so; an \`after\` whose next event is gone, or that the log has not reached, is refused with 400.\n\n` +
-      `Who accepts \`${EVENT_STREAM_TYPE}\` gets server-sent events without end: \`event\` is the type, \`id\` the number, ` +
-      '`data` the event. They begin after `Last-Event-ID` or `after`; without both, with what happens from then on. ' +
+      `Who accepts \`${EVENT_STREAM_TYPE}\` gets server-sent events without end. They begin after \`Last-Event-ID\` or \`after\`; without both, with what happens from then on. ` +
       '`limit` and `wait_seconds` mean nothing there.\n\n' +
       `${described.join('\n')}`,
     query: Type.Object({
@@ -77,14 +86,19 @@ export const eventsRoute = plain(
       ),
     }),
     answer: {
-      200: Type.Object(
-        {
-          events: Type.Array(EventSchema, { description: 'The events, in order' }),
-          after: eventSeq('`after` of the next request'),
-          more: Type.Boolean({ description: 'There are more, or may be: ask again at once' }),
+      200: Type.Unsafe<never>({
+        description: 'The next events, or the stream, as `Accept` asks for',
+        content: {
+          'application/json': { schema: PageSchema },
+          [EVENT_STREAM_TYPE]: {
+            schema: Type.String({
+              description:
+                '`event` is the type, `id` the number, `data` the event. After ten seconds of silence comes an `id` alone: the ' +
+                'place so far',
+            }),
+          },
         },
-        { description: 'The next events. There may be none' },
-      ),
+      }),
     },
     answerSeconds: PULL_WAIT_SECONDS_MAX + READ_SECONDS,
     parse: ({ query }) => ({

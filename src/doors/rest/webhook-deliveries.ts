@@ -1,9 +1,9 @@
 /** `/v1/webhooks/{id}/test`, `/resend` and `/deliveries`: what a webhook was sent, and sending it again. */
 import type { FastifyReply } from 'fastify';
 import { invalidField, invalidRequest } from '../../base/failure.ts';
-import { type Static, Type } from '../../base/lib/schema.ts';
+import { type Static, Type, words } from '../../base/lib/schema.ts';
 import { EVENT_DAYS } from '../../events/event.ts';
-import type { Delivery } from '../../outward/webhooks/delivery.ts';
+import { DELIVERY_OUTCOMES, type Delivery } from '../../outward/webhooks/delivery.ts';
 import { listDeadLetters } from '../../outward/webhooks/list-dead-letters.ts';
 import {
   DELIVERIES_PAGE_MAX,
@@ -46,7 +46,16 @@ const list = plain(
     summary: 'Attempts to send events to a webhook',
     description: `Newest first. They are kept for ${EVENT_DAYS} days, or longer if the operator says so.`,
     params: WebhookIdSchema,
-    query: PageQuery,
+    query: Type.Object({
+      outcome: Type.Optional(
+        words(DELIVERY_OUTCOMES, {
+          description:
+            'Only attempts that ended so. `delivered`: the answer had a status from 200 to 299; `failed`: it had another one, or ' +
+            'there was none. Left out: all',
+        }),
+      ),
+      ...PageQuery.properties,
+    }),
     answer: {
       200: Type.Object(
         { deliveries: Type.Array(DeliverySchema, { description: 'The attempts' }), ...nextCursor },
@@ -54,7 +63,7 @@ const list = plain(
       ),
     },
     errors: [404],
-    parse: parsePage,
+    parse: ({ params, query }) => ({ ...parsePage({ params, query }), outcome: query.outcome }),
   },
   async ({ deps, caller, params, input }) => {
     const { id } = params;

@@ -4,7 +4,12 @@ import { ROOM_BEGINNING_PATTERN } from '../../access/rights/room-names.ts';
 import { type Static, Type, time, words } from '../../base/lib/schema.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../outward/events/event-catalogue.ts';
 import { eventSeq } from '../../outward/events/event-schema.ts';
-import { DEATHS, type DeadLetter, deathOf } from '../../outward/webhooks/dead-letter.ts';
+import {
+  DEAD_LETTERS_COUNTED_MAX,
+  DEATHS,
+  type DeadLetter,
+  deathOf,
+} from '../../outward/webhooks/dead-letter.ts';
 import {
   DELIVERY_KINDS,
   type Delivery,
@@ -224,6 +229,14 @@ export const WebhookSchema = Type.Object(
     waiting: Type.Integer({
       description: `Events that are put aside, and are tried again by themselves. At most ${WAITING_MAX.paid}, and ${WAITING_MAX.pending} until the tenant has paid: later events wait then`,
     }),
+    waiting_retry_at: Type.Optional(
+      time(
+        'When the first of these is tried again; one that is past: as soon as there is room. Absent: none is put aside, or the webhook is paused',
+      ),
+    ),
+    given_up: Type.Integer({
+      description: `Events that were given up and not sent again since: \`dead-letters\` lists them. ${DEAD_LETTERS_COUNTED_MAX} means so many or more`,
+    }),
     failures: Type.Integer({ description: 'Failed attempts since the last delivery' }),
     retry_at: Type.Optional(time('Nothing is tried again before. Absent: nothing has failed, or is retried')),
     public_keys: Type.Array(Type.String(), {
@@ -272,7 +285,7 @@ export function renderWebhook(
   publicKeys: readonly string[],
   sentFrom: readonly string[],
 ): Static<typeof WebhookSchema> {
-  const { pausedBy, pausedAt, retryAt } = webhook;
+  const { pausedBy, pausedAt, retryAt, waitingRetryAt } = webhook;
   return {
     id: webhook.id,
     url: webhook.url,
@@ -291,6 +304,8 @@ export function renderWebhook(
     ...(pausedAt && { paused_at: pausedAt.toISOString() }),
     delivered_seq: webhook.seq,
     waiting: webhook.waiting,
+    ...(waitingRetryAt && { waiting_retry_at: waitingRetryAt.toISOString() }),
+    given_up: webhook.givenUp,
     failures: webhook.failures,
     ...(retryAt && webhook.failures > 0 && { retry_at: retryAt.toISOString() }),
     public_keys: [...publicKeys],

@@ -4,7 +4,7 @@ import type { Tx } from '../../base/db/pool.ts';
 import { getLockedWebhook, getWebhook } from './get-webhook.ts';
 import type { WebhookDeps } from './send-message.ts';
 import { type GivenHeaders, setOwnHeaders } from './set-own-headers.ts';
-import type { Webhook, WebhookChanger, WebhookSettings } from './webhook.ts';
+import { parseDescription, type Webhook, type WebhookChanger, type WebhookSettings } from './webhook.ts';
 import { changedEntry, pausedEntry, resumedEntry } from './webhook-audit.ts';
 import { pauseWebhook, resumeWebhook } from './webhook-cursors.sql.ts';
 import { parseWebhookUrl } from './webhook-url.ts';
@@ -16,7 +16,7 @@ export interface WebhookChange extends Partial<WebhookSettings>, GivenHeaders {
   readonly paused?: boolean;
 }
 
-/** Fails with `not_found`, and with `invalid_request` if the address is not acceptable. */
+/** Fails with `not_found`, and with `invalid_request` if the address or the description is not acceptable. */
 export async function changeWebhook(
   tx: Tx,
   { box, config }: Pick<WebhookDeps, 'box' | 'config'>,
@@ -33,7 +33,8 @@ export async function changeWebhook(
     url: url === before.url ? url : parseWebhookUrl(url, config.webhookNetworks).href,
     types,
     rooms,
-    description,
+    // One of before this rule stays.
+    description: description === before.description ? description : parseDescription(description),
     order,
     maxInFlight,
     maxPerSecond,

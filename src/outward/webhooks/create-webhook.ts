@@ -8,7 +8,13 @@ import { appendNumberedEvents } from '../../events/append-events.sql.ts';
 import { getWebhook } from './get-webhook.ts';
 import { secretContext, type WebhookDeps } from './send-message.ts';
 import { type GivenHeaders, setOwnHeaders } from './set-own-headers.ts';
-import { WEBHOOKS_MAX, type Webhook, type WebhookChanger, type WebhookSettings } from './webhook.ts';
+import {
+  parseDescription,
+  WEBHOOKS_MAX,
+  type Webhook,
+  type WebhookChanger,
+  type WebhookSettings,
+} from './webhook.ts';
 import { createdEntry } from './webhook-audit.ts';
 import { insertCursor } from './webhook-cursors.sql.ts';
 import { newSecret } from './webhook-secret.ts';
@@ -22,7 +28,7 @@ export interface NewWebhookSecret {
   readonly publicKey: string;
 }
 
-/** Fails with `invalid_request` if the address is not acceptable, and with `quota_exceeded`. */
+/** Fails with `invalid_request` if the address or the description is not acceptable, and with `quota_exceeded`. */
 export async function createWebhook(
   tx: Tx,
   deps: Pick<WebhookDeps, 'box' | 'config'>,
@@ -31,7 +37,11 @@ export async function createWebhook(
 ): Promise<NewWebhookSecret> {
   const { tenant, actor } = by;
   await lockForCaller(tx, by);
-  const settings = { ...wanted, url: parseWebhookUrl(wanted.url, deps.config.webhookNetworks).href };
+  const settings = {
+    ...wanted,
+    url: parseWebhookUrl(wanted.url, deps.config.webhookNetworks).href,
+    description: parseDescription(wanted.description),
+  };
   const id = newId('wh');
   const { secret, publicKey, keys } = newSecret();
   // This locks the tenant's log, so creations of one tenant take turns.

@@ -1,6 +1,9 @@
 /** Dead letters: events that were given up, and were neither delivered nor put aside again since. */
 import type { Delivery } from './delivery.ts';
 
+/** Of one webhook. Counting more would cost each read of a webhook that gave up everything for months. */
+export const DEAD_LETTERS_COUNTED_MAX = 1_000;
+
 export interface DeadLetter
   extends Pick<Delivery, 'eventId' | 'type' | 'attempt' | 'status' | 'error' | 'answer' | 'at'> {
   readonly seq: bigint;

@@ -5,7 +5,7 @@ import { changeInShares } from '../../base/tenants/shares.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { ROOM_NAME } from '../events/public-events.sql.ts';
 import type { DeadLetter } from './dead-letter.ts';
-import type { Delivery, NewDelivery } from './delivery.ts';
+import type { Delivery, DeliveryOutcome, NewDelivery } from './delivery.ts';
 
 const DELIVERY = `id, kind, event_id as "eventId", seq, type, attempt, signed_at as "signedAt", skipped, at,
   latency_ms as "latencyMs", status, error, answer, gave_up as "gaveUp", format, batch_id as "batchId"`;
@@ -82,15 +82,28 @@ function valuesOf(delivery: NewDelivery): unknown[] {
   ];
 }
 
+/** Like `isDelivered()`. The index of those that failed has the same condition. */
+const BY_OUTCOME: Readonly<Record<DeliveryOutcome, string>> = {
+  delivered: 'status between 200 and 299',
+  failed: '(status is null or status not between 200 and 299)',
+};
+
+export interface DeliveryFilter {
+  readonly before: bigint | undefined;
+  /** `undefined`: all. */
+  readonly outcome: DeliveryOutcome | undefined;
+}
+
 /** The newest first, before the delivery `before`. */
 export async function findDeliveries(
   db: Db,
   tenant: TenantId,
   webhook: string,
-  { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
+  { before, outcome, limit }: DeliveryFilter & { readonly limit: number },
 ): Promise<Delivery[]> {
   const { name, where, values } = filtered('find-webhook-deliveries', [tenant, webhook, limit], {
     before: before !== undefined && ['id < ?', before],
+    [outcome ?? 'all']: outcome !== undefined && [BY_OUTCOME[outcome]],
   });
   const { rows } = await db.query<Delivery>({
     name,

@@ -38,6 +38,10 @@ export interface Delivery extends NewDelivery {
   readonly at: Date;
 }
 
+/** What attempts can be listed by: see `isDelivered()`. */
+export const DELIVERY_OUTCOMES = ['delivered', 'failed'] as const;
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
+
 /** Source: Standard Webhooks: any status from 200 to 299 accepts the event. */
 export function isDelivered({ status }: Pick<NewDelivery, 'status'>): boolean {
   return status !== null && status >= 200 && status <= 299;

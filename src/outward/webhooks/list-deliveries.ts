@@ -2,7 +2,7 @@
 import type { Db } from '../../base/db/pool.ts';
 import { readPage } from '../../base/lib/page.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { findDeliveries } from './deliveries.sql.ts';
+import { type DeliveryFilter, findDeliveries } from './deliveries.sql.ts';
 import type { Delivery } from './delivery.ts';
 import { getWebhook } from './get-webhook.ts';
 
@@ -20,9 +20,9 @@ export async function listDeliveries(
   db: Db,
   tenant: TenantId,
   id: string,
-  { before, size }: { readonly before: bigint | undefined; readonly size: number },
+  { size, ...asked }: DeliveryFilter & { readonly size: number },
 ): Promise<DeliveryPage> {
   await getWebhook(db, tenant, id);
-  const { items, end } = await readPage(size, (limit) => findDeliveries(db, tenant, id, { before, limit }));
+  const { items, end } = await readPage(size, (limit) => findDeliveries(db, tenant, id, { ...asked, limit }));
   return { deliveries: items, end: end?.id };
 }

@@ -1,10 +1,12 @@
 /**
  * Send one event to a webhook now, outside the order: the test event, or an event again. Also while it is paused.
  *
- * One attempt is made, and its outcome does not matter to the deliveries in order.
+ * One attempt is made. Its failure does not matter to the deliveries in order; an event that is delivered is not tried again as one
+ * that was put aside.
  */
 
-import type { Db } from '../../base/db/pool.ts';
+import { runTogether } from '../../base/db/pipeline.ts';
+import type { Db, Tx } from '../../base/db/pool.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import { Failure, invalidField } from '../../base/failure.ts';
 import type { Mutation, OnceDeps } from '../../base/idempotency/once.ts';
@@ -15,14 +17,17 @@ import { numberEvents } from '../../events/number-events.ts';
 import { PUBLIC_EVENT_TYPES } from '../events/event-catalogue.ts';
 import { publicEvent, testEvent } from '../events/public-event.ts';
 import { findPublicEvent } from '../events/public-events.sql.ts';
+import type { WebhookName } from './claimed-webhook.ts';
 import { composeOf, type MessageRecipient } from './compose-message.ts';
 import { endDeadLetter, findNowMs, insertDelivery } from './deliveries.sql.ts';
 import { type Delivery, isDelivered } from './delivery.ts';
-import { getWebhook } from './get-webhook.ts';
+import { getLockedWebhook, getWebhook } from './get-webhook.ts';
 import { renderOwnHeaders } from './own-headers.ts';
 import { openOwnHeaders } from './sealed-headers.ts';
 import { type Message, openSecrets, sendMessage, type WebhookDeps } from './send-message.ts';
 import type { Webhook } from './webhook.ts';
+import { hurryWebhook } from './webhook-cursors.sql.ts';
+import { arrangeRooms, endWaiting, lockCursor } from './webhook-waiting.sql.ts';
 import { findSealedHeaders, findSecrets } from './webhooks.sql.ts';
 
 /** Shorter than a request of a tenant may take. */
@@ -103,6 +108,20 @@ class BeingSent extends Failure {
   }
 }
 
+/**
+ * The event was delivered on request, so it is neither given up nor put aside any more. What was put aside behind it is due: the
+ * receiver is there. A turn that is under way ends, because it knows the event as one that is put aside.
+ */
+async function endTrying(tx: Tx, name: WebhookName, seq: bigint): Promise<void> {
+  const { tenant, id } = name;
+  const { order } = await getLockedWebhook(tx, tenant, id);
+  await runTogether(tx, [lockCursor(name)]);
+  await endDeadLetter(tx, tenant, id, seq);
+  if (!(await endWaiting(tx, name, seq))) return;
+  if (order === 'room') await runTogether(tx, [arrangeRooms(name)]);
+  await hurryWebhook(tx, name);
+}
+
 async function sendAndLog(
   deps: SendNowDeps,
   tenant: TenantId,
@@ -117,7 +136,7 @@ async function sendAndLog(
   const isLate = signal.aborted && delivery.status === null;
   const told = isLate ? { ...delivery, error: `no answer within ${SEND_MS_MAX / 1000} s` } : delivery;
   const logged = await inTransaction(deps.db, async (tx) => {
-    if (isDelivered(told) && told.seq !== null) await endDeadLetter(tx, tenant, id, told.seq);
+    if (isDelivered(told) && told.seq !== null) await endTrying(tx, { tenant, id }, told.seq);
     return insertDelivery(tx, tenant, id, told);
   });
   if (!logged) throw new Failure('not_found', { resource: 'webhook' });

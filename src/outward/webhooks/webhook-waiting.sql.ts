@@ -356,6 +356,16 @@ export async function hurryFailed(tx: Tx, { tenant, id }: WebhookName): Promise<
   });
 }
 
+/** Returns whether the event was put aside. The cursor must be locked. */
+export async function endWaiting(tx: Tx, { tenant, id }: WebhookName, seq: bigint): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'end-waiting-event',
+    text: 'delete from webhook_waiting where tenant_id = $1 and webhook_id = $2 and seq = $3',
+    values: [tenant, id, seq],
+  });
+  return rowCount === 1;
+}
+
 /** How many more events of the webhook may be put aside. */
 export async function countFreeWaiting(tx: Tx, { tenant, id }: WebhookName): Promise<number> {
   const { rows } = await tx.query<{ count: number; isPending: boolean }>({

@@ -8,7 +8,9 @@
 
 import type { ActingCaller } from '../../access/sessions/session.ts';
 import type { Actor } from '../../base/audit/actor.ts';
+import { invalidField } from '../../base/failure.ts';
 import { isId } from '../../base/lib/ids.ts';
+import { isOneLine } from '../../base/lib/one-line.ts';
 import type { ShownHeaders } from './own-headers.ts';
 
 /** Webhooks of one tenant. */
@@ -17,6 +19,17 @@ export const WEBHOOKS_MAX = 20;
 export const WEBHOOK_ROOMS_MAX = 20;
 /** In characters. */
 export const WEBHOOK_DESCRIPTION_LENGTH_MAX = 200;
+
+/** May be empty. Fails with `invalid_request`. */
+export function parseDescription(text: string): string {
+  if ([...text].length > WEBHOOK_DESCRIPTION_LENGTH_MAX || !isOneLine(text)) {
+    throw invalidField(
+      'description',
+      `must be one line of up to ${WEBHOOK_DESCRIPTION_LENGTH_MAX} characters, without marks of direction`,
+    );
+  }
+  return text;
+}
 
 /** `tenant`: that of the log, one at a time. `room`: that of the log in each room, rooms side by side. `none`: side by side. */
 export const WEBHOOK_ORDERS = ['tenant', 'room', 'none'] as const;
@@ -78,6 +91,10 @@ export interface Webhook extends WebhookSettings, ShownHeaders {
   readonly seq: bigint;
   /** How many are put aside. */
   readonly waiting: number;
+  /** When the first of those is tried again, or since when it may be; `null`: none is put aside, or it is paused. */
+  readonly waitingRetryAt: Date | null;
+  /** Dead letters: `DEAD_LETTERS_COUNTED_MAX` stands for that many or more. */
+  readonly givenUp: number;
   /** `null`: it gets events. */
   readonly pausedBy: Pauser | null;
   readonly pausedAt: Date | null;

@@ -1,6 +1,8 @@
 /** SQL of `webhook_endpoints` and `webhook_secrets`: what tenants set. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { DEAD_LETTERS_COUNTED_MAX } from './dead-letter.ts';
+import { IS_DEAD } from './deliveries.sql.ts';
 import type { ShownHeaders } from './own-headers.ts';
 import type { Webhook, WebhookSettings } from './webhook.ts';
 
@@ -11,7 +13,14 @@ export const SETTINGS = `w.url, w.types, w.rooms, w.description, w.ordering as "
 /** The columns of a `Webhook` of the tenant `$1`, from `webhook_endpoints w` and `webhook_cursors c`. */
 const WEBHOOK = `w.id, ${SETTINGS}, w.header_names as "headerNames", w.has_basic_auth as "hasBasicAuth", w.created_at as "createdAt", c.seq, c.paused_by as "pausedBy",
                  c.paused_at as "pausedAt", c.failures, c.retry_at as "retryAt",
-                 (select count(*)::integer from webhook_waiting q where q.tenant_id = $1 and q.webhook_id = w.id) as waiting`;
+                 (select count(*)::integer from webhook_waiting q where q.tenant_id = $1 and q.webhook_id = w.id) as waiting,
+                 (select greatest(min(q.retry_at), c.retry_at) from webhook_waiting q
+                   where q.tenant_id = $1 and q.webhook_id = w.id and c.paused_by is null
+                  having min(q.retry_at) is not null) as "waitingRetryAt",
+                 (select count(*)::integer
+                    from (select from webhook_deliveries
+                           where tenant_id = $1 and webhook_id = w.id and ${IS_DEAD}
+                           limit ${DEAD_LETTERS_COUNTED_MAX}) as dead) as "givenUp"`;
 const WITH_CURSOR = `webhook_endpoints w
              join webhook_cursors c on c.tenant_id = w.tenant_id and c.webhook_id = w.id`;
 
@@ -21,6 +30,19 @@ export async function findWebhooks(db: Db, tenant: TenantId): Promise<Webhook[]>
     name: 'find-webhooks',
     text: `select ${WEBHOOK} from ${WITH_CURSOR} where w.tenant_id = $1 order by w.created_at, w.id`,
     values: [tenant],
+  });
+  return rows;
+}
+
+export async function findWebhookUrls(
+  db: Db,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<{ readonly id: string; readonly url: string }[]> {
+  const { rows } = await db.query<{ id: string; url: string }>({
+    name: 'find-webhook-urls',
+    text: 'select id, url from webhook_endpoints where tenant_id = $1 and id = any($2)',
+    values: [tenant, ids],
   });
   return rows;
 }

@@ -325,14 +325,18 @@ describe('a mistake', () => {
     ['/console/ledger', 'from=yesterday&room=lobby', 'from'],
     ['/console/ledger', 'from=2026-02-02&to=2026-01-01', 'from'],
     ['/console/ledger', `participant=${'p'.repeat(300)}`, 'participant'],
-    ['/console/audit', 'to=never&action=key+created', 'to'],
-    ['/console/audit', 'action=%3F', 'action'],
+    ['/console/audit', 'to=never&subject=nothing', 'to'],
   ])('in the filters of %s, %s, is told beside its field', async (path, query, wrong) => {
     const { status, text } = await getPage(app, `${path}?${query}`, owner.cookie);
     expect([status, text.includes(`id="${wrong}-fault"`)]).toEqual([400, true]);
     for (const [name, value] of new URLSearchParams(query))
       expect(text).toContain(`id="${name}" name="${name}" value="${value}"`);
   });
+});
+
+test('a mistake in the filters of the audit trail keeps the action that was chosen', async () => {
+  const { text } = await getPage(app, '/console/audit?to=never&action=key+created', owner.cookie);
+  expect(text).toContain('<option value="key_created" selected>Key created</option>');
 });
 
 describe('two tabs', () => {

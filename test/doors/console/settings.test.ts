@@ -513,6 +513,10 @@ describe('the audit trail', () => {
     const filtered = await getPage(app, '/console/audit?action=key+ceiling+changed', member.cookie);
     expect(filtered.text.match(/data-label="Action"/g)).toHaveLength(1);
     expect(filtered.text).toContain(of.keyId);
+    expect(filtered.text).toContain(
+      '<option value="key_ceiling_changed" selected>Key ceiling changed</option>',
+    );
+    expect(filtered.text).not.toContain('value="rates_loaded"');
     const empty = await getPage(app, '/console/audit?subject=nothing&from=&to=', member.cookie);
     expect(empty.text).toContain('No entry fits.');
     for (const wrong of ['action=<b>', 'from=yesterday', 'after=forged', `subject=${'x'.repeat(201)}`]) {

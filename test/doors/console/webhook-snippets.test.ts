@@ -23,16 +23,16 @@ async function genuine(): Promise<{ request: DeliveryRequest; env: { WEBHOOK_SEC
 }
 
 /** With everything in a body that a language could take for the end of a text. */
-function awkward(): { request: DeliveryRequest; env: { WEBHOOK_SECRET: string } } {
+const AWKWARD = JSON.stringify({
+  id: 'evt_1',
+  seq: 1,
+  type: 'balance_low',
+  timestamp: '2026-11-22T18:00:00.000Z',
+  data: { name: '`"#"##\\ \u0024{1} \u2028 \u0001 Zoë 🎈 \' </script>' },
+});
+
+function signed(body: string): { request: DeliveryRequest; env: { WEBHOOK_SECRET: string } } {
   const { secret, keys } = newSecret();
-  const name = '`"#"##\\ \u0024{1} \u2028 \u0001 Zoë 🎈 \' </script>';
-  const body = JSON.stringify({
-    id: 'evt_1',
-    seq: 1,
-    type: 'balance_low',
-    timestamp: '2026-11-22T18:00:00.000Z',
-    data: { name },
-  });
   const headers = signWebhook({ id: 'evt_1', at: new Date(), body }, [keys]);
   return { request: { headers, body }, env: { WEBHOOK_SECRET: secret } };
 }
@@ -67,11 +67,13 @@ test.for([
   { timeout: BUILD_MS_MAX },
   async ({ language, isThere }, { skip }) => {
     if (!isThere) skip();
-    for (const { request, env } of [await genuine(), awkward()]) {
+    const several = signed(`{"events":[${AWKWARD},${AWKWARD}]}`);
+    for (const { request, env } of [await genuine(), signed(AWKWARD), several]) {
       const { command, args } = await BUILD[language]!(SNIPPETS[language]!(request));
       const run = (secret: string) =>
         runTool(command, args, { folder: '.', env: { WEBHOOK_SECRET: secret } });
-      expect((await run(env.WEBHOOK_SECRET)).trim()).toBe('balance_low');
+      const types = (await run(env.WEBHOOK_SECRET)).trim().split('\n');
+      expect(types).toEqual(Array(request === several.request ? 2 : 1).fill('balance_low'));
       await expect(run(newSecret().secret)).rejects.toThrow('BAD_SIGNATURE');
     }
   },
@@ -80,7 +82,7 @@ test.for([
 test('the program in Rust is an example of its SDK', async () => {
   const { request } = await genuine();
   expect(await readFile(RUST_EXAMPLE, 'utf8')).toBe(SNIPPETS.Rust!(request));
-  expect(SNIPPETS.Rust!(awkward().request)).toContain('let body = r###"{');
+  expect(SNIPPETS.Rust!(signed(AWKWARD).request)).toContain('let body = r###"{');
 });
 
 test.skipIf(!findTool('cargo'))(

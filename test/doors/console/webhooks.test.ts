@@ -81,6 +81,7 @@ describe('a webhook', () => {
     [{ url: `https://x.example/${'a'.repeat(2048)}` }, 'url'],
     [{ description: 'x'.repeat(201) }, 'description'],
     [{ description: 'a\nb' }, 'description'],
+    [{ description: 'a\u202eb' }, 'description'],
     [{ order: 'random' }, 'order'],
     [{ max_in_flight: '21' }, 'max_in_flight'],
     [{ max_in_flight: '' }, 'max_in_flight'],
@@ -176,7 +177,7 @@ describe('a webhook', () => {
       for (const secret of ['open', 'two: parts', 'pass', 'YW5uOnBhc3M='])
         expect(text).not.toMatch(`>${secret}<`);
     }
-    expect((await look(`/${id}/headers`)).text).toContain('Set: <code>x-key</code>');
+    expect((await look(`/${id}/headers`)).text).toContain('Keep the headers <code>x-key</code>');
     expect((await look(delivery!)).text).toContain('are never shown');
     const wrong = await post(`/${id}/headers`, { headers: 'host: x', username: 'a:b' });
     expect([wrong.status, wrong.text.includes('id="headers-fault"')]).toEqual([400, true]);
@@ -185,6 +186,43 @@ describe('a webhook', () => {
     );
     expect((await post(`/${id}/headers`, { headers: '' })).status).toBe(303);
     expect(await get(id)).toMatchObject({ header_names: [], has_basic_auth: false });
+  });
+
+  test('keeps the headers and Basic authentication that are not replaced', async () => {
+    const { id } = await makeHook();
+    await post(`/${id}/headers`, { headers: 'x-a: 1', username: 'ann', password: 'pass' });
+    expect((await look(`/${id}/headers`)).text.match(/name="keep_\w+" checked/g)).toHaveLength(2);
+    const kept = { keep_headers: 'on', keep_basic_auth: 'on', username: '', password: '' };
+    expect((await post(`/${id}/headers`, { ...kept, headers: 'x-b: 2' })).status).toBe(303);
+    expect(await get(id)).toMatchObject({ header_names: ['x-b'], has_basic_auth: true });
+    await post(`/${id}/headers`, { ...kept, headers: '', username: 'bob' });
+    expect(await get(id)).toMatchObject({ header_names: ['x-b'], has_basic_auth: true });
+    const { keep_basic_auth: _unchecked, ...others } = kept;
+    await post(`/${id}/headers`, { ...others, headers: '' });
+    expect(await get(id)).toMatchObject({ header_names: ['x-b'], has_basic_auth: false });
+    expect((await look(`/${id}/headers`)).text).not.toContain('keep_basic_auth');
+  });
+
+  test('is created with headers and Basic authentication, or with what is wrong with them', async () => {
+    const of = await app.paidTenant();
+    const member = await makeMember(db(), idOf(of));
+    const fields = { form: randomUUID(), url: receiver.url('/with-headers') };
+    const own = { headers: 'x-key: open', username: 'ann', password: 'pass' };
+    const wrong = await post('', { ...fields, ...own, headers: 'host: x' }, member);
+    expect([wrong.status, wrong.text.includes('id="headers-fault"')]).toEqual([400, true]);
+    const twice = await post('', { ...fields, ...own, headers: 'open', url: 'x' }, member);
+    expect([twice.text.includes('headers-fault'), twice.text.includes('url-fault')]).toEqual([true, true]);
+    const taken = await post('', { ...fields, ...own, headers: 'authorization: x' }, member);
+    expect(taken.text).toContain('id="username-fault"');
+    expect((await post('', { ...fields, ...own, form: randomUUID() }, member)).status).toBe(200);
+    expect(await listOf(of)).toMatchObject([{ header_names: ['x-key'], has_basic_auth: true }]);
+  });
+
+  test('tells a member who may not create it so, and nothing of the fields', async () => {
+    const viewer = await makeMember(db(), idOf(tenant), { role: 'viewer' });
+    for (const path of ['', '/wh_0/headers'])
+      expect((await post(path, { nonsense: 'x' }, viewer)).status).toBe(403);
+    expect((await post('', { nonsense: 'x' })).status).toBe(400);
   });
 
   test('of another tenant is not found, whatever is done with it', async () => {
@@ -261,6 +299,36 @@ describe('deliveries', () => {
     for (const wrong of ['', '0', 'x', '999999999']) {
       expect((await post(`/${id}/resend`, { form: randomUUID(), seq: wrong })).status).toBe(400);
     }
+  });
+
+  test('are listed by their outcome, beside what is put aside and was given up', async () => {
+    const { id, path } = await makeHook({ order: 'none', types: ['credit_spent'] });
+    receiver.answer(path, (_received, response) => {
+      response.writeHead(500, { 'retry-after': '3600' }).end();
+      return undefined;
+    });
+    await appendCounted(app, tenant, 1);
+    await vi.waitFor(async () => expect(await get(id)).toMatchObject({ waiting: 1 }));
+    receiver.answer(path, () => 204);
+    await post(`/${id}/test`, { form: randomUUID() });
+    const outcomes = async (query: string) =>
+      [...(await look(`/${id}${query}`)).text.matchAll(/class="badge (?:good|bad)">(\d+)</g)].map(
+        ([, status]) => status,
+      );
+    expect(await outcomes('')).toEqual(['204', '500']);
+    expect(await outcomes('?outcome=failed')).toEqual(['500']);
+    expect(await outcomes('?outcome=delivered')).toEqual(['204']);
+    const { text } = await look(`/${id}`);
+    expect(text).toMatch(/but for 1 event put aside, next tried <time [^>]+data-until>in [01]:\d\d:\d\d</);
+    expect(text).toContain('Events that were given up</a>: 0');
+    await db().query('update webhook_deliveries set gave_up = true where webhook_id = $1 and kind <> $2', [
+      id,
+      'test',
+    ]);
+    expect((await look(`/${id}`)).text).toContain('Events that were given up</a>: 1');
+    expect((await look(`/${id}?outcome=lost`)).status).toBe(400);
+    const none = await makeHook();
+    expect((await look(`/${none.id}?outcome=failed`)).text).toContain('No attempt ended so.');
   });
 
   test('each has a page with the request as it arrived', async () => {

@@ -15,7 +15,17 @@ test.each([
   ['webhook_changed', { types: [] }, { types: ['payment'] }, 'types: all events payment'],
   ['auto_top_up_changed', { enabled: false }, { enabled: true }, 'enabled: no yes'],
   ['budget_changed', { alert_percents: [50] }, { alert_percents: [50, 80] }, 'alert percents: 50 50, 80'],
-  ['alerts_changed', null, { thresholds: [{ kind: 'balance' }] }, 'thresholds: [{"kind":"balance"}]'],
+  [
+    'alerts_changed',
+    { thresholds: [] },
+    {
+      thresholds: [
+        { kind: 'balance', below_micros: 5_000_000 },
+        { kind: 'runway', below_hours: 24 },
+      ],
+    },
+    'thresholds: none $5.00 of credit, 24 hours of usage',
+  ],
   ['budget_made', null, { of_customer: true }, 'of customer: yes'],
   ['tenant_limits_changed', { rooms: 5 }, { rooms: null }, 'rooms: 5 none'],
   ['credit_granted', null, { expires_at: '2026-12-29T00:00:00.000Z' }, 'expires at: 29 Dec 2026, 00:00'],

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import {
+  codeOf,
   countDownTo,
   countOf,
   dollars,
@@ -58,4 +59,12 @@ test.each([
   [3_002n, '3,002 records'],
 ])('%s of a noun are %s', (count, text) => {
   expect(countOf(count, 'record')).toBe(text);
+});
+
+test.each([
+  ['room_created', '<code class="words">room_<wbr>created</code>'],
+  ['boxoffice.room_ended', '<code class="words">boxoffice.<wbr>room_<wbr>ended</code>'],
+  ['<b>', '<code class="words">&lt;b&gt;</code>'],
+])('a line may end between the words of %s', (words, text) => {
+  expect(codeOf(words).text).toBe(text);
 });

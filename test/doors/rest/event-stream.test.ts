@@ -1,12 +1,18 @@
 /** `GET /v1/events` as server-sent events. */
-import { expect, onTestFinished, test } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { STREAMS_LIMIT } from '../../../src/control/streams/stream-limit.ts';
+import { TIME_LIMITS } from '../../../src/doors/http/time-limits.ts';
+import { buildRest } from '../../../src/doors/rest/server.ts';
+import { appendEvents } from '../../../src/events/append-events.sql.ts';
 import { appendCounted } from '../../outward/webhooks/support.ts';
 import { openEventStream, type TestEventStream } from '../../support/event-stream.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { expectError, expectOk, setStatus } from './support.ts';
+import { idOf } from '../../support/tenants.ts';
+import { expectError, expectOk, rawRequest, setStatus } from './support.ts';
 
-const app = useService();
+const app = useService({ makesUpEvents: true });
 
 async function follow(
   { key }: TestTenant,
@@ -128,6 +134,53 @@ test('a client that does not read holds one page, and delays no other', async ()
   const reader = await follow(tenant, '?after=0');
   expect((await take(reader, 2_000)).at(-1)).toBe('2000');
   expect(await take(stuck, 2)).toEqual(['0-', '1']);
+});
+
+test('ends once its client has taken nothing for 30 s, and gives its place back', async () => {
+  const tenant = await app.signUp();
+  // The looks at unread answers are by a timer that repeats.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const rest = await buildRest(app.service.deps, { trustProxy: [] });
+  await rest.listen({ host: '127.0.0.1', port: 0 });
+  const accepted = once(rest.server, 'connection') as Promise<[Socket]>;
+  const client = connect((rest.server.address() as AddressInfo).port, '127.0.0.1');
+  client.on('error', () => {});
+  onTestFinished(async () => {
+    vi.useRealTimers();
+    client.destroy();
+    await rest.close();
+  });
+  const headers = { authorization: `Bearer ${tenant.key}`, accept: 'text/event-stream' };
+  client.write(rawRequest('GET /v1/events?after=0 HTTP/1.1', headers));
+  const [server] = await accepted;
+  const subject = { metadata: 'x'.repeat(60_000) };
+  const large = Array.from({ length: 300 }, () => ({ type: 'room_updated', roomUid: null, subject }));
+  await appendEvents(app.service.deps.db, idOf(tenant), large);
+  app.service.deps.events.wake(idOf(tenant));
+  await vi.waitFor(() => expect(server.writableLength).toBeGreaterThan(0), { timeout: 20_000 });
+  const takenOf = () => server.bytesWritten - server.writableLength;
+  let looks = 0;
+  for (let taken = takenOf(); !server.destroyed && looks < 100; looks += 1) {
+    await vi.advanceTimersByTimeAsync(TIME_LIMITS.unreadMs / 6);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    // The systems of both sides take the first bytes.
+    if (!server.destroyed && takenOf() !== taken) looks = 0;
+    if (!server.destroyed) taken = takenOf();
+  }
+  expect(looks).toBeLessThanOrEqual(8);
+  await expect
+    .poll(async () => {
+      const streams: TestEventStream[] = [];
+      try {
+        while (streams.length < STREAMS_LIMIT.pending) streams.push(await follow(tenant));
+        return streams.length;
+      } catch {
+        return streams.length;
+      } finally {
+        for (const each of streams) each.close();
+      }
+    })
+    .toBe(STREAMS_LIMIT.pending);
 });
 
 test('HEAD and JSON are answered as before', async () => {

@@ -2,6 +2,7 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { LIST_OF_EVENTS } from '../../../src/doors/rest/described-webhooks.ts';
 import { monthOf } from '../../../src/money/month.ts';
 import { PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE } from '../../../src/outward/events/event-catalogue.ts';
 import { anyCharacter } from '../../support/characters.ts';
@@ -203,8 +204,9 @@ describe('GET /openapi.json', () => {
   });
 
   test('describes the request of each type of event to a webhook', () => {
-    expect(Object.keys(openApi.webhooks)).toStrictEqual([...PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE]);
-    for (const [type, { post }] of Object.entries(openApi.webhooks)) {
+    const { [LIST_OF_EVENTS]: _list, ...ofTypes } = openApi.webhooks;
+    expect(Object.keys(ofTypes)).toStrictEqual([...PUBLIC_EVENT_TYPES, TEST_EVENT_TYPE]);
+    for (const [type, { post }] of Object.entries(ofTypes)) {
       const { schema } = post.requestBody!.content['application/json']!;
       expect(findUndescribed(schema, type)).toStrictEqual([]);
       expect(schema).toMatchObject({ properties: { type: { const: type } } });
@@ -215,6 +217,30 @@ describe('GET /openapi.json', () => {
       ({ operationId }) => operationId,
     );
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('describes the request of several events to a webhook', () => {
+    const { post } = openApi.webhooks[LIST_OF_EVENTS]!;
+    const { schema } = post.requestBody!.content['application/json']!;
+    expect(findUndescribed(schema, LIST_OF_EVENTS)).toStrictEqual([]);
+    const isList = ajv.compile(schema);
+    const event = {
+      id: 'evt_1',
+      seq: 1,
+      type: 'of_a_later_release',
+      schema_version: 1,
+      timestamp: '2026-11-22T18:00:00.000Z',
+      data: { more: true },
+    };
+    expect(isList({ events: [event, event] })).toBe(true);
+    for (const body of [event, [event], { events: [] }, { events: [{ ...event, id: 1 }] }])
+      expect(isList(body)).toBe(false);
+  });
+
+  test('describes events as a list and as a stream', () => {
+    const { content = {} } = openApi.paths['/v1/events']!.get!.responses['200']!;
+    expect(Object.keys(content)).toStrictEqual(['application/json', 'text/event-stream']);
+    expect(content['text/event-stream']!.schema).toMatchObject({ type: 'string' });
   });
 
   test('the bodies of rotations are optional, and no others', () => {

@@ -93,6 +93,7 @@ describe('POST /v1/webhooks', () => {
       state: 'active',
       delivered_seq: 0,
       waiting: 0,
+      given_up: 0,
       failures: 0,
       public_keys: [expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/)],
       created_at: expect.stringMatching(TIMESTAMP),
@@ -132,6 +133,13 @@ describe('POST /v1/webhooks', () => {
       { url: 'https://x.example/', description: 'x'.repeat(201) },
       'description must not have more than 200 characters',
     ],
+    ...['a\u0007b', 'a\nb', 'a\u2028b', 'a\u202eb', 'a\u2066b'].map(
+      (description) =>
+        [
+          { url: 'https://x.example/', description },
+          'description must be one line of up to 200 characters, without marks of direction',
+        ] as [object, string],
+    ),
     [
       { url: 'https://x.example/', rooms: ['*a'] },
       'rooms/0 must match pattern "^(?:\\*|[A-Za-z0-9][A-Za-z0-9._-]{0,127}\\*?)$"',
@@ -253,6 +261,16 @@ describe('PATCH /v1/webhooks/{id}', () => {
     expect(expectOk(await call('PATCH', `/${id}`, { body: { paused: false } }))).toEqual(changed);
     expectOk(await call('DELETE', `/${id}`), 204);
     expectError(await call('GET', `/${id}`), 404, 'not found');
+  });
+
+  test('refuses a description with marks of direction, and leaves one of before that as it is', async () => {
+    const { id } = await makeWebhook(app, tenant, 'https://x.example/');
+    const refused = await call('PATCH', `/${id}`, { body: { description: 'a\u202eb' } });
+    expect([refused.status, refused.headers.get('invalid-field')]).toEqual([400, 'description']);
+    const { db } = app.service.deps;
+    await db.query('update webhook_endpoints set description = $2 where id = $1', [id, 'a\u202eb']);
+    const body = { types: ['moderation'] };
+    expect(expectOk(await call('PATCH', `/${id}`, { body })).description).toBe('a\u202eb');
   });
 
   test('changes the order and the limits, and takes a limit away', async () => {

@@ -110,9 +110,11 @@ describe('an event that was given up', () => {
     receiver.answer(hook.path, () => 500);
     expect((await hook.ask('POST', '/resend', { seq: 2 })).json.delivery.delivered).toBe(false);
     expect(await deadSeqs(hook)).toEqual([2]);
+    expect((await hook.ask('GET', '')).json.given_up).toBe(1);
     receiver.answer(hook.path, () => 204);
     expect((await hook.ask('POST', '/resend', { seq: 2 })).json.delivery.delivered).toBe(true);
     expect(await dead(hook)).toEqual([]);
+    expect((await hook.ask('GET', '')).json.given_up).toBe(0);
   });
 
   test('comes again with all others since a time, tried as at first, and nothing else does', async () => {
@@ -212,6 +214,75 @@ test('what is put aside and has failed is tried at once', async () => {
   expect(json).toMatchObject({ resent: 0, more: false });
   await settle(async () => expect((await hook.ask('GET', '')).json.waiting).toBe(0));
   expect(numbers(hook).filter((each) => each === 1)).toHaveLength(2);
+});
+
+describe('an event that is put aside and sent again on request', () => {
+  /** Refused, to be tried again in an hour. */
+  const refuseFirst = ({ path }: Hook) =>
+    receiver.answer(path, ({ event }, response) => {
+      if (event.data.balance.micros !== 1) return 204;
+      response.writeHead(500, { 'retry-after': '3600' }).end();
+      return undefined;
+    });
+  const shown = async (hook: Hook) => (await hook.ask('GET', '')).json;
+
+  test('is not put aside any more once it was accepted', async () => {
+    const hook = await makeHook('none');
+    refuseFirst(hook);
+    await append(hook, ['a', 'b']);
+    await settle(async () => expect(await shown(hook)).toMatchObject({ waiting: 1, delivered_seq: 2 }));
+    const inMinutes = (Date.parse((await shown(hook)).waiting_retry_at) - Date.now()) / 60_000;
+    expect(inMinutes).toBeGreaterThan(50);
+    expect(inMinutes).toBeLessThan(70);
+    expect((await hook.ask('POST', '/resend', { seq: 1 })).json.delivery.delivered).toBe(false);
+    expect(await shown(hook)).toMatchObject({ waiting: 1 });
+    receiver.answer(hook.path, () => 204);
+    expect((await hook.ask('POST', '/resend', { seq: 1 })).json.delivery.delivered).toBe(true);
+    const after = await shown(hook);
+    expect([after.waiting, after.waiting_retry_at]).toEqual([0, undefined]);
+    await append(hook, ['a'], 3);
+    await settle(() => expect(numbers(hook).at(-1)).toBe(3));
+    expect(numbers(hook).filter((each) => each === 1)).toHaveLength(3);
+  });
+
+  test('lets the next one of its room go', async () => {
+    const hook = await makeHook('room');
+    refuseFirst(hook);
+    await append(hook, ['a', 'a', 'b']);
+    await settle(async () => expect(await shown(hook)).toMatchObject({ waiting: 2, delivered_seq: 3 }));
+    receiver.answer(hook.path, () => 204);
+    await hook.ask('POST', '/resend', { seq: 1 });
+    await settle(async () => expect(await shown(hook)).toMatchObject({ waiting: 0 }));
+    expect(numbers(hook).filter((each) => each === 2)).toHaveLength(1);
+    await append(hook, ['a'], 4);
+    await settle(() => expect(numbers(hook).at(-1)).toBe(4));
+  });
+
+  test('has no time while the webhook is paused', async () => {
+    const hook = await makeHook('none');
+    refuseFirst(hook);
+    await append(hook, ['a']);
+    await settle(async () => expect(await shown(hook)).toMatchObject({ waiting: 1 }));
+    await hook.ask('PATCH', '', { paused: true });
+    const paused = await shown(hook);
+    expect([paused.waiting, paused.waiting_retry_at]).toEqual([1, undefined]);
+  });
+});
+
+test('attempts are listed by their outcome, page by page', async () => {
+  const hook = await makeHook('none');
+  await hook.ask('PATCH', '', { paused: true });
+  receiver.answer(hook.path, ({ event }) => (event.data.balance.micros % 2 === 0 ? 204 : 500));
+  await append(hook, Array(6).fill(null));
+  for (let seq = 1; seq <= 6; seq += 1) await hook.ask('POST', '/resend', { seq });
+  const list = async (query: string) => (await hook.ask('GET', `/deliveries${query}`)).json;
+  const seqsIn = (page: { deliveries: { seq: number }[] }) => page.deliveries.map(({ seq }) => seq);
+  expect(seqsIn(await list(''))).toEqual([6, 5, 4, 3, 2, 1]);
+  expect(seqsIn(await list('?outcome=failed'))).toEqual([5, 3, 1]);
+  const first = await list('?outcome=delivered&limit=2');
+  const rest = await list(`?outcome=delivered&cursor=${encodeURIComponent(first.next_cursor)}`);
+  expect([...seqsIn(first), ...seqsIn(rest)]).toEqual([6, 4, 2]);
+  expect((await hook.ask('GET', '/deliveries?outcome=lost')).status).toBe(400);
 });
 
 test('asked for again and again takes no attempt from an event', async () => {

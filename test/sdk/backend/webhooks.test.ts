@@ -72,6 +72,11 @@ describe('several events in a request', () => {
     expect(codeOf(() => verifyWebhookSignature(secret, headersOf(body), body))).toBeNull();
   });
 
+  test('as a list are refused by verifyWebhook, which names the function that reads them', () => {
+    const body = `{"events":[${one('evt_1')}]}`;
+    expect(() => verifyWebhook(secret, headersOf(body), body)).toThrow('verifyWebhookEvents');
+  });
+
   test('of another body is refused', () => {
     for (const verify of [verifyWebhookEvents, verifyWebhookSignature])
       expect(codeOf(() => verify(secret, headersOf(one('evt_1')), one('evt_2')))).toBe('BAD_SIGNATURE');

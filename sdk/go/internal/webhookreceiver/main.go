@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -52,8 +53,29 @@ func isGenuine(header http.Header, body []byte, secret string) bool {
 	return false
 }
 
+// keepAll hands each event of a body to keep: with max_batch, the body is a list.
+func keepAll(body []byte, keep func(id string, event []byte) error) error {
+	var list struct{ Events []json.RawMessage }
+	if err := json.Unmarshal(body, &list); err != nil {
+		return err
+	}
+	if list.Events == nil {
+		list.Events = []json.RawMessage{body}
+	}
+	for _, each := range list.Events {
+		var event struct{ ID string }
+		if err := json.Unmarshal(each, &event); err != nil {
+			return err
+		}
+		if err := keep(event.ID, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // receive hands each genuine event to keep, which does nothing if it has an event of this id already.
-func receive(secret string, keep func(id string, body []byte) error) http.HandlerFunc {
+func receive(secret string, keep func(id string, event []byte) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyBytesMax))
 		switch {
@@ -61,7 +83,7 @@ func receive(secret string, keep func(id string, body []byte) error) http.Handle
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 		case !isGenuine(r.Header, body, secret):
 			w.WriteHeader(http.StatusUnauthorized)
-		case keep(r.Header.Get("webhook-id"), body) != nil:
+		case keepAll(body, keep) != nil:
 			w.WriteHeader(http.StatusInternalServerError)
 		default:
 			w.WriteHeader(http.StatusNoContent)
@@ -71,9 +93,9 @@ func receive(secret string, keep func(id string, body []byte) error) http.Handle
 
 func main() {
 	var kept sync.Map
-	keep := func(id string, body []byte) error {
+	keep := func(id string, event []byte) error {
 		if _, loaded := kept.LoadOrStore(id, true); !loaded {
-			fmt.Printf("event %s %s\n", id, body)
+			fmt.Printf("event %s %s\n", id, event)
 		}
 		return nil
 	}

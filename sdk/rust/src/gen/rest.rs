@@ -379,6 +379,16 @@ impl Default for DeliveryKind {
 }
 
 text_words! {
+    /// How attempts to send events ended.
+    pub enum DeliveryOutcome {
+        /// The answer had a status from 200 to 299.
+        Delivered => "delivered",
+        /// The answer had another status, or there was none.
+        Failed => "failed",
+    }
+}
+
+text_words! {
     /// Why the last attempt to send an event failed.
     pub enum Death {
         /// The answer had another status than 2xx.
@@ -1669,6 +1679,13 @@ pub struct Webhook {
     /// Events that are put aside, and are tried again by themselves. At most 10000, and 1000 until the tenant
     /// has paid: later events wait then.
     pub waiting: u64,
+    /// When the first of these is tried again; one that is past: as soon as there is room. Absent: none is put
+    /// aside, or the webhook is paused.
+    #[serde(with = "plain::optional_time", skip_serializing_if = "Option::is_none")]
+    pub waiting_retry_at: Option<SystemTime>,
+    /// Events that were given up and not sent again since: `dead-letters` lists them. 1000 means so many or
+    /// more.
+    pub given_up: u64,
     /// Failed attempts since the last delivery.
     pub failures: u64,
     /// Nothing is tried again before. Absent: nothing has failed, or is retried.
@@ -3113,6 +3130,10 @@ impl RotateWebhookSecret {
 pub struct ListDeliveries {
     /// The id of the webhook.
     pub id: String,
+    /// Only attempts that ended so. `delivered`: the answer had a status from 200 to 299; `failed`: it had
+    /// another one, or there was none. Absent: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<DeliveryOutcome>,
     /// 1 to 500; 0 is 100.
     pub page_size: i32,
     /// `next_page_token` of the previous page; empty: the first page.
@@ -3126,6 +3147,13 @@ impl ListDeliveries {
             id: id.into(),
             ..Self::default()
         }
+    }
+
+    /// Only attempts that ended so. `delivered`: the answer had a status from 200 to 299; `failed`: it had
+    /// another one, or there was none.
+    pub fn outcome(mut self, outcome: DeliveryOutcome) -> Self {
+        self.outcome = Some(outcome);
+        self
     }
 
     /// 1 to 500; 0 is 100.

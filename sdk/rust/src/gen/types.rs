@@ -1416,8 +1416,8 @@ impl From<ListDeviceCredentials> for wire::ListDeviceCredentialsRequest {
 #[must_use]
 pub struct ListEvents {
     /// `resume_token` of the previous page; empty: begin with the oldest event that is kept. Events are kept
-    /// for 7 days. If the next event is no longer kept, the page begins with `TYPE_RESET`, followed by the
-    /// oldest event that is. A token from a list of another `room` is `INVALID_ARGUMENT`.
+    /// for 7 days, or longer if the deployment says so. If the next event is no longer kept, the page begins
+    /// with `TYPE_RESET`, followed by the oldest event that is. A token from a list of another `room` is `INVALID_ARGUMENT`.
     pub resume_token: String,
     /// Only events of rooms with this name, without those of the whole tenant; empty: all events. `NOT_FOUND`
     /// if no room ever had the name.
@@ -1439,8 +1439,8 @@ impl ListEvents {
     }
 
     /// `resume_token` of the previous page; empty: begin with the oldest event that is kept. Events are kept
-    /// for 7 days. If the next event is no longer kept, the page begins with `TYPE_RESET`, followed by the
-    /// oldest event that is. A token from a list of another `room` is `INVALID_ARGUMENT`.
+    /// for 7 days, or longer if the deployment says so. If the next event is no longer kept, the page begins
+    /// with `TYPE_RESET`, followed by the oldest event that is. A token from a list of another `room` is `INVALID_ARGUMENT`.
     pub fn resume_token(mut self, resume_token: impl Into<String>) -> Self {
         self.resume_token = resume_token.into();
         self

@@ -13,8 +13,8 @@ use crate::calls::{Call, CallOptions, Mutation};
 use crate::error::Error;
 use crate::follow::FollowedEvents;
 use crate::generated::rest::{
-    ChangeWebhook, CreateWebhook, CreatedWebhook, DeadLetter, Delivery, ListDeadLetters,
-    ListDeliveries, PullEvents, PulledEvents, RotateWebhookSecret, RotatedWebhookSecret, Webhook,
+    ChangeWebhook, CreateWebhook, CreatedWebhook, DeadLetter, Delivery, DeliveryOutcome,
+    ListDeadLetters, ListDeliveries, PullEvents, PulledEvents, RotateWebhookSecret, RotatedWebhookSecret, Webhook,
 };
 use crate::inner::Inner;
 use crate::listing::Listing;
@@ -112,15 +112,18 @@ impl Webhooks {
         send(&self.inner, path, NOTHING)
     }
 
-    /// Attempts of the last 7 days to send events, newest first.
+    /// Attempts to send events, newest first, for as long as the deployment keeps them: 7 days or more.
     pub fn deliveries(&self, request: ListDeliveries) -> Listing<Delivery> {
         let path = path_of(&request.id, "/deliveries");
-        let query = Query::default().number("limit", request.page_size);
+        let outcome = request.outcome.as_ref().map(DeliveryOutcome::as_str);
+        let query = Query::default()
+            .number("limit", request.page_size)
+            .given("outcome", outcome);
         list_at(&self.inner.rest, path, query, request.page_token)
     }
 
     /// Send the event with this number again now, outside the order, and tell what became of it. Events are kept
-    /// for 7 days.
+    /// for 7 days, or longer if the deployment says so.
     pub fn resend(&self, id: impl Into<String>, seq: u64) -> Mutation<Delivery> {
         let path = path_of(&id.into(), "/resend");
         send(&self.inner, path, Some(json!({ "seq": seq })))
@@ -159,7 +162,7 @@ impl Webhooks {
     }
 
     /// Read events as webhooks get them, and wait up to `wait` if there are none. Ask again with the `after` of
-    /// the answer. Events are kept for 7 days: fails with [`Error::Invalid`] if those after `after` are gone.
+    /// the answer. Events are kept for 7 days or longer: fails with [`Error::Invalid`] if those after `after` are gone.
     pub fn pull_events(&self, request: PullEvents) -> Call<PulledEvents> {
         let inner = self.inner.clone();
         let is_patient = request.wait.is_some_and(|wait| !wait.is_zero());

@@ -85,6 +85,7 @@ export type { PulledEvent, TypedEvent, WebhookEvent } from './webhook-event.ts';
 export type {
   CreatedWebhook,
   FollowEventsRequest,
+  ListDeliveriesRequest,
   NewWebhook,
   PullEventsRequest,
   PulledEvents,

@@ -377,6 +377,10 @@ export interface Webhook {
   deliveredSeq: bigint;
   /** Events that are put aside, and are tried again by themselves. At most 10000, and 1000 until the tenant has paid: later events wait then. */
   waiting: number;
+  /** When the first of these is tried again; one that is past: as soon as there is room. Absent: none is put aside, or the webhook is paused. */
+  waitingRetryAt?: Date | undefined;
+  /** Events that were given up and not sent again since: `dead-letters` lists them. 1000 means so many or more. */
+  givenUp: number;
   /** Failed attempts since the last delivery. */
   failures: number;
   /** Nothing is tried again before. Absent: nothing has failed, or is retried. */
@@ -1239,6 +1243,8 @@ export interface Operations {
     };
     /** In the query. */
     query?: {
+      /** Only attempts that ended so. `delivered`: the answer had a status from 200 to 299; `failed`: it had another one, or there was none. Left out: all. */
+      outcome?: 'delivered' | 'failed' | undefined;
       /** How many at once: at most 500, 100 if it is left out. */
       limit?: string | undefined;
       /** `next_cursor` of the page before; left out: the first page. */
@@ -2201,6 +2207,7 @@ export const NAMES = {
   finished_at: 'finishedAt',
   first_at: 'firstAt',
   gave_up: 'gaveUp',
+  given_up: 'givenUp',
   given_up_at: 'givenUpAt',
   granted_at: 'grantedAt',
   group_by: 'groupBy',
@@ -2257,6 +2264,7 @@ export const NAMES = {
   tax_id: 'taxId',
   time_zone: 'timeZone',
   wait_seconds: 'waitSeconds',
+  waiting_retry_at: 'waitingRetryAt',
 } as const;
 
 /** What is a time in answers, by its name on the wire. */
@@ -2289,6 +2297,7 @@ export const TIMES: ReadonlySet<string> = new Set([
   'revoked_at',
   'timestamp',
   'to',
+  'waiting_retry_at',
 ]);
 
 /** What is an integer of 64 bits or more in answers, by its name on the wire. */

@@ -8,7 +8,7 @@ export const WEBHOOK_REFUSALS = {
   BAD_TIMESTAMP: 'webhook-timestamp must be whole seconds since 1970',
   STALE: 'webhook-timestamp is more than 5 minutes from now',
   BAD_SIGNATURE: 'no v1 signature is that of a secret',
-  BAD_BODY: 'the body is signed, but is no event',
+  BAD_BODY: 'the body is signed, but is no event; verifyWebhookEvents reads a list of events',
 } as const;
 
 /** The name of a reason. */

@@ -26,6 +26,12 @@ export interface SecretRotation extends BodyOf<'POST /v1/webhooks/{id}/rotate'> 
   readonly id: string;
 }
 
+/** Which attempts to list, and how many at once. */
+export interface ListDeliveriesRequest extends PageRequest {
+  /** Only those that ended so; default: all. */
+  readonly outcome?: 'delivered' | 'failed' | undefined;
+}
+
 /** What was given up and is sent again. */
 export interface ResentEvents {
   /** The webhook, with how many events are put aside now. */
@@ -112,8 +118,12 @@ export class Webhooks {
     return (await this.#rest.call('POST /v1/webhooks/{id}/test', { path: { id } }, limits)).delivery;
   }
 
-  /** Attempts of the last 7 days to send events to a webhook, newest first. */
-  deliveries(id: string, request: PageRequest = {}, options?: CallOptions): Listing<WebhookDelivery> {
+  /** Attempts to send events to a webhook, newest first, for as long as the deployment keeps them: 7 days or more. */
+  deliveries(
+    id: string,
+    request: ListDeliveriesRequest = {},
+    options?: CallOptions,
+  ): Listing<WebhookDelivery> {
     const name = 'GET /v1/webhooks/{id}/deliveries';
     return this.#rest.list(name, (page) => page.deliveries, { ...request }, options, { id });
   }
@@ -150,7 +160,7 @@ export class Webhooks {
 
   /**
    * Ask for the events that webhooks get. Give `after` of the answer to read on. Fails with `Invalid` if events after
-   * `after` are gone, which happens after 7 days, or if the log has not reached it.
+   * `after` are gone, which happens after 7 days or as many as the deployment keeps them, or if the log has not reached it.
    */
   async pullEvents(request: PullEventsRequest = {}, options: CallOptions = {}): Promise<PulledEvents> {
     const { limit, waitSeconds, ...others } = request;

@@ -16,7 +16,16 @@ import { getAlerts } from '../../../money/alerts/get-alerts.ts';
 import { microsOfCents } from '../../../money/amount.ts';
 import { getRunway } from '../../../money/runway/get-runway.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
-import { badge, dollars, emptyState, type Faults, field, select, timeOf } from '../../consoles/components.ts';
+import {
+  badge,
+  describeThreshold,
+  dollars,
+  emptyState,
+  type Faults,
+  field,
+  select,
+  timeOf,
+} from '../../consoles/components.ts';
 import { parseChoice, parseDollars } from '../../consoles/fields.ts';
 import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
@@ -71,13 +80,6 @@ function parseBelow(kind: string | undefined, text: string | undefined): bigint 
   if (hours < 1 || hours > BELOW_HOURS_MAX)
     throw invalidField('below', `must be a whole number of hours from 1 to ${BELOW_HOURS_MAX}`);
   return BigInt(hours);
-}
-
-/** `$5.00 of credit`, `24 hours`. */
-export function describeThreshold({ kind, below }: Threshold): string {
-  return kind === 'balance'
-    ? `${dollars(below)} of credit`
-    : `${below.toLocaleString('en-US')} hours of usage`;
 }
 
 async function alertsPage(

@@ -1,19 +1,21 @@
 /** `/console/audit`: who changed what. */
-import { type Html, html } from '@boxoffice/pages/html';
+import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
 import { listMembers } from '../../../access/members/list-members.ts';
 import { mayDo } from '../../../access/rights/abilities.ts';
 import { type AuditEntry, isAuditId } from '../../../base/audit/audit-entry.ts';
 import { listAudit } from '../../../base/audit/list-audit.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
+import { actionField, actionText, TENANT_ACTIONS } from '../../consoles/audit-actions.ts';
 import { renderChange } from '../../consoles/audit-change.ts';
+import { type NamedEntries, nameEntries } from '../../consoles/audit-subjects.ts';
 import { emptyState, type Faults, field, named, timeOf } from '../../consoles/components.ts';
 import { actionOf, periodOf, queryOf, textOf } from '../../consoles/query.ts';
 import { readFields, readOrFaults } from '../../consoles/read-fields.ts';
 import { table } from '../../consoles/table.ts';
 import type { Form } from '../../http/form.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
+import { sectionOf } from '../layout.ts';
 import type { SessionCall } from '../route.ts';
-import { type NamedEntries, nameEntries } from './audit-subjects.ts';
 
 const PAGE_SIZE = 50;
 const SUBJECT_LENGTH_MAX = 200;
@@ -33,7 +35,10 @@ export async function showAudit(call: SessionCall): Promise<Answer> {
   const members = mayDo(session.role, 'see_members') ? await listMembers(deps, session.tenant) : [];
   const emails = new Map(members.map(({ id, email }) => [id, email]));
   const { items, end } = found;
-  const names = await nameEntries(call, items, emails);
+  const people = { tenantName: session.tenantName, members: emails };
+  const linkTo = (path: string, text: HtmlValue) =>
+    sectionOf(path.split('?')[0]!, { session }) ? html`<a href="${path}">${text}</a>` : html`${text}`;
+  const names = await nameEntries({ db: deps.db, tenant: session.tenant, people, linkTo }, items);
   const body = html`<h1>Audit trail</h1>
 <p>Who changed what, the newest first. Entries are never changed.</p>
 ${renderFilters(query, {})}
@@ -61,7 +66,7 @@ function parseAsked(query: Form) {
 function renderFilters(query: Form, faults: Faults): Html {
   const value = (name: string) => query.get(name);
   return html`<form class="filters" method="get" action="/console/audit" novalidate>
-${field({ name: 'action', label: 'Action', value: value('action'), faults })}
+${actionField(query, TENANT_ACTIONS, faults)}
 ${field({ name: 'subject', label: 'Id of what was changed', value: value('subject'), faults })}
 ${field({ name: 'from', label: 'From (UTC)', value: value('from'), input: html`type="date"`, faults })}
 ${field({ name: 'to', label: 'Before (UTC)', value: value('to'), input: html`type="date"`, faults })}
@@ -79,7 +84,7 @@ function renderEntries(
     entries.map((entry) => [
       timeOf(entry.at),
       html`<span>${renderActor(entry, emails, keyOf)}</span>`,
-      entry.action.replaceAll('_', ' '),
+      actionText(entry.action),
       subjectOf(entry),
       // What it is about says it all.
       entry.action !== 'moderated' && renderChange(entry),

@@ -5,7 +5,7 @@ import { type DeadLetter, deathOf } from '../../../outward/webhooks/dead-letter.
 import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
 import { listDeadLetters } from '../../../outward/webhooks/list-dead-letters.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
-import { badge, emptyState, named, timeOf } from '../../consoles/components.ts';
+import { badge, codeOf, emptyState, named, timeOf } from '../../consoles/components.ts';
 import { table } from '../../consoles/table.ts';
 import { noSuchPage } from '../../http/no-such-page.ts';
 import type { SessionCall } from '../route.ts';
@@ -51,7 +51,7 @@ function renderList(call: SessionCall, letters: readonly DeadLetter[]): Html {
     'Events that were given up, the newest first',
     ['Event', 'Number', 'Room', 'Happened', 'Attempts', 'Last attempt', 'Given up', mayChange && 'Again'],
     letters.map((each) => [
-      html`<code>${each.type}</code>`,
+      codeOf(each.type),
       each.seq,
       each.room === null ? '–' : named(each.room),
       each.happenedAt ? timeOf(each.happenedAt) : 'not kept any more',

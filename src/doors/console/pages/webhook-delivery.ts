@@ -5,8 +5,9 @@ import { notFound } from '../../../base/failure.ts';
 import { type Delivery, isDelivered, parseDeliveryId } from '../../../outward/webhooks/delivery.ts';
 import { type DeliveryRequest, getDelivery } from '../../../outward/webhooks/get-delivery.ts';
 import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
+import type { WebhookFormat } from '../../../outward/webhooks/webhook.ts';
 import { type Answer, page } from '../../consoles/answer.ts';
-import { badge, named, timeOf } from '../../consoles/components.ts';
+import { badge, codeOf, named, timeOf } from '../../consoles/components.ts';
 import { facts } from '../../consoles/table.ts';
 import type { SessionCall } from '../route.ts';
 import { resendForm } from './webhook-deliveries.ts';
@@ -21,12 +22,12 @@ export async function showDelivery({ deps, session, params }: SessionCall): Prom
   const { delivery, request } = await getDelivery(deps, session.tenant, id, number);
   const mayChange = mayDo(session.role, 'change_webhooks');
   const path = `/console/webhooks/${id}`;
-  const body = html`<p><a href="${path}">Back to the webhook</a></p><h1>Delivery of <code>${delivery.type}</code></h1>
+  const body = html`<p><a href="${path}">Back to the webhook</a></p><h1>Delivery of ${codeOf(delivery.type)}</h1>
 <section class="card">${renderOutcome(delivery, addressFor(session, webhook), mayChange)}
 ${mayChange && delivery.seq !== null && html`<div class="actions">${resendForm(path, delivery.seq, delivery.type)}</div>`}</section>
 <h2>Request</h2>
 ${(webhook.hasBasicAuth || webhook.headerNames.length > 0) && html`<p class="hint">Headers of your own, and Basic authentication, are never shown.</p>`}
-${request ? renderRequest(request, mayChange) : html`<p class="hint">The event is not kept any more, so the request cannot be shown.</p>`}`;
+${request ? renderRequest(request, delivery.format, mayChange) : html`<p class="hint">The event is not kept any more, so the request cannot be shown.</p>`}`;
   return page({ title: 'Delivery', body });
 }
 
@@ -53,7 +54,7 @@ function renderOutcome(delivery: Delivery, address: string, mayChange: boolean):
   });
 }
 
-function renderRequest(request: DeliveryRequest, mayChange: boolean): Html {
+function renderRequest(request: DeliveryRequest, format: WebhookFormat, mayChange: boolean): Html {
   const { headers, body } = request;
   const { 'webhook-signature': signature, ...others } = headers;
   const shown = mayChange && signature !== undefined ? headers : others;
@@ -63,5 +64,5 @@ function renderRequest(request: DeliveryRequest, mayChange: boolean): Html {
 ${mayChange && signature === undefined && html`<p class="hint">The secret that signed it is gone, so its signature cannot be shown.</p>`}
 <p class="label">Body</p>
 <pre tabindex="0"><code id="delivery-body">${body}</code></pre><button type="button" data-copy="delivery-body" hidden>Copy the body</button></section>
-${mayChange && signature !== undefined && renderSnippets(request)}`;
+${/* CloudEvents have libraries of their own. */ mayChange && signature !== undefined && format === 'boxoffice' && renderSnippets(request)}`;
 }

@@ -1,6 +1,5 @@
 /** The fields of a webhook, as the forms that create and change one have them. */
 import { type Html, html } from '@boxoffice/pages/html';
-import { parseLine } from '../../../base/lib/one-line.ts';
 import {
   PUBLIC_EVENT_TYPES,
   PUBLIC_EVENTS,
@@ -11,6 +10,7 @@ import {
   BATCH_MAX,
   IN_FLIGHT_MAX,
   PER_SECOND_MAX,
+  parseDescription,
   WEBHOOK_DEFAULTS,
   WEBHOOK_DESCRIPTION_LENGTH_MAX,
   WEBHOOK_FORMATS,
@@ -21,7 +21,7 @@ import {
   type WebhookSettings,
 } from '../../../outward/webhooks/webhook.ts';
 import { parseWebhookUrl, WEBHOOK_URL_CHARACTERS_MAX } from '../../../outward/webhooks/webhook-url.ts';
-import { checkbox, type Faults, field, select } from '../../consoles/components.ts';
+import { checkbox, codeOf, type Faults, field, select } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
 import { orWrong, readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
@@ -82,8 +82,6 @@ export function typedOf(settings: WebhookSettings): TypedWebhook {
   return { ...settings, ...texts };
 }
 
-const WRONG_DESCRIPTION = `Must have at most ${WEBHOOK_DESCRIPTION_LENGTH_MAX} characters.`;
-
 /** `before`: the address so far, which may stay whatever it is. Fails with `invalid_request`. */
 export function parseWebhook(form: Form, allowed: AddressRanges, before?: string): WebhookSettings {
   const { url, types, rooms, description, order, maxInFlight, maxPerSecond, format, maxBatch } =
@@ -91,9 +89,7 @@ export function parseWebhook(form: Form, allowed: AddressRanges, before?: string
   const read = readFields({
     url: () => url === before || parseWebhookUrl(url, allowed),
     rooms: () => parseRoomPatterns(rooms, WEBHOOK_ROOMS_MAX, 'atEnd'),
-    description: () =>
-      description === '' ||
-      orWrong(parseLine(description, WEBHOOK_DESCRIPTION_LENGTH_MAX), WRONG_DESCRIPTION),
+    description: () => parseDescription(description),
     order: () => parseChoice('order', order, WEBHOOK_ORDERS),
     max_in_flight: () => parseWhole(maxInFlight, IN_FLIGHT_MAX),
     max_per_second: () => (maxPerSecond === '' ? null : parseWhole(maxPerSecond, PER_SECOND_MAX)),
@@ -149,9 +145,9 @@ ${field({
 })}
 ${renderFlow(typed, faults)}
 ${renderBodyFields(typed, faults)}
-<details${types.length > 0 && html` open`}><summary>Only some types of events</summary>
+<details><summary>Only some types of events${types.length > 0 && `: ${types.length} of ${PUBLIC_EVENT_TYPES.length}`}</summary>
 <fieldset><legend class="hidden">Types of events. None: all</legend><div class="checks">${PUBLIC_EVENT_TYPES.map(
-    (type) => checkbox(boxOf(type), html`<code>${type}</code>`, types.includes(type), PUBLIC_EVENTS[type]),
+    (type) => checkbox(boxOf(type), codeOf(type), types.includes(type), PUBLIC_EVENTS[type]),
   )}</div></fieldset></details>`;
 }
 

@@ -2,22 +2,25 @@
 import { type Html, html } from '@boxoffice/pages/html';
 import { changerOf } from '../../../access/sessions/session.ts';
 import { inTransaction } from '../../../base/db/transaction.ts';
-import { invalidField } from '../../../base/failure.ts';
 import { changeWebhook } from '../../../outward/webhooks/change-webhook.ts';
 import { getWebhook } from '../../../outward/webhooks/get-webhook.ts';
-import {
-  BASIC_AUTH_LENGTH_MAX,
-  OWN_HEADERS_MAX,
-  type OwnHeader,
-  type ShownHeaders,
-} from '../../../outward/webhooks/own-headers.ts';
+import type { ShownHeaders } from '../../../outward/webhooks/own-headers.ts';
+import type { GivenHeaders } from '../../../outward/webhooks/set-own-headers.ts';
 import { type Answer, done, page } from '../../consoles/answer.ts';
-import { type Faults, field, textArea } from '../../consoles/components.ts';
+import { checkbox, type Faults } from '../../consoles/components.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
 import type { SessionCall } from '../route.ts';
+import {
+  HEADER_FAULTS,
+  HEADER_FIELDS,
+  parseHeaderFields,
+  renderHeaderFields,
+} from './webhook-header-fields.ts';
 
-export const HEADERS_FIELDS = ['headers', 'username', 'password'];
+const [KEEP_HEADERS, KEEP_BASIC_AUTH] = ['keep_headers', 'keep_basic_auth'] as const;
+
+export const HEADERS_FIELDS = [...HEADER_FIELDS, KEEP_HEADERS, KEEP_BASIC_AUTH];
 
 const pathOf = ({ params }: SessionCall) => `/console/webhooks/${params.id}`;
 
@@ -28,32 +31,33 @@ export function showHeaders(call: SessionCall): Promise<Answer> {
 export async function submitHeaders(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address, params } = call;
   try {
-    const given = parseHeaders(form);
-    await inTransaction(deps.db, (tx) =>
+    const given = parseGiven(form);
+    const changed = await inTransaction(deps.db, (tx) =>
       changeWebhook(tx, deps, changerOf(session, address), params.id ?? '', given),
     );
+    deps.events.wake(session.tenant);
+    return done(pathOf(call), tell(changed));
   } catch (error) {
-    const faults = faultsOf(error, ['headers', 'basic_auth']);
+    const faults = faultsOf(error, HEADER_FAULTS);
     if (!faults) throw error;
     return headersPage(call, faults, 400);
   }
-  deps.events.wake(session.tenant);
-  return done(pathOf(call), 'The headers are replaced.');
 }
 
-/** One header a line. Fails with `invalid_request`. */
-function parseHeaders(form: Form) {
-  const lines = (form.get('headers') ?? '').split(/\r?\n/).filter((each) => each.trim() !== '');
-  const username = form.get('username') ?? '';
-  const password = form.get('password') ?? '';
-  return { headers: lines.map(parseLine), basicAuth: { username, password } };
+/** What is left empty is removed, unless it is to be kept. Fails with `invalid_request`. */
+function parseGiven(form: Form): GivenHeaders {
+  const { headers, basicAuth } = parseHeaderFields(form);
+  const isAuthEmpty = basicAuth?.username === '' && basicAuth.password === '';
+  return {
+    ...((headers.length > 0 || !form.has(KEEP_HEADERS)) && { headers }),
+    ...((!isAuthEmpty || !form.has(KEEP_BASIC_AUTH)) && { basicAuth }),
+  };
 }
 
-/** Errors do not show the line, which may hold a secret. */
-function parseLine(line: string): OwnHeader {
-  const at = line.indexOf(':');
-  if (at < 0) throw invalidField('headers', 'must be lines such as x-api-key: value');
-  return { name: line.slice(0, at).trim(), value: line.slice(at + 1).trim() };
+function tell({ headerNames, hasBasicAuth }: ShownHeaders): string {
+  const headers =
+    headerNames.length === 0 ? 'no headers of your own' : `the headers ${headerNames.join(', ')}`;
+  return `Requests have ${headers} and ${hasBasicAuth ? '' : 'no '}Basic authentication.`;
 }
 
 async function headersPage(call: SessionCall, faults: Faults, status = 200): Promise<Answer> {
@@ -62,34 +66,18 @@ async function headersPage(call: SessionCall, faults: Faults, status = 200): Pro
   const title = 'Headers and authentication';
   const body = html`<p><a href="${pathOf(call)}">Back to the webhook</a></p><h1>${title}</h1>
 <p>Each request has these besides its signature, for a receiver that lets in only what it knows. They are kept sealed, and never shown again.</p>
-<p>${renderShown(webhook)}</p>
 <form method="post" action="${pathOf(call)}/headers" novalidate>
-${textArea({
-  name: 'headers',
-  label: 'Headers',
-  value: form.get('headers'),
-  hint: html`One a line, at most ${OWN_HEADERS_MAX}, such as <code>x-api-key: value</code>.`,
-  faults,
-  input: html`rows="4" autocomplete="off" spellcheck="false"`,
-})}
-${field({
-  name: 'username',
-  label: 'User name of Basic authentication',
-  value: form.get('username'),
-  faults: { ...(faults.basic_auth !== undefined && { username: faults.basic_auth }) },
-  input: html`maxlength="${BASIC_AUTH_LENGTH_MAX}" autocomplete="off" spellcheck="false"`,
-})}
-${field({
-  name: 'password',
-  label: 'Password of Basic authentication',
-  input: html`type="password" maxlength="${BASIC_AUTH_LENGTH_MAX}" autocomplete="new-password"`,
-})}
-<p><button class="primary">Replace all</button> <a class="button" href="${pathOf(call)}">Cancel</a></p></form>`;
+${renderKept(webhook, form)}
+${renderHeaderFields(form, faults)}
+<p><button class="primary">Save</button> <a class="button" href="${pathOf(call)}">Cancel</a></p></form>`;
   return page({ title, body, layout: 'narrow' }, status);
 }
 
-export function renderShown({ headerNames, hasBasicAuth }: ShownHeaders): Html {
-  if (headerNames.length === 0 && !hasBasicAuth) return html`There are none.`;
-  const names = headerNames.map((each) => html`<code>${each}</code> `);
-  return html`Set: ${names}${hasBasicAuth && 'Basic authentication'}. What you leave empty is removed.`;
+/** What is set is kept until the box is cleared, or something else is typed. */
+function renderKept({ headerNames, hasBasicAuth }: ShownHeaders, form: Form): Html {
+  const isKept = (name: string) => form.size === 0 || form.has(name);
+  const names = headerNames.map((each) => html` <code>${each}</code>`);
+  if (names.length === 0 && !hasBasicAuth) return html`<p>None are set.</p>`;
+  return html`${names.length > 0 && checkbox(KEEP_HEADERS, html`Keep the headers${names}`, isKept(KEEP_HEADERS), 'Unless others are typed below. They replace all of these.')}
+${hasBasicAuth && checkbox(KEEP_BASIC_AUTH, 'Keep Basic authentication', isKept(KEEP_BASIC_AUTH), 'Unless another one is typed below.')}`;
 }

@@ -32,14 +32,14 @@ const secondsOf = ({ headers }: DeliveryRequest) => headers['webhook-timestamp']
 
 function inTypeScript(request: DeliveryRequest): string {
   const headers = signedHeaders(request).map(([name, value]) => `  '${name}': '${value}',\n`);
-  return `import { verifyWebhook } from '@boxoffice/sdk';
+  return `import { verifyWebhookEvents } from '@boxoffice/sdk';
 
 const headers = {
 ${headers.join('')}};
 const body = ${JSON.stringify(request.body)};
 const now = new Date(${secondsOf(request)} * 1000);
-const event = verifyWebhook(process.env.WEBHOOK_SECRET ?? '', headers, body, { now });
-console.log(event.type);
+const events = verifyWebhookEvents(process.env.WEBHOOK_SECRET ?? '', headers, body, { now });
+for (const { type } of events) console.log(type);
 `;
 }
 
@@ -61,11 +61,13 @@ func main() {
 	header := http.Header{}
 ${headers.join('')}	body := []byte(${JSON.stringify(request.body)})
 	now := time.Unix(${secondsOf(request)}, 0)
-	event, err := boxoffice.VerifyWebhookAt(now, header, body, os.Getenv("WEBHOOK_SECRET"))
+	events, err := boxoffice.VerifyWebhookEventsAt(now, header, body, os.Getenv("WEBHOOK_SECRET"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(event.Type)
+	for _, event := range events {
+		fmt.Println(event.Type)
+	}
 }
 `;
 }
@@ -75,7 +77,7 @@ function inRust(request: DeliveryRequest): string {
   return `use std::error::Error;
 use std::time::{Duration, UNIX_EPOCH};
 
-use boxoffice::verify_webhook_at;
+use boxoffice::verify_webhook_events_at;
 use http::HeaderMap;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -89,8 +91,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     headers.insert("webhook-signature", signature.parse()?);
     let now = UNIX_EPOCH + Duration::from_secs(timestamp.parse()?);
     let secret = std::env::var("WEBHOOK_SECRET")?;
-    let event = verify_webhook_at(now, [secret], &headers, body.as_bytes())?;
-    println!("{}", event.event_type);
+    for event in verify_webhook_events_at(now, [secret], &headers, body.as_bytes())? {
+        println!("{}", event.event_type);
+    }
     Ok(())
 }
 `;

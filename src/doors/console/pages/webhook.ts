@@ -27,7 +27,7 @@ import {
 } from '../../consoles/components.ts';
 import { parseChoice } from '../../consoles/fields.ts';
 import { faultsOf } from '../../consoles/read-fields.ts';
-import { renderDeliveries, stateOf } from '../../consoles/webhooks-table.ts';
+import { asideText, givenUpText, renderDeliveries, stateOf } from '../../consoles/webhooks-table.ts';
 import { parseTime } from '../../http/period.ts';
 import { mutationOf, onceForForm } from '../once-for-form.ts';
 import { parseOverlap, rotationForm } from '../rotation.ts';
@@ -173,13 +173,13 @@ ${outcome && renderOutcome(outcome)}
 <section class="card"><p class="label">Address</p><p>${named(addressFor(session, webhook))}</p>
 <p>${stateOf(webhook)} ${webhook.pausedAt && html`since ${timeOf(webhook.pausedAt)}`}</p>
 <p class="hint">Everything up to the event ${webhook.seq} is delivered${
-    webhook.waiting > 0 && html`, but for ${countOf(webhook.waiting, 'event')} put aside`
+    webhook.waiting > 0 && html`, but for ${asideText(webhook)}`
   }. Created ${timeOf(webhook.createdAt)}. <code>${webhook.id}</code></p>
 ${mayChange && renderActions(call, webhook)}</section>
 ${await renderVerification(call, webhook)}
 <h2>Deliveries</h2>
 ${await renderDeliveries({ db: deps.db, tenant: session.tenant, query: call.query }, webhook, site)}
-<p><a href="${path}/dead-letters">Events that were given up</a></p>
+<p><a href="${path}/dead-letters">Events that were given up</a>: ${givenUpText(webhook)}</p>
 ${mayChange && renderResendSince(call, faults)}
 ${mayChange && freshNote(session, 'To change the webhook', pathOf(call))}
 ${mayChange && session.isFresh && renderChanges(call, typed ?? typedOf(webhook), faults)}`;

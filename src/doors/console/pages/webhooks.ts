@@ -8,11 +8,18 @@ import { listWebhooks } from '../../../outward/webhooks/get-webhook.ts';
 import { WEBHOOKS_MAX, type Webhook } from '../../../outward/webhooks/webhook.ts';
 import { type Answer, type Page, page } from '../../consoles/answer.ts';
 import { emptyState, type Faults, formId, freshNote, secretBox } from '../../consoles/components.ts';
-import { faultsOf } from '../../consoles/read-fields.ts';
+import { faultsOf, readFields } from '../../consoles/read-fields.ts';
 import { hostOf, webhooksTable } from '../../consoles/webhooks-table.ts';
+import type { Form } from '../../http/form.ts';
 import { onceForForm } from '../once-for-form.ts';
 import type { SessionCall } from '../route.ts';
 import { parseWebhook, renderWebhookFields, type TypedWebhook, typedWebhook } from './webhook-form.ts';
+import {
+  HEADER_FAULTS,
+  hasHeaderFields,
+  parseHeaderFields,
+  renderHeaderFields,
+} from './webhook-header-fields.ts';
 
 export async function showWebhooks(call: SessionCall): Promise<Answer> {
   return webhooksPage(call, typedWebhook(call.form), {});
@@ -22,7 +29,11 @@ export async function submitWebhook(call: SessionCall): Promise<Answer> {
   const { deps, session, form, address } = call;
   const by = changerOf(session, address);
   try {
-    const wanted = parseWebhook(form, deps.config.webhookNetworks);
+    const { settings, headers } = readFields({
+      settings: () => parseWebhook(form, deps.config.webhookNetworks),
+      headers: () => parseHeaderFields(form),
+    });
+    const wanted = { ...settings, ...(hasHeaderFields(form) && headers) };
     await checkWebhookUrl(deps, wanted.url);
     const shown = await onceForForm<ShownSecret>(call, async (tx) => {
       const { webhook, secret, publicKey } = await createWebhook(tx, deps, by, wanted);
@@ -30,7 +41,7 @@ export async function submitWebhook(call: SessionCall): Promise<Answer> {
     });
     return page(secretPage('The webhook is created', shown));
   } catch (error) {
-    const faults = faultsOf(error, ['url']);
+    const faults = faultsOf(error, ['url', ...HEADER_FAULTS]);
     if (!faults) throw error;
     return webhooksPage(call, typedWebhook(form), faults, 400);
   }
@@ -53,7 +64,7 @@ export function secretPage(title: string, { id, secret, publicKey }: ShownSecret
 }
 
 async function webhooksPage(
-  { deps, session }: SessionCall,
+  { deps, session, form }: SessionCall,
   typed: TypedWebhook,
   faults: Faults,
   status = 200,
@@ -77,9 +88,18 @@ ${
   webhooks.length < WEBHOOKS_MAX &&
   html`<section class="card"><h2>Create a webhook</h2><form method="post" action="/console/webhooks" novalidate>${formId()}
 ${renderWebhookFields(typed, faults)}
+${renderHeaders(form, faults)}
 <p><button class="primary">Create</button></p></form></section>`
 }`;
   return page({ title: 'Webhooks', body }, status);
+}
+
+/** Few receivers want any. */
+function renderHeaders(form: Form, faults: Faults): Html {
+  const isOpen = hasHeaderFields(form) || HEADER_FAULTS.some((name) => faults[name] !== undefined);
+  return html`<details${isOpen && html` open`}><summary>Headers and authentication</summary>
+<p class="hint">For a receiver that lets in only what it knows. They are kept sealed, and never shown again.</p>
+${renderHeaderFields(form, faults)}</details>`;
 }
 
 /** For the firewalls of receivers. */

@@ -139,6 +139,7 @@ table:not(:has(thead, caption:not(.hidden))) tr:first-child > * { border-top: 0;
 tfoot { font-weight: 600; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 main bdi, td code { overflow-wrap: anywhere; }
+code.words { overflow-wrap: normal; }
 @media (min-width: 40.01rem) {
   td:has(code) { min-width: 10.5rem; }
   /* A word that a user chose is broken only if it is longer than this. */
@@ -157,6 +158,7 @@ time, .moment { white-space: nowrap; font-variant-numeric: tabular-nums; }
          margin: 0 0 1.25rem; }
 .empty strong { display: block; color: var(--ink); font-size: 1.0625rem; }
 .pages { display: flex; gap: 1rem; }
+.pages a[aria-current] { color: var(--ink); font-weight: 600; text-decoration: none; }
 
 .secret { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
 .secret code { flex: 1 1 14rem; padding: .625rem .75rem; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem;

@@ -5,6 +5,7 @@ import { OPERATOR_FRESH_MINUTES, OPERATOR_HOURS } from '../../../access/operator
 import { type Answer, redirect } from '../../consoles/answer.ts';
 import { answerPage, answerPageError, type Site } from '../../consoles/answer-page.ts';
 import type { Pages } from '../../consoles/door.ts';
+import { refuseUnknownFields } from '../../consoles/route.ts';
 import { isTyped, sendAgainPage } from '../../consoles/send-again.ts';
 import { parseTenantParam } from './fields.ts';
 import { type Context, renderOpsPage, sectionOf } from './layout.ts';
@@ -53,9 +54,13 @@ function siteOf(door: OperatorDoor): Site<Pick<Context, 'session'>, OpsRoute> {
 
 async function answerRoute(route: OpsRoute, call: OperatorCall): Promise<Answer> {
   const { session } = call;
-  if (route.needs === 'nothing') return route.handle(call);
+  if (route.needs === 'nothing') {
+    refuseUnknownFields(route, call.form);
+    return route.handle(call);
+  }
   if (!session) return askToLogIn(route, call, 'You are not logged in any more.', '/console/login');
   await call.door.requests.countOfOperator(session.operator);
+  refuseUnknownFields(route, call.form);
   if (route.isDangerous && !session.isFresh) {
     const why = `This can be done for ${OPERATOR_FRESH_MINUTES} minutes after a log-in.`;
     return askToLogIn(route, call, why, '/console/confirm');

@@ -6,7 +6,7 @@ import { exact } from '../../../../src/doors/consoles/components.ts';
 import { BUILT_IN_RATES } from '../../../../src/money/pricing/rate-card.ts';
 import { ROLES, TIERS } from '../../../../src/money/pricing/role.ts';
 import { withoutTriggers } from '../../../support/append-only.ts';
-import { makeMember } from '../../../support/console.ts';
+import { makeMember, sendForm } from '../../../support/console.ts';
 import { createCredential } from '../../../support/devices.ts';
 import { getOpsPage, makeOperator, sendOpsForm, type TestOperator } from '../../../support/operators.ts';
 import { type Answer, type TestTenant, usageRecord, useService } from '../../../support/service.ts';
@@ -608,12 +608,45 @@ describe('a verification', () => {
 });
 
 describe('the audit trail', () => {
+  const actionsIn = (text: string) => [
+    ...new Set([...text.matchAll(/data-label="Action">([^<]+)</g)].map(([, action]) => action)),
+  ];
+  const aboutOf = async (action: string) => {
+    const { text } = await get(`/console/audit?tenant=${tenant.id}&action=${action}`);
+    return /data-label="Of">(.*?)<\/td>/s.exec(text)![1]!.replace(/\s+/g, ' ');
+  };
+
+  test('names what each entry is about, with its page, but no people', async () => {
+    const made = await app.request('POST', '/v1/keys', {
+      key: tenant.key,
+      body: { name: 'of relays', kind: 'relay' },
+    });
+    const { id } = made.json.key;
+    expect(await aboutOf('key_created')).toContain(`<bdi>of relays (${id})</bdi>`);
+    const url = 'https://hooks.example/secret';
+    const hook = await app.request('POST', '/v1/webhooks', { key: tenant.key, body: { url } });
+    const path = `${pathOf(tenant)}/webhooks/${hook.json.webhook.id}`;
+    expect(await aboutOf('webhook_created')).toContain(`<a href="${path}"><bdi>hooks.example</bdi></a>`);
+    const { text } = await get(`/console/audit?tenant=${tenant.id}&action=webhook_created`);
+    expect(text).toMatch(/<span>key <bdi>default \(\w+\)<\/bdi>/);
+    const boss = await makeMember(db(), idOf(tenant), { email: 'boss@example.com' });
+    const member = await makeMember(db(), idOf(tenant), { email: 'someone@example.com', role: 'viewer' });
+    await sendForm(app, `/console/members/${member.id}/role`, { role: 'finance' }, boss);
+    const changed = await get(`/console/audit?tenant=${tenant.id}&action=member_role_changed`);
+    expect(changed.text).toContain(`<a href="${pathOf(tenant)}/members">member</a>`);
+    expect(changed.text).not.toContain('someone@example.com');
+  });
+
   test('is filtered by tenant, action, subject and day', async () => {
     const { text } = await get(`/console/audit?tenant=${tenant.id}&action=credit_adjusted`);
     expect(text).toContain('operator <bdi>grace</bdi>');
-    expect(text).not.toContain('tenant_status_changed');
+    expect(actionsIn(text)).toEqual(['credit adjusted']);
+    expect(text).toContain('<option value="credit_adjusted" selected>Credit adjusted</option>');
+    expect(text).toContain('<option value="signing_key_published">');
     expect((await get('/console/audit?from=2100-01-01')).text).toContain('No entry fits');
-    expect((await get('/console/audit?action=Credit+adjusted')).text).toContain('credit_adjusted');
+    expect(actionsIn((await get('/console/audit?action=Credit+adjusted')).text)).toEqual(['credit adjusted']);
+    const unknown = await get('/console/audit?action=of_a_later_release');
+    expect(unknown.text).toContain('<option value="of_a_later_release" selected>');
     expect((await get('/console/audit?action=not-one')).status).toBe(400);
     expect((await get('/console/audit?from=2026-02-30')).status).toBe(400);
   });

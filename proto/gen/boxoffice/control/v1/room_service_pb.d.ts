@@ -448,8 +448,8 @@ export declare type ListEventsRequest = Message<"boxoffice.control.v1.ListEvents
 
   /**
    * `resume_token` of the previous page; empty: begin with the oldest event that is kept. Events are kept
-   * for 7 days. If the next event is no longer kept, the page begins with TYPE_RESET, followed by the
-   * oldest event that is. A token from a list of another `room` is INVALID_ARGUMENT.
+   * for 7 days, or longer if the deployment says so. If the next event is no longer kept, the page begins
+   * with TYPE_RESET, followed by the oldest event that is. A token from a list of another `room` is INVALID_ARGUMENT.
    *
    * @generated from field: string resume_token = 2;
    */

@@ -2,9 +2,16 @@
 import { html } from '@boxoffice/pages/html';
 import { getWebhook, listWebhooks } from '../../../../outward/webhooks/get-webhook.ts';
 import { type Answer, page } from '../../../consoles/answer.ts';
-import { emptyState, named, timeOf } from '../../../consoles/components.ts';
+import { codeOf, emptyState, named, timeOf } from '../../../consoles/components.ts';
 import { facts } from '../../../consoles/table.ts';
-import { hostOf, renderDeliveries, stateOf, webhooksTable } from '../../../consoles/webhooks-table.ts';
+import {
+  asideText,
+  givenUpText,
+  hostOf,
+  renderDeliveries,
+  stateOf,
+  webhooksTable,
+} from '../../../consoles/webhooks-table.ts';
 import { readNote } from '../read-note.ts';
 import type { LoggedInCall } from '../route.ts';
 import { tenantPath } from '../tenant-link.ts';
@@ -36,10 +43,12 @@ ${facts('The webhook', {
   Id: html`<code>${webhook.id}</code>`,
   Host: named(hostOf(webhook)),
   Description: webhook.description && named(webhook.description),
-  Events: webhook.types.length === 0 ? 'all' : webhook.types.map((type) => html`<code>${type}</code> `),
+  Events: webhook.types.length === 0 ? 'all' : webhook.types.map((type) => html`${codeOf(type)} `),
   State: html`${stateOf(webhook)} ${webhook.pausedAt && html`since ${timeOf(webhook.pausedAt)}`}`,
   'Failed attempts in a row': webhook.failures,
   'Delivered up to the event': webhook.seq,
+  'Put aside': asideText(webhook) ?? 0,
+  'Given up': givenUpText(webhook),
   Created: timeOf(webhook.createdAt),
 })}
 <h2>Deliveries</h2>

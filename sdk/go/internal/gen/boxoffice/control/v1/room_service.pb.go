@@ -809,8 +809,8 @@ type ListEventsRequest struct {
 	// Id of the tenant; it must be the API key's own.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	// `resume_token` of the previous page; empty: begin with the oldest event that is kept. Events are kept
-	// for 7 days. If the next event is no longer kept, the page begins with TYPE_RESET, followed by the
-	// oldest event that is. A token from a list of another `room` is INVALID_ARGUMENT.
+	// for 7 days, or longer if the deployment says so. If the next event is no longer kept, the page begins
+	// with TYPE_RESET, followed by the oldest event that is. A token from a list of another `room` is INVALID_ARGUMENT.
 	ResumeToken string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	// Only events of rooms with this name, without those of the whole tenant; empty: all events. NOT_FOUND
 	// if no room ever had the name.

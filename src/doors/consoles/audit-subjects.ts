@@ -1,17 +1,16 @@
-/** What entries of the audit trail are about, by name and with the page that shows it. The trail itself has ids alone. */
+/** What entries of a tenant's audit trail are about, by name and with the page that shows it. The trail itself has ids alone. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
-import { labelKeys } from '../../../access/devices/label-keys.ts';
-import { isKeyId } from '../../../access/keys/api-key.ts';
-import type { AccessKind } from '../../../access/members/other-access.ts';
-import type { AuditEntry } from '../../../base/audit/audit-entry.ts';
-import { findActs } from '../../../control/moderation/list-moderation-events.ts';
-import { MODERATION_WORDS, type ModerationEvent } from '../../../control/moderation/moderation-event.ts';
-import { findRoomNames } from '../../../control/rooms/get-room.ts';
-import { listWebhooks } from '../../../outward/webhooks/get-webhook.ts';
-import { named } from '../../consoles/components.ts';
-import { sectionOf } from '../layout.ts';
-import type { SessionCall } from '../route.ts';
-import { pathOf } from './room-desk.ts';
+import { labelKeys } from '../../access/devices/label-keys.ts';
+import { isKeyId } from '../../access/keys/api-key.ts';
+import type { AccessKind } from '../../access/members/other-access.ts';
+import type { AuditEntry } from '../../base/audit/audit-entry.ts';
+import type { Db } from '../../base/db/pool.ts';
+import type { TenantId } from '../../base/tenants/tenant.ts';
+import { findActs } from '../../control/moderation/list-moderation-events.ts';
+import { MODERATION_WORDS, type ModerationEvent } from '../../control/moderation/moderation-event.ts';
+import { findRoomNames } from '../../control/rooms/get-room.ts';
+import { findWebhookHosts } from '../../outward/webhooks/get-webhook.ts';
+import { named } from './components.ts';
 
 type Thing = 'key' | 'device' | 'webhook' | 'member' | 'budget' | 'act' | 'watchdog' | 'erasure' | 'tenant';
 
@@ -55,16 +54,29 @@ const READ: Readonly<Record<string, string>> = {
   billing_details: '/console/billing-details',
 };
 
+/** Whose entries they are, and what their reader may see. */
+export interface Reader {
+  readonly db: Db;
+  readonly tenant: TenantId;
+  /** People, by their names and addresses; absent: the reader sees who they are elsewhere, where it is noted. */
+  readonly people?: People | undefined;
+  /** A page of the tenant's console, with its text. The text alone, if the reader may not open it. */
+  linkTo(path: string, text: HtmlValue): Html;
+}
+
+interface People {
+  readonly tenantName: string;
+  /** Addresses of members that still are, by their ids. */
+  readonly members: ReadonlyMap<string, string>;
+}
+
 /** Names by id. */
-interface Known {
-  readonly tenant: string;
+interface Known extends Pick<Reader, 'people' | 'linkTo'> {
   readonly keys: ReadonlyMap<string, string>;
   readonly acts: ReadonlyMap<string, ModerationEvent>;
   readonly rooms: ReadonlyMap<string, string>;
   /** Hosts of those that still are. */
   readonly webhooks: ReadonlyMap<string, string>;
-  /** Addresses of those that still are. */
-  readonly members: ReadonlyMap<string, string>;
 }
 
 /** Who acted, and on what. */
@@ -73,32 +85,24 @@ export interface NamedEntries {
   readonly subjectOf: (entry: AuditEntry) => HtmlValue;
 }
 
-/** Look up what the entries of one page are about. `members`: their addresses, for readers who see them. */
-export async function nameEntries(
-  { deps, session }: SessionCall,
-  entries: readonly AuditEntry[],
-  members: ReadonlyMap<string, string>,
-): Promise<NamedEntries> {
-  const { db } = deps;
-  const { tenant } = session;
+/** Look up what entries of one tenant are about. */
+export async function nameEntries(reader: Reader, entries: readonly AuditEntry[]): Promise<NamedEntries> {
+  const { db, tenant, people, linkTo } = reader;
   const idsOf = (...things: readonly Thing[]) =>
     entries.flatMap((entry) => (things.includes(thingOf(entry)!) ? [entry.subject!] : []));
   const actors = entries.flatMap(({ actorKind, actorId }) => (actorKind === 'key' ? [actorId] : []));
   const roomUids = entries.map(roomUidOf).filter((uid) => uid !== undefined);
-  const webhooks = idsOf('webhook').length > 0 ? await listWebhooks(db, tenant) : [];
   const known: Known = {
-    tenant: session.tenantName,
-    members,
+    people,
+    linkTo,
     keys: await labelKeys(db, tenant, [...actors, ...idsOf('key', 'device')]),
-    acts: await findActs(db, tenant, idsOf('act').map(BigInt)),
+    acts: people ? await findActs(db, tenant, idsOf('act').map(BigInt)) : new Map(),
     rooms: await findRoomNames(db, tenant, roomUids),
-    webhooks: new Map(webhooks.map(({ id, url }) => [id, new URL(url).host])),
+    webhooks: await findWebhookHosts(db, tenant, idsOf('webhook')),
   };
-  const linkTo = (path: string, text: HtmlValue) =>
-    sectionOf(path.split('?')[0]!, { session }) ? html`<a href="${path}">${text}</a>` : html`${text}`;
   return {
     keyOf: (id) => linkTo(`/console/keys/${id}`, named(known.keys.get(id) ?? id)),
-    subjectOf: (entry) => renderSubject(entry, known, linkTo),
+    subjectOf: (entry) => renderSubject(entry, known),
   };
 }
 
@@ -114,10 +118,9 @@ function roomUidOf({ before, after }: AuditEntry): string | undefined {
   return typeof uid === 'string' ? uid : undefined;
 }
 
-type LinkTo = (path: string, text: HtmlValue) => Html;
-
-function renderSubject(entry: AuditEntry, known: Known, linkTo: LinkTo): HtmlValue {
+function renderSubject(entry: AuditEntry, known: Known): HtmlValue {
   const { action, subject } = entry;
+  const { linkTo } = known;
   if (action === 'operator_read' && subject !== null && READ[subject] !== undefined)
     return linkTo(READ[subject], subject.replace('_', ' '));
   const id = subject !== null && html`<code>${subject}</code>`;
@@ -125,13 +128,14 @@ function renderSubject(entry: AuditEntry, known: Known, linkTo: LinkTo): HtmlVal
   if (path !== undefined) return html`<span class="name">${linkTo(path, name)} ${id}</span>`;
   const thing = thingOf(entry);
   if (subject === null || thing === undefined) return id;
-  return html`<span class="name">${renderThing(thing, { ...entry, subject }, known, linkTo)} ${!SAYS_ID.includes(thing) && id}</span>`;
+  return html`<span class="name">${renderThing(thing, { ...entry, subject }, known)} ${!SAYS_ID.includes(thing) && id}</span>`;
 }
 
 type About = AuditEntry & { readonly subject: string };
 
-function renderThing(thing: Thing, entry: About, known: Known, linkTo: LinkTo): HtmlValue {
+function renderThing(thing: Thing, entry: About, known: Known): HtmlValue {
   const { subject: id, before, after } = entry;
+  const { people, linkTo } = known;
   switch (thing) {
     case 'key':
       return linkTo(`/console/keys/${id}`, named(known.keys.get(id) ?? id));
@@ -143,24 +147,25 @@ function renderThing(thing: Thing, entry: About, known: Known, linkTo: LinkTo): 
       return named(String((after ?? before)?.host ?? 'deleted webhook'));
     }
     case 'member': {
-      const email = known.members.get(id);
+      if (!people) return linkTo('/console/members', 'member');
+      const email = people.members.get(id);
       return email === undefined ? 'former member' : linkTo('/console/members', named(email));
     }
     case 'budget':
       return linkTo('/console/budgets', named(id));
     case 'act':
-      return renderAct(known.acts.get(id), linkTo);
+      return people ? renderAct(known.acts.get(id), known) : renderRoomOf(entry, known);
     case 'watchdog':
-      return renderRoom(known.rooms.get(roomUidOf(entry) ?? ''), linkTo);
+      return renderRoomOf(entry, known);
     case 'erasure':
       return linkTo(`/console/people/erasures/${id}`, 'erasure');
     case 'tenant':
-      return named(known.tenant);
+      return people && named(people.tenantName);
   }
 }
 
 /** `banned ann in lobby`. A name that was erased is not there any more. */
-function renderAct(act: ModerationEvent | undefined, linkTo: LinkTo): HtmlValue {
+function renderAct(act: ModerationEvent | undefined, { linkTo }: Known): HtmlValue {
   if (!act) return null;
   const { action, subject, room } = act;
   const whom = subject && named(subject.value);
@@ -170,6 +175,12 @@ function renderAct(act: ModerationEvent | undefined, linkTo: LinkTo): HtmlValue 
   }${room === null ? ' in all rooms' : html` in ${renderRoom(room, linkTo)}`}</span>`;
 }
 
-function renderRoom(name: string | undefined, linkTo: LinkTo): HtmlValue {
-  return name === undefined ? 'a room' : linkTo(pathOf(name), named(name));
+/** A ban in all rooms has none. */
+function renderRoomOf(entry: AuditEntry, { rooms, linkTo }: Known): HtmlValue {
+  const uid = roomUidOf(entry);
+  return uid === undefined ? null : renderRoom(rooms.get(uid), linkTo);
+}
+
+function renderRoom(name: string | undefined, linkTo: Reader['linkTo']): HtmlValue {
+  return name === undefined ? 'a room' : linkTo(`/console/rooms/at/${encodeURIComponent(name)}`, named(name));
 }
