@@ -30,6 +30,7 @@ export function renderChange({
   after,
 }: Pick<AuditEntry, 'action' | 'before' | 'after'>): Html {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  if (names.length === 0) return html``;
   return html`<div class="changes">${names.map((name) => {
     const [was, is] = [before, after].map((fields) => fieldOf(action, fields, name));
     return html`<div>${named(name.replace(MICROS, '').replace(DURATION, '').replaceAll('_', ' '))}: ${

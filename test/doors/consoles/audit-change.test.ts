@@ -7,6 +7,10 @@ const textOf = (entry: Parameters<typeof renderChange>[0]) =>
     .replaceAll('&quot;', '"')
     .trim();
 
+test('an entry that tells of no change has an empty cell, which a phone leaves out', () => {
+  expect(renderChange({ action: 'operator_read', before: null, after: null }).text).toBe('');
+});
+
 test.each([
   ['device_credential_created', null, { rooms: null }, 'rooms: every room'],
   ['device_credential_created', null, { rooms: ['lobby'] }, 'rooms: lobby'],

@@ -784,8 +784,9 @@ export interface WatchEventsRequest {
 export interface ListEventsRequest {
   /**
    * `resumeToken` of the previous page; empty: begin with the oldest event that is kept. Events are kept for
-   * 7 days. If the next event is no longer kept, the page begins with TYPE_RESET, followed by the oldest
-   * event that is. A token from a list of another `room` is INVALID_ARGUMENT.
+   * 7 days, or longer if the deployment says so. If the next event is no longer kept, the page begins with
+   * TYPE_RESET, followed by the oldest event that is. A token from a list of another `room` is
+   * INVALID_ARGUMENT.
    */
   readonly resumeToken?: string | undefined;
   /**
