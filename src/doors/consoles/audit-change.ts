@@ -48,7 +48,7 @@ function fieldOf(action: string, fields: AuditEntry['before'], name: string): un
   return found ? found.words : value;
 }
 
-/** Of alerts. */
+/** A threshold of alerts, as entries have it. */
 interface ShownThreshold {
   readonly below_micros?: number;
   readonly below_hours?: number;

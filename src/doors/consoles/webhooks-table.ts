@@ -20,7 +20,7 @@ import { choiceOf, queryOf } from './query.ts';
 import { table } from './table.ts';
 
 const PAGE_SIZE = 25;
-/** Of the newest attempts. All of them would be metres of a phone, before the rest of the page. */
+/** So many of the newest attempts are shown. All of a page would push the rest of it far down on a phone. */
 const ROWS_OPEN = 5;
 const ANSWER_LENGTH_SHOWN = 200;
 

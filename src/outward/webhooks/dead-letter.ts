@@ -1,7 +1,7 @@
 /** Dead letters: events that were given up, and were neither delivered nor put aside again since. */
 import type { Delivery } from './delivery.ts';
 
-/** Of one webhook. Counting more would cost each read of a webhook that gave up everything for months. */
+/** So many of one webhook are counted at most, because each read of the webhook counts them. */
 export const DEAD_LETTERS_COUNTED_MAX = 1_000;
 
 export interface DeadLetter

@@ -91,7 +91,7 @@ test('the pages of settings work without JavaScript', async () => {
     'mail settings changed',
     'alerts changed',
   ]) {
-    await page.getByText(action).first().waitFor();
+    await page.getByRole('cell', { name: action }).first().waitFor();
   }
   expect(await page.content()).not.toContain(tenant.key);
 });
