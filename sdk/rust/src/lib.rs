@@ -53,6 +53,6 @@ pub use secret::Secret;
 pub use services::*;
 pub use watch::{Events, WatchedEvent};
 pub use webhook_signature::{
-    WebhookRefusal, verify_webhook, verify_webhook_at, verify_webhook_events, verify_webhook_events_at,
-    verify_webhook_signature,
+    WebhookRefusal, verify_webhook, verify_webhook_at, verify_webhook_events,
+    verify_webhook_events_at, verify_webhook_signature,
 };

@@ -14,7 +14,8 @@ use crate::error::Error;
 use crate::follow::FollowedEvents;
 use crate::generated::rest::{
     ChangeWebhook, CreateWebhook, CreatedWebhook, DeadLetter, Delivery, DeliveryOutcome,
-    ListDeadLetters, ListDeliveries, PullEvents, PulledEvents, RotateWebhookSecret, RotatedWebhookSecret, Webhook,
+    ListDeadLetters, ListDeliveries, PullEvents, PulledEvents, RotateWebhookSecret,
+    RotatedWebhookSecret, Webhook,
 };
 use crate::inner::Inner;
 use crate::listing::Listing;
