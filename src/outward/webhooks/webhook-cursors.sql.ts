@@ -1,5 +1,6 @@
 /** SQL of `webhook_cursors`: how far webhooks are, and which process delivers to them. */
 import { isDistributed } from '../../base/db/distribution.ts';
+import { runTogether } from '../../base/db/pipeline.ts';
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { ClaimedWebhook, WebhookName } from './claimed-webhook.ts';
@@ -13,6 +14,7 @@ import {
   asideValues,
   forgetWaitingAfter,
   hurryWaiting,
+  lockCursor,
   putAside,
 } from './webhook-waiting.sql.ts';
 import { SETTINGS } from './webhooks.sql.ts';
@@ -256,6 +258,8 @@ export async function failDelivery(
   { seq, waitSeconds, pausedBy, standing }: Failing,
   deliveries: readonly NewDelivery[],
 ): Promise<boolean> {
+  // By a statement of its own: a statement that waits for the cursor still sees the settings of before its wait.
+  await runTogether(tx, [lockCursor({ tenant, id })]);
   const { rows } = await tx.query<{ isPaused: boolean }>({
     name: 'fail-webhook-delivery',
     text: `with seen as (

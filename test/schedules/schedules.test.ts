@@ -1,0 +1,77 @@
+/**
+ * The order of every step of several transactions is decided by a seed: as the product is, no order does harm, and each rule that
+ * is taken away is found.
+ *
+ * `SCHEDULES=1000 npm test -- test/schedules` runs so many for each scenario, and prints what it took to find each race.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { loadRates } from '../../src/money/pricing/rate-cards.ts';
+import { useDatabase } from '../support/database.ts';
+import { OPERATOR } from '../support/tenants.ts';
+import { PLAYS, RACES } from './races.ts';
+import { explore, shrink } from './support/explore.ts';
+import { chooseAsIn, chooseBySeed, renderTurns, turnsOf } from './support/schedule.ts';
+import { Stage } from './support/stage.ts';
+
+const SCHEDULES = Number(process.env.SCHEDULES ?? 40);
+const RACE_SCHEDULES_MAX = 10_000;
+const TURNS_MAX = 10;
+const REPLAYS = 100;
+
+const database = useDatabase({ makesUpEvents: true });
+let stage: Stage;
+beforeAll(async () => {
+  stage = new Stage(database.url);
+  await loadRates(stage.db, OPERATOR, undefined);
+});
+afterAll(() => stage.close());
+afterEach(() => stage.plant([]));
+
+describe.skipIf(inject('citusServers').length > 0)('in every order', () => {
+  test.each(PLAYS)('%s does no harm', async (_, playOn) => {
+    const found = await explore(playOn(stage), { most: SCHEDULES });
+    expect(found && { seed: found.seed, violation: found.run.violation, trace: found.run.trace }).toBe(
+      undefined,
+    );
+  });
+
+  test.each(PLAYS)('%s goes the same way again', async (_, playOn) => {
+    const play = playOn(stage);
+    await play(chooseAsIn([]));
+    for (let seed = 1; seed <= Math.ceil(REPLAYS / PLAYS.length); seed += 1) {
+      const { trace, choices } = await play(chooseBySeed(seed));
+      expect((await play(chooseBySeed(seed))).trace).toEqual(trace);
+      expect((await play(chooseAsIn(choices))).trace).toEqual(trace);
+    }
+  });
+});
+
+describe.skipIf(inject('citusServers').length > 0)('a rule that is taken away is found', () => {
+  const table: Record<string, string | number>[] = [];
+  afterAll(() => {
+    if (process.env.SCHEDULES !== undefined) console.table(table);
+  });
+
+  test.each(RACES)('$part: $name', async ({ name, part, wasReal, play: playOn, plant }) => {
+    const play = await plant(stage);
+    const found = await explore(play, { most: RACE_SCHEDULES_MAX });
+    expect(stage.unused).toEqual([]);
+    expect(found, `not found in ${RACE_SCHEDULES_MAX} schedules`).toBeDefined();
+    const { run, schedules } = found!;
+    const least = await shrink(play, run);
+    const again = await play(chooseAsIn(least.choices));
+    expect(again.violation).toBe(least.violation);
+    stage.plant([]);
+    expect((await playOn(stage)(chooseAsIn(least.choices))).violation).toBe(undefined);
+    expect(turnsOf(least.choices).length).toBeLessThanOrEqual(TURNS_MAX);
+    table.push({
+      part,
+      race: wasReal ? `${name} (was real)` : name,
+      schedules,
+      'turns found': turnsOf(run.choices).length,
+      turns: turnsOf(least.choices).length,
+      schedule: renderTurns(least.choices),
+      violation: least.violation!.slice(0, 70),
+    });
+  });
+});
