@@ -2,10 +2,10 @@
 import * as gather from '../../src/base/db/gather.ts';
 import * as queue from '../../src/money/usage/charge-queue.ts';
 import { CHARGE_RACES, CHARGE_SCENARIOS } from './races/charges.ts';
-import { batches, QUEUE_FILE, QUEUE_RACES, type QueueModule } from './races/queue.ts';
 import { GATHER_FILE, GATHER_RACES, type GatherModule, questions } from './races/gather.ts';
 import { HOLD_RACES, HOLD_SCENARIOS } from './races/holds.ts';
 import { LISTENER_RACES, LISTENER_SCENARIOS } from './races/listeners.ts';
+import { batches, QUEUE_FILE, QUEUE_RACES, type QueueModule } from './races/queue.ts';
 import { OTHER_RACES, OTHER_SCENARIOS } from './races/rest.ts';
 import { TOP_UP_RACES, TOP_UP_SCENARIOS } from './races/top-ups.ts';
 import { WEBHOOK_RACES, WEBHOOK_SCENARIOS } from './races/webhooks.ts';

@@ -13,7 +13,7 @@ import { explore, shrink } from './support/explore.ts';
 import { chooseAsIn, chooseBySeed, renderTurns, turnsOf } from './support/schedule.ts';
 import { Stage } from './support/stage.ts';
 
-const SCHEDULES = Number(process.env.SCHEDULES ?? 40);
+const SCHEDULES = Number(process.env.SCHEDULES ?? 20);
 const RACE_SCHEDULES_MAX = 10_000;
 const TURNS_MAX = 10;
 const REPLAYS = 100;

@@ -4,6 +4,7 @@ import { inTransaction } from '../../../src/base/db/transaction.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { lockAccount } from '../../../src/money/accounts/accounts.sql.ts';
 import { appendPosting } from '../../../src/money/ledger/ledger.sql.ts';
+import { archiveRecords } from '../../../src/money/records/archive-records.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { makeTenant } from '../../support/tenants.ts';
@@ -69,7 +70,9 @@ async function checkLedger(
   );
   const { wrong, records } = rows[0]!;
   const counted = charged.reduce<number>((sum, each) => sum + Number(each), 0);
-  return wrong ?? (records === counted ? undefined : `${records} records are stored, ${counted} were counted`);
+  return (
+    wrong ?? (records === counted ? undefined : `${records} records are stored, ${counted} were counted`)
+  );
 }
 
 const twoCharges = staged<World>({
@@ -97,7 +100,24 @@ const freeCharges = staged<World>({
   check: checkLedger,
 });
 
-export const CHARGE_SCENARIOS = [twoCharges, repeats, freeCharges];
+/** As a job does, for all tenants. */
+const archive = (db: Pool) => archiveRecords({ ...depsOf(db), config: { archiveAfterSeconds: 0 } });
+
+/** Records move into the archive, and one of them is reported again with a new one. */
+const archived = staged<World>({
+  name: 'a charge that repeats what moves into the archive',
+  prepare: async (db) => {
+    await archive(db);
+    const world = await prepare(db);
+    await charge(world, db, 'a', 'b');
+    return world;
+  },
+  actors: [(_, db) => archive(db), (world, db) => charge(world, db, 'a', 'c')],
+  check: async (_db, _world, [, charged]) =>
+    charged === 1 ? undefined : `${charged} records were charged, and not 1`,
+});
+
+export const CHARGE_SCENARIOS = [twoCharges, repeats, freeCharges, archived];
 
 export const CHARGE_RACES: readonly Race[] = [
   {

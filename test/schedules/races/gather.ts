@@ -1,6 +1,6 @@
 /** Questions that are gathered into statements: each is answered, and statements keep to their number. */
 import pg from 'pg';
-import * as product from '../../../src/base/db/gather.ts';
+import type * as product from '../../../src/base/db/gather.ts';
 import type { Actor } from '../support/actor.ts';
 import { clock, type Played } from '../support/in-process.ts';
 import type { Edit } from '../support/mutated.ts';
@@ -38,11 +38,14 @@ export function questions({ Gather }: GatherModule): Played {
     begun.set(at, now);
     const mustFail = isLocked && keys.includes('a');
     if (mustFail) isLocked = false;
-    return connections[at % connections.length]!.step(`${mustFail ? 'fail' : 'answer'} ${words}`, async () => {
-      begun.delete(at);
-      if (mustFail) throw Object.assign(new pg.DatabaseError('locked', 0, 'error'), { code: '55P03' });
-      return words.map((word) => word.toUpperCase());
-    });
+    return connections[at % connections.length]!.step(
+      `${mustFail ? 'fail' : 'answer'} ${words}`,
+      async () => {
+        begun.delete(at);
+        if (mustFail) throw Object.assign(new pg.DatabaseError('locked', 0, 'error'), { code: '55P03' });
+        return words.map((word) => word.toUpperCase());
+      },
+    );
   };
   const gather = new Gather(answer, { nameOf: (word) => word[0]!, statements: STATEMENTS });
   const askers = QUESTIONS.map((words) => {

@@ -104,6 +104,10 @@ export const QUEUE_RACES: readonly { readonly name: string; readonly edit: Edit 
   },
   {
     name: 'a slow transaction ends its time alone twice',
-    edit: { file: QUEUE_FILE, from: 'if (!isOver) this.#alone[standing] -= 1;', to: 'this.#alone[standing] -= 1;' },
+    edit: {
+      file: QUEUE_FILE,
+      from: 'if (!isOver) this.#alone[standing] -= 1;',
+      to: 'this.#alone[standing] -= 1;',
+    },
   },
 ];

@@ -1,15 +1,15 @@
 /** Mutations that take effect once, the last keys of a tenant, and places under a limit. */
 import { randomBytes } from 'node:crypto';
-import { once } from '../../../src/base/idempotency/once.ts';
-import { SecretBox } from '../../../src/base/lib/secret-box.ts';
+import { createKey } from '../../../src/access/keys/create-key.ts';
+import { revokeKey } from '../../../src/access/keys/revoke-key.ts';
 import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { Failure } from '../../../src/base/failure.ts';
+import { once } from '../../../src/base/idempotency/once.ts';
+import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { limitHolderOf } from '../../../src/base/tenants/limited-caller.ts';
 import { countUpTo, takePlace } from '../../../src/base/tenants/places.sql.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { createKey } from '../../../src/access/keys/create-key.ts';
-import { revokeKey } from '../../../src/access/keys/revoke-key.ts';
 import { ROOMS_LIMIT } from '../../../src/control/rooms/room.ts';
 import { makeRoom } from '../../control/watchdogs/support.ts';
 import { callerOf, makeKey, makeTenant } from '../../support/tenants.ts';

@@ -98,7 +98,9 @@ async function checkCredit(db: Pool, { tenant }: World): Promise<string | undefi
     [tenant],
   );
   const { balance, posted, paid } = rows[0]!;
-  return balance === posted && posted === paid ? undefined : `${paid} paid, ${posted} posted, ${balance} left`;
+  return balance === posted && posted === paid
+    ? undefined
+    : `${paid} paid, ${posted} posted, ${balance} left`;
 }
 
 const claims = staged<World>({

@@ -172,9 +172,7 @@ export const WEBHOOK_RACES: readonly Race[] = [
     name: 'a worker gives back the lease of another one',
     part: 'webhook leases',
     scenario: stopped,
-    rewrites: [
-      { statement: 'release-webhook', from: 'and c.lease = $3', to: 'and $3::text is not null' },
-    ],
+    rewrites: [{ statement: 'release-webhook', from: 'and c.lease = $3', to: 'and $3::text is not null' }],
   },
   {
     name: 'a request to an old address pauses the new one',

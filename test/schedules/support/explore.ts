@@ -1,6 +1,6 @@
 /** Looks for a schedule that breaks what must hold, and for the shortest like it. */
 import type { Judged, Play } from './scenario.ts';
-import { type Choices, chooseAsIn, chooseBySeed, choicesOf, type Turn, turnsOf } from './schedule.ts';
+import { type Choices, choicesOf, chooseAsIn, chooseBySeed, type Turn, turnsOf } from './schedule.ts';
 
 export interface Found {
   /** How many were run, the one that was found included. */

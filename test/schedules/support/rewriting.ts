@@ -5,6 +5,8 @@ import type { Statement } from '../../../src/base/db/pipeline.ts';
 export interface Rewrite {
   /** The name of the statement. */
   readonly statement: string;
+  /** The index of the actor whose statements are meant. Absent: those of all. */
+  readonly actor?: number;
   readonly from: string;
   readonly to: string;
 }
@@ -32,9 +34,11 @@ export class Rewriting {
     return this.#rewrites.filter((each) => !this.#applied.has(each));
   }
 
-  apply<S extends string | Statement>(statement: S): S {
+  apply<S extends string | Statement>(statement: S, actor: number): S {
     if (typeof statement === 'string') return withoutTimeLimits(statement) as S;
-    const own = this.#rewrites.filter((each) => each.statement === statement.name);
+    const own = this.#rewrites.filter(
+      (each) => each.statement === statement.name && (each.actor ?? actor) === actor,
+    );
     const text = own.reduce((before, each) => this.#change(before, each), withoutTimeLimits(statement.text));
     const name = own.length > 0 ? `${statement.name}${this.#suffix}` : statement.name;
     return { ...(statement as Statement), name, text } as S;

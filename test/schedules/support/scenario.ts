@@ -33,13 +33,7 @@ export interface Staged {
   on(stage: Stage): Play;
 }
 
-export function staged<World>({
-  name,
-  mayCrowd,
-  prepare,
-  actors,
-  check,
-}: Scenario<World>): Staged {
+export function staged<World>({ name, mayCrowd, prepare, actors, check }: Scenario<World>): Staged {
   const on = (stage: Stage): Play => {
     return async (choose) => {
       stage.mayCrowd = mayCrowd === true;
@@ -47,7 +41,7 @@ export function staged<World>({
       const works = actors.map((work) => (actor: Actor) => work(world, stage.seat(actor), actor));
       const run = await runSchedule(works, choose, stage);
       const violation =
-        findFailure(run.outcomes) ?? (await check(stage.db, world, run.outcomes.map(valueOf)));
+        findFailure(run.outcomes) ?? (await check(stage.db, world, run.outcomes.map(resultOf)));
       return { ...run, violation };
     };
   };
@@ -63,7 +57,7 @@ export function findFailure(outcomes: readonly Outcome[]): string | undefined {
   return undefined;
 }
 
-function valueOf(outcome: Outcome): unknown {
+function resultOf(outcome: Outcome): unknown {
   return outcome.status === 'fulfilled' ? outcome.value : undefined;
 }
 

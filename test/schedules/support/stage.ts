@@ -139,7 +139,7 @@ export class Stage implements Surroundings {
       const parts = mayPart ? statements.map((each) => [each]) : [statements];
       const results = [];
       for (const part of parts) {
-        const rewritten = part.map((each) => this.#rewriting.apply(each));
+        const rewritten = part.map((each) => this.#rewriting.apply(each, seat.actor!.index));
         results.push(...(await step(part, () => resultsOf({ query: send }, rewritten))));
       }
       callback(null, results);
@@ -149,7 +149,7 @@ export class Stage implements Surroundings {
         sendParts(given).catch((error) => given.callback(error));
         return given;
       }
-      const statement = this.#rewriting.apply(given);
+      const statement = this.#rewriting.apply(given, seat.actor!.index);
       const told = typeof statement === 'string' ? { name: '', text: statement } : statement;
       const callback = rest.at(-1);
       if (typeof callback !== 'function') return step([told], () => send(statement, ...rest));
