@@ -14,7 +14,7 @@ const STATEMENTS = 2;
 const SLOW_MS = 100;
 /** What is asked again has a statement of its own beside them. */
 const IN_LANE = 1;
-/** Of each asker. The letter is the key. */
+/** What each asker asks. The letter is the key. */
 const QUESTIONS = [
   ['a1', 'b1', 'a3'],
   ['a2', 'c1', 'b2'],

@@ -13,7 +13,7 @@ export type QueueModule = Pick<typeof product, 'ChargeQueue'>;
 
 /** For so long, a transaction of few records is the only one. */
 const ALONE_MS = 80;
-/** Of the batches of each relay. */
+/** Whose batches each relay reports. */
 const TENANTS = [
   [1, 2, 1],
   [1, 3, 2],

@@ -20,7 +20,7 @@ import { type Race, staged } from '../support/scenario.ts';
 
 interface World {
   readonly tenant: TenantId;
-  /** Of the attempt. */
+  /** The attempt. */
   readonly id: string;
 }
 

@@ -19,7 +19,7 @@ import { type Race, staged } from '../support/scenario.ts';
 
 interface World {
   readonly tenant: TenantId;
-  /** Of the webhook. */
+  /** The webhook. */
   readonly id: string;
   /** The worker whose lease lasts. */
   holder: string | undefined;
