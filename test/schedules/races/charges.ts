@@ -132,4 +132,10 @@ export const CHARGE_RACES: readonly Race[] = [
     scenario: freeCharges,
     rewrites: [{ statement: 'lock-free-accounts', from: 'for no key update skip locked', to: '' }],
   },
+  {
+    name: 'a record is charged again that is being archived',
+    part: 'charges',
+    scenario: archived,
+    rewrites: [{ statement: 'lock-account', actor: 1, from: 'for no key update', to: '' }],
+  },
 ];
