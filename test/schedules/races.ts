@@ -4,9 +4,9 @@ import * as queue from '../../src/money/usage/charge-queue.ts';
 import { CHARGE_RACES, CHARGE_SCENARIOS } from './races/charges.ts';
 import { GATHER_FILE, GATHER_RACES, type GatherModule, questions } from './races/gather.ts';
 import { HOLD_RACES, HOLD_SCENARIOS } from './races/holds.ts';
+import { KEY_AND_ROOM_RACES, KEY_AND_ROOM_SCENARIOS } from './races/keys-and-rooms.ts';
 import { LISTENER_RACES, LISTENER_SCENARIOS } from './races/listeners.ts';
 import { batches, QUEUE_FILE, QUEUE_RACES, type QueueModule } from './races/queue.ts';
-import { OTHER_RACES, OTHER_SCENARIOS } from './races/rest.ts';
 import { TOP_UP_RACES, TOP_UP_SCENARIOS } from './races/top-ups.ts';
 import { WEBHOOK_RACES, WEBHOOK_SCENARIOS } from './races/webhooks.ts';
 import { playInProcess } from './support/in-process.ts';
@@ -23,7 +23,7 @@ export const PLAYS: readonly (readonly [string, (stage: Stage) => Play])[] = [
     ...CHARGE_SCENARIOS,
     ...HOLD_SCENARIOS,
     ...LISTENER_SCENARIOS,
-    ...OTHER_SCENARIOS,
+    ...KEY_AND_ROOM_SCENARIOS,
     ...TOP_UP_SCENARIOS,
     ...WEBHOOK_SCENARIOS,
   ].map((scenario) => [scenario.name, (stage: Stage) => scenario.on(stage)] as const),
@@ -35,7 +35,7 @@ const RACES_ON_STAGE: readonly Race[] = [
   ...CHARGE_RACES,
   ...HOLD_RACES,
   ...LISTENER_RACES,
-  ...OTHER_RACES,
+  ...KEY_AND_ROOM_RACES,
   ...TOP_UP_RACES,
   ...WEBHOOK_RACES,
 ];

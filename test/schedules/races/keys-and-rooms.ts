@@ -1,4 +1,4 @@
-/** Mutations that take effect once, the last keys of a tenant, and places under a limit. */
+/** The last keys of a tenant, mutations that take effect once, places under a limit, and rooms that end. */
 import { randomBytes } from 'node:crypto';
 import { createKey } from '../../../src/access/keys/create-key.ts';
 import { revokeKey } from '../../../src/access/keys/revoke-key.ts';
@@ -10,8 +10,11 @@ import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { limitHolderOf } from '../../../src/base/tenants/limited-caller.ts';
 import { countUpTo, takePlace } from '../../../src/base/tenants/places.sql.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
-import { ROOMS_LIMIT } from '../../../src/control/rooms/room.ts';
+import { enterAlone } from '../../../src/control/admission/admission-forms.sql.ts';
+import { endRoomByName } from '../../../src/control/rooms/end-room.ts';
+import { ROOMS_LIMIT, type Room } from '../../../src/control/rooms/room.ts';
 import { makeRoom } from '../../control/watchdogs/support.ts';
+import { newAdmission } from '../../support/admissions.ts';
 import { callerOf, makeKey, makeTenant } from '../../support/tenants.ts';
 import { type Race, staged } from '../support/scenario.ts';
 
@@ -136,25 +139,51 @@ const lastPlace = staged<World>({
   },
 });
 
-export const OTHER_SCENARIOS = [lastKeys, revokedCaller, repeatedCall, lastPlace];
+interface RoomWorld {
+  readonly tenant: TenantId;
+  readonly room: Room;
+}
 
-export const OTHER_RACES: readonly Race[] = [
+/** Without its lock, an admission would see the room as it was before its end. */
+const endingRoom = staged<RoomWorld>({
+  name: 'a user is admitted to a room while it ends',
+  prepare: async (db) => {
+    const tenant = await makeTenant(db, { status: 'active' });
+    return { tenant, room: await makeRoom(db, tenant) };
+  },
+  actors: [
+    ({ tenant, room: { name } }, db) =>
+      inTransaction(db, (tx) => endRoomByName(tx, tenant, { name, actor: undefined })),
+    ({ tenant, room: { uid } }, db) =>
+      enterAlone(db, newAdmission({ tenant, roomUid: uid, username: 'ann' })),
+  ],
+  check: async (db, { tenant }) => {
+    const { rowCount } = await db.query('select from participants where tenant_id = $1 and left_at is null', [
+      tenant,
+    ]);
+    return rowCount === 0 ? undefined : 'a user is in a room that has ended';
+  },
+});
+
+export const KEY_AND_ROOM_SCENARIOS = [lastKeys, revokedCaller, repeatedCall, lastPlace, endingRoom];
+
+export const KEY_AND_ROOM_RACES: readonly Race[] = [
   {
     name: 'a tenant loses its last two keys',
-    part: 'the rest',
+    part: 'keys',
     scenario: lastKeys,
     rewrites: [{ statement: 'lock-tenant', from: 'for no key update', to: '' }],
   },
   {
     name: 'a key that is revoked makes another one',
-    part: 'the rest',
+    part: 'keys',
     scenario: revokedCaller,
     rewrites: [{ statement: 'lock-tenant', from: 'for no key update', to: '' }],
     wasReal: true,
   },
   {
     name: 'a call takes effect twice',
-    part: 'the rest',
+    part: 'idempotency keys',
     scenario: repeatedCall,
     rewrites: [
       {
@@ -166,7 +195,7 @@ export const OTHER_RACES: readonly Race[] = [
   },
   {
     name: 'two take the last place',
-    part: 'the rest',
+    part: 'limits',
     scenario: lastPlace,
     rewrites: [
       {
@@ -175,5 +204,11 @@ export const OTHER_RACES: readonly Race[] = [
         to: 'do nothing',
       },
     ],
+  },
+  {
+    name: 'a user is in a room that has ended',
+    part: 'rooms',
+    scenario: endingRoom,
+    rewrites: [{ statement: 'upsert-admission', from: 'for share of r', to: '' }],
   },
 ];
