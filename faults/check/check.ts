@@ -1,0 +1,74 @@
+/**
+ * The checker of a campaign of faults: reads what clients and the outside saw, the database at rest, and every view of it.
+ *
+ * It is written from the specification and the documents, and imports nothing of `src`. Amounts are whole numbers of any
+ * size, prices exact fractions. Each rule is a row of a table in `rules`.
+ */
+import { Database } from './database.ts';
+import { Facts } from './facts.ts';
+import { type Entry, readJournal } from './journal.ts';
+import { type Rule, runRules, type Verdict } from './rule.ts';
+import { ACCESS_RULES } from './rules/access.ts';
+import { BALANCE_RULES } from './rules/balances.ts';
+import { BOOK_RULES } from './rules/books.ts';
+import { EVENT_RULES } from './rules/events.ts';
+import { LEDGER_RULES } from './rules/ledger.ts';
+import { LINEARIZABILITY_RULES } from './rules/linearizable.ts';
+import { OPEN_END_RULES } from './rules/open-ends.ts';
+import { PEOPLE_RULES } from './rules/people.ts';
+import { PRICE_RULES } from './rules/prices.ts';
+import { PROVIDER_RULES } from './rules/provider.ts';
+import { USAGE_RULES } from './rules/usage.ts';
+import { VIEW_RULES } from './rules/views.ts';
+import { WATCHDOG_RULES } from './rules/watchdogs.ts';
+import { WEBHOOK_RULES } from './rules/webhooks.ts';
+import type { Reads } from './views.ts';
+
+export interface Campaign {
+  /** The path of the journal, or its entries. */
+  readonly journal: string | Iterable<Entry>;
+  /** Opens the database as its owner. */
+  readonly databaseUrl: string;
+  /** What the service answers now. */
+  readonly reads: Reads;
+}
+
+const JOURNAL_RULE: Rule = {
+  name: 'each line of the journal can be read',
+  check: ({ journal }, look) => {
+    look.at(journal.lines);
+    for (const line of journal.unreadable) look.wrong(`line ${line}`);
+  },
+};
+
+export const ALL_RULES: readonly Rule[] = [
+  JOURNAL_RULE,
+  ...USAGE_RULES,
+  ...LEDGER_RULES,
+  ...PRICE_RULES,
+  ...BOOK_RULES,
+  ...BALANCE_RULES,
+  ...VIEW_RULES,
+  ...PROVIDER_RULES,
+  ...OPEN_END_RULES,
+  ...ACCESS_RULES,
+  ...EVENT_RULES,
+  ...WEBHOOK_RULES,
+  ...WATCHDOG_RULES,
+  ...PEOPLE_RULES,
+  ...LINEARIZABILITY_RULES,
+];
+
+/** Needs a campaign that has settled: nothing is under way any more. */
+export async function checkCampaign(
+  { journal, databaseUrl, reads }: Campaign,
+  rules: readonly Rule[] = ALL_RULES,
+): Promise<Verdict> {
+  const read = await readJournal(journal);
+  const db = await Database.open(databaseUrl);
+  try {
+    return await runRules(rules, new Facts(read, db, reads));
+  } finally {
+    await db.close();
+  }
+}

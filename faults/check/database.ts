@@ -1,0 +1,43 @@
+/** The database of a campaign at rest, in one snapshot. */
+import pg from 'pg';
+
+/** A row, with numbers of 64 bits as texts. */
+export type Row = Readonly<Record<string, string | null>>;
+
+export class Database {
+  readonly #client: pg.Client;
+
+  /** Of a connection that has its transaction. */
+  constructor(client: pg.Client) {
+    this.#client = client;
+  }
+
+  static async open(url: string): Promise<Database> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(`begin isolation level repeatable read read only; set local timezone = 'UTC'`);
+    return new Database(client);
+  }
+
+  /** Each column as PostgreSQL writes it. */
+  async rows(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const { rows } = await this.#client.query({
+      text,
+      values: [...values],
+      types: { getTypeParser: () => (value: unknown) => value },
+    });
+    return rows as Row[];
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end();
+  }
+}
+
+/** SQL of the name of a tenant on the wire, which is its number in hex. */
+export function tenantOf(column: string): string {
+  return `'t_' || lpad(to_hex(${column}), 16, '0')`;
+}
+
+/** The text of a truth of PostgreSQL. */
+export const isTrue = (value: string | null | undefined) => value === 't' || value === 'true';

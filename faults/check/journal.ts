@@ -1,0 +1,218 @@
+/**
+ * The journal of a campaign, as the checker reads it: a line of JSON for each operation.
+ *
+ * Operations and their arguments are those of `faults/operations.ts`. The checker has a reader of its own, so that a
+ * mistake in the writer cannot hide in both.
+ */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+/** As `POST /v1/usage` takes it. */
+export interface SentRecord {
+  readonly id: string;
+  readonly room?: string;
+  readonly participant?: string;
+  readonly role: string;
+  readonly tier: string;
+  readonly seconds: number;
+  readonly egress_bytes: number;
+  readonly ingress_bytes: number;
+}
+
+interface Micros {
+  readonly micros: number | string;
+}
+
+/** The arguments that rules look at. Which of them an entry has depends on `op`. */
+export interface Args {
+  readonly tenant?: string;
+  /** The id of the key or device credential that authenticates. */
+  readonly key?: string;
+  readonly id?: string;
+  readonly exempt?: boolean;
+  readonly amount?: string | number;
+  readonly records?: readonly SentRecord[];
+  readonly overlap_seconds?: number;
+  readonly room?: string;
+  readonly username?: string;
+  readonly session?: string;
+  readonly url?: string;
+  readonly order?: string;
+  readonly webhook?: string;
+  readonly events?: readonly DeliveredEvent[] | readonly string[] | null;
+  readonly rooms?: readonly (string | null)[];
+  readonly answered?: number | null;
+  readonly mayBeLost?: boolean;
+  readonly name?: string;
+  readonly begunUs?: number;
+  readonly payment?: string;
+  readonly refund?: string;
+  readonly dispute?: string;
+  readonly status?: string;
+  readonly tax?: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly token?: string;
+  /** The same in each repetition of a change. */
+  readonly idempotency?: string;
+  readonly limit_micros?: number;
+  /** Cents that a dispute took, as a negative number; what it gave back is added. */
+  readonly moved?: number;
+  /** The one that covers the token, and the micros that the token takes from it. */
+  readonly budget?: string;
+  readonly hold?: number;
+}
+
+export interface DeliveredEvent {
+  readonly id: string;
+  readonly seq: number;
+  readonly type: string;
+}
+
+/** Of a participant token. */
+export interface Claims {
+  readonly jti?: string;
+  readonly rid?: string;
+  readonly sub?: string;
+  readonly ep?: number;
+  readonly iat?: number;
+  readonly exp?: number;
+  readonly role?: string;
+  readonly key?: string;
+}
+
+/** The members of answers that rules look at. */
+export interface Answer {
+  readonly charged?: number;
+  readonly duplicates?: number;
+  readonly unbilled?: number;
+  readonly total?: Micros;
+  readonly balance?: Micros;
+  readonly spent?: Micros;
+  readonly held?: Micros;
+  readonly free?: Micros;
+  readonly limit?: Micros;
+  readonly key?: { readonly id: string };
+  readonly id?: string;
+  /** Of a call about a room. Of a mint, its name. */
+  readonly room?: { readonly uid?: string; readonly state?: string } | string;
+  readonly watchdog?: { readonly id: string };
+  /** Of a signup. */
+  readonly tenant?: string;
+  readonly claims?: Claims;
+  /** The text of a refusal. */
+  readonly error?: string;
+}
+
+export interface Entry {
+  readonly client: number;
+  readonly op: string;
+  readonly args: Args;
+  /** Microseconds of one clock that never goes back. */
+  readonly invokedUs: number;
+  /** `null`: no answer came. */
+  readonly returnedUs: number | null;
+  readonly outcome: 'ok' | 'refused' | 'unknown';
+  /** Of HTTP, or a code of gRPC by number or name. */
+  readonly status?: number | string;
+  readonly answer?: Answer;
+}
+
+/** A batch of usage. Its records are in `Journal.sent`. */
+export interface Report {
+  readonly tenant: string;
+  /** One for each record, in their order. The same id may be there twice. */
+  readonly ids: readonly string[];
+  readonly entry: Entry;
+}
+
+/** What was sent under an id, each payload once: an id should have one. */
+export type Sent = ReadonlyMap<string, readonly string[]>;
+
+export interface Journal {
+  /** All but reports of usage, in the order of the lines. */
+  readonly entries: readonly Entry[];
+  readonly reports: readonly Report[];
+  /** By tenant. */
+  readonly sent: ReadonlyMap<string, Sent>;
+  readonly lines: number;
+  /** In which no rule can see anything. */
+  readonly unreadable: readonly number[];
+}
+
+/** What was measured, as one text. Two payloads are the same if the texts are. */
+export function payloadOf(record: Omit<SentRecord, 'id'>): string {
+  const { role, tier, seconds, egress_bytes, ingress_bytes, room, participant } = record;
+  return JSON.stringify([
+    role,
+    tier,
+    `${seconds}`,
+    `${egress_bytes}`,
+    `${ingress_bytes}`,
+    room ?? null,
+    participant ?? null,
+  ]);
+}
+
+/** `lines`: the path of a journal, or its entries. */
+export async function readJournal(journal: string | Iterable<Entry>): Promise<Journal> {
+  const reading = new Reading();
+  if (typeof journal === 'string') {
+    for await (const line of createInterface({ input: createReadStream(journal) })) reading.addLine(line);
+  } else for (const entry of journal) reading.add(entry);
+  return reading;
+}
+
+class Reading implements Journal {
+  readonly entries: Entry[] = [];
+  readonly reports: Report[] = [];
+  readonly sent = new Map<string, Map<string, string[]>>();
+  readonly unreadable: number[] = [];
+  lines = 0;
+  /** A million records share the texts of their ids with the repeated batches. */
+  readonly #ids = new Map<string, string>();
+
+  addLine(line: string): void {
+    try {
+      this.add(JSON.parse(line) as Entry);
+    } catch {
+      this.lines += 1;
+      this.unreadable.push(this.lines);
+    }
+  }
+
+  add(entry: Entry): void {
+    this.lines += 1;
+    if (entry.op !== 'usage.report') this.entries.push(entry);
+    else this.#addReport(entry);
+  }
+
+  #addReport({ args: { records = [], ...args }, ...entry }: Entry): void {
+    const tenant = args.tenant!;
+    const sent = this.sent.get(tenant) ?? new Map<string, string[]>();
+    this.sent.set(tenant, sent);
+    const ids = records.map((record) => {
+      const id = this.#ids.get(record.id) ?? record.id;
+      this.#ids.set(id, id);
+      const payload = payloadOf(record);
+      const known = sent.get(id);
+      if (!known) sent.set(id, [payload]);
+      else if (!known.includes(payload)) known.push(payload);
+      return id;
+    });
+    this.reports.push({ tenant, ids, entry: { ...entry, args } });
+  }
+}
+
+/** The end of an operation; without an answer it may take effect at any time. */
+export function endOf({ returnedUs }: Entry): number {
+  return returnedUs ?? Number.POSITIVE_INFINITY;
+}
+
+export function microsOf(amount: Micros | undefined): bigint | undefined {
+  return amount === undefined ? undefined : BigInt(amount.micros);
+}
+
+/** The room that an answer shows. */
+export function roomIn({ answer }: Entry): { readonly uid?: string; readonly state?: string } {
+  return typeof answer?.room === 'object' ? answer.room : {};
+}

@@ -1,0 +1,244 @@
+/**
+ * Rules of what ended: a key, a session, a room, a token. What began after the answer that ended it is refused.
+ *
+ * Only requests that began later count: a request that was under way at that time may go either way.
+ */
+import type { Facts } from '../facts.ts';
+import { type Claims, type Entry, endOf, roomIn } from '../journal.ts';
+import type { Look, Rule } from '../rule.ts';
+
+export const ACCESS_RULES: readonly Rule[] = [
+  { name: 'a revoked key is refused', check: checkRevokedKeys },
+  { name: 'a replaced key is refused once its overlap is over', check: checkRetiredKeys },
+  { name: 'a key that works is not refused', check: checkWorkingKeys },
+  { name: 'a session that ended is refused', check: checkSessions },
+  { name: 'a room that ended admits no one', check: checkRooms },
+  { name: 'a banned user is not admitted', check: checkBans },
+  { name: 'a token from after a kick has a later epoch', check: checkEpochs },
+  { name: 'a token that was revoked is not admitted', check: checkTokens },
+];
+
+const MICROS_OF_A_SECOND = 1_000_000;
+
+/** 401 over HTTP, UNAUTHENTICATED over gRPC. */
+const UNAUTHENTICATED = new Set<unknown>([401, 'UNAUTHENTICATED', 16]);
+
+/** Refusals that come after the key was accepted: what was asked for is not there, or cannot be. */
+const AFTER_THE_KEY = new Set<unknown>([
+  402,
+  404,
+  409,
+  422,
+  ...['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION'],
+  ...[5, 6, 9],
+]);
+
+const wasAccepted = ({ outcome, status }: Entry) =>
+  outcome === 'ok' || (outcome === 'refused' && AFTER_THE_KEY.has(status));
+
+const succeeded = ({ outcome }: Entry) => outcome === 'ok';
+const mayHaveHappened = ({ outcome }: Entry) => outcome !== 'refused';
+
+/** Everything that was asked with a key, usage too. */
+function requestsByKey(facts: Facts): ReadonlyMap<string | undefined, readonly Entry[]> {
+  const all = [...facts.journal.entries, ...facts.journal.reports.map(({ entry }) => entry)];
+  return Map.groupBy(
+    all.filter(({ args }) => args.key !== undefined),
+    ({ args }) => args.key,
+  );
+}
+
+/** Requests that were accepted though they began after `endedUs`. */
+function acceptedAfter(
+  requests: readonly Entry[] | undefined,
+  endedUs: number,
+  look: Look,
+): readonly Entry[] {
+  const later = (requests ?? []).filter(({ invokedUs }) => invokedUs > endedUs);
+  look.at(later.length);
+  return later.filter(wasAccepted);
+}
+
+const after = (entry: Entry, endedUs: number) => `${entry.op} began ${entry.invokedUs - endedUs} us after it`;
+
+function checkRevokedKeys(facts: Facts, look: Look): void {
+  const requests = requestsByKey(facts);
+  for (const revoked of facts.of('key.revoke', 'credential.revoke').filter(succeeded)) {
+    const { id, tenant } = revoked.args;
+    for (const entry of acceptedAfter(requests.get(id), endOf(revoked), look))
+      look.wrong(`${id} of ${tenant} was revoked; ${after(entry, endOf(revoked))}`);
+  }
+}
+
+/** Overlaps end by the clock of the database, which a fault may have moved. */
+function movesClocks(facts: Facts, fromUs: number, untilUs: number): boolean {
+  return facts
+    .of('fault')
+    .some(
+      (fault) =>
+        /clock|time/i.test(fault.args.name ?? '') &&
+        (fault.args.begunUs ?? fault.invokedUs) <= untilUs &&
+        endOf(fault) >= fromUs,
+    );
+}
+
+function checkRetiredKeys(facts: Facts, look: Look): void {
+  const requests = requestsByKey(facts);
+  for (const rotated of facts.of('key.rotate').filter(succeeded)) {
+    const { id, tenant, overlap_seconds = 86_400 } = rotated.args;
+    const retiredUs = endOf(rotated) + overlap_seconds * MICROS_OF_A_SECOND;
+    for (const entry of acceptedAfter(requests.get(id), retiredUs, look)) {
+      if (!movesClocks(facts, rotated.invokedUs, entry.invokedUs))
+        look.wrong(`${id} of ${tenant} had retired; ${after(entry, retiredUs)}`);
+    }
+  }
+}
+
+/** Keys that are known to be there, and that no request has tried to end. */
+function checkWorkingKeys(facts: Facts, look: Look): void {
+  const requests = requestsByKey(facts);
+  const endings = facts
+    .of('key.revoke', 'key.rotate', 'credential.revoke')
+    .filter(mayHaveHappened)
+    .map((entry) => [entry.args.id, entry.invokedUs] as const);
+  const firstEnding = new Map<string | undefined, number>();
+  for (const [id, at] of endings) firstEnding.set(id, Math.min(firstEnding.get(id) ?? at, at));
+  for (const made of facts.of('key.create', 'key.rotate').filter(succeeded)) {
+    const id = made.answer?.key?.id;
+    const endsUs = firstEnding.get(id) ?? Number.POSITIVE_INFINITY;
+    for (const entry of requests.get(id) ?? []) {
+      if (entry.invokedUs < endOf(made) || endOf(entry) >= endsUs) continue;
+      look.at();
+      if (entry.outcome === 'refused' && UNAUTHENTICATED.has(entry.status))
+        look.wrong(`${id} of ${made.args.tenant} works, and ${entry.op} was refused`);
+    }
+  }
+}
+
+function checkSessions(facts: Facts, look: Look): void {
+  const uses = Map.groupBy(facts.of('session.use'), ({ args }) => args.session);
+  const opened = Map.groupBy(facts.of('session.log_in'), ({ args }) => args.key);
+  const endings = [
+    ...facts.of('session.log_out').map((entry) => ({ session: entry.args.session, entry })),
+    // A session that a key opened ends with the key.
+    ...facts
+      .of('key.revoke')
+      .flatMap((entry) =>
+        (opened.get(entry.args.id) ?? []).map(({ args }) => ({ session: args.session, entry })),
+      ),
+  ].filter(({ entry }) => succeeded(entry));
+  for (const { session, entry: ended } of endings) {
+    const later = (uses.get(session) ?? []).filter(({ invokedUs }) => invokedUs > endOf(ended));
+    look.at(later.length);
+    for (const entry of later.filter(succeeded))
+      look.wrong(`${session} of ${ended.args.tenant} ended; ${after(entry, endOf(ended))}`);
+  }
+}
+
+/** Names of rooms and of users belong to a tenant. */
+const roomOf = ({ args }: Entry) => JSON.stringify([args.tenant, args.room]);
+const userOf = ({ args }: Entry) => JSON.stringify([args.tenant, args.room, args.username]);
+const admissionsOf = (facts: Facts) => facts.of('join', 'mint');
+
+/** Whether one of the entries may have taken effect after `fromUs` and before `untilUs`. */
+const mayBeBetween = (entries: readonly Entry[] | undefined, fromUs: number, untilUs: number) =>
+  (entries ?? []).some(
+    (entry) => mayHaveHappened(entry) && endOf(entry) >= fromUs && entry.invokedUs <= untilUs,
+  );
+
+function checkRooms(facts: Facts, look: Look): void {
+  const created = Map.groupBy(facts.of('room.create'), roomOf);
+  const admissions = Map.groupBy(admissionsOf(facts), roomOf);
+  for (const ended of facts.of('room.end').filter(succeeded)) {
+    const { tenant, room } = ended.args;
+    for (const entry of admissions.get(roomOf(ended)) ?? []) {
+      if (entry.invokedUs <= endOf(ended)) continue;
+      look.at();
+      if (!succeeded(entry)) continue;
+      const { uid } = roomIn(ended);
+      const isSameRoom = uid !== undefined && entry.answer?.claims?.rid === uid;
+      if (isSameRoom || !mayBeBetween(created.get(roomOf(ended)), ended.invokedUs, endOf(entry)))
+        look.wrong(`${room} of ${tenant} ended; ${after(entry, endOf(ended))}`);
+    }
+  }
+}
+
+function checkBans(facts: Facts, look: Look): void {
+  const admissions = Map.groupBy(admissionsOf(facts), userOf);
+  const unbans = Map.groupBy(facts.of('unban'), userOf);
+  // Erasing a person ends the bans of the name.
+  const erasures = Map.groupBy(facts.of('erasure.request'), ({ args }) =>
+    JSON.stringify([args.tenant, args.username]),
+  );
+  for (const banned of facts.of('ban').filter(succeeded)) {
+    const { tenant, room, username } = banned.args;
+    const lifts = [
+      ...(unbans.get(userOf(banned)) ?? []),
+      ...(erasures.get(JSON.stringify([tenant, username])) ?? []),
+    ];
+    for (const entry of admissions.get(userOf(banned)) ?? []) {
+      if (entry.invokedUs <= endOf(banned)) continue;
+      look.at();
+      if (succeeded(entry) && !mayBeBetween(lifts, banned.invokedUs, endOf(entry)))
+        look.wrong(`${username} of ${tenant} is banned from ${room}; ${after(entry, endOf(banned))}`);
+    }
+  }
+}
+
+function checkEpochs(facts: Facts, look: Look): void {
+  const admissions = Map.groupBy(admissionsOf(facts).filter(succeeded), userOf);
+  for (const kicked of facts.of('kick', 'ban').filter(succeeded)) {
+    const tokens = (admissions.get(userOf(kicked)) ?? []).filter(
+      ({ answer }) => answer?.claims?.ep !== undefined,
+    );
+    const earlier = tokens.filter((entry) => endOf(entry) < kicked.invokedUs);
+    for (const { invokedUs, answer } of tokens) {
+      if (invokedUs <= endOf(kicked)) continue;
+      const { rid, ep } = answer!.claims!;
+      const epochs = earlier.filter((entry) => entry.answer!.claims!.rid === rid).map(epochOf);
+      look.at();
+      if (epochs.some((epoch) => epoch >= ep!))
+        look.wrong(
+          `${kicked.args.username} of ${kicked.args.tenant} has the epoch ${ep} as before the ${kicked.op}`,
+        );
+    }
+  }
+}
+
+const epochOf = ({ answer }: Entry) => answer!.claims!.ep!;
+
+/** What makes tokens void: a kick or a ban of the user, the end of the room, the end of the credential. */
+function isVoidedBy(ended: Entry, minted: Entry, { rid }: Claims): boolean {
+  if (endOf(minted) >= ended.invokedUs) return false;
+  if (ended.op === 'credential.revoke') return ended.args.id === minted.args.key;
+  if (ended.op === 'room.end') return roomOf(ended) === roomOf(minted) && (roomIn(ended).uid ?? rid) === rid;
+  return userOf(ended) === userOf(minted);
+}
+
+/** Of relays that asked for the revocations after the request had begun. */
+function checkTokens(facts: Facts, look: Look): void {
+  const minted = new Map(
+    admissionsOf(facts)
+      .filter(succeeded)
+      .map((entry) => [entry.answer?.claims?.jti, entry]),
+  );
+  const endings = Map.groupBy(
+    facts.of('kick', 'ban', 'room.end', 'credential.revoke').filter(succeeded),
+    ({ args }) => args.tenant,
+  );
+  for (const admission of facts.of('relay.admit')) {
+    const token = minted.get(admission.args.token);
+    if (!token) continue;
+    const ended = endings
+      .get(token.args.tenant)
+      ?.find(
+        (ending) => endOf(ending) < admission.invokedUs && isVoidedBy(ending, token, token.answer!.claims!),
+      );
+    if (!ended) continue;
+    look.at();
+    if (succeeded(admission))
+      look.wrong(
+        `a token of ${token.args.username} in ${token.args.room} of ${token.args.tenant} was void by a ${ended.op}`,
+      );
+  }
+}

@@ -1,0 +1,202 @@
+/** Rules of the log of events: nothing is missing, nothing is there twice, and the order is that of time. */
+import { tenantOf } from '../database.ts';
+import type { Facts } from '../facts.ts';
+import { type Entry, endOf, roomIn } from '../journal.ts';
+import { withoutRepetitions } from '../repetitions.ts';
+import type { Look, Rule } from '../rule.ts';
+import { readEvents } from '../views.ts';
+
+export const EVENT_RULES: readonly Rule[] = [
+  { name: 'events are numbered without a gap', check: checkNumbers },
+  { name: 'the list of events is the log', check: checkList },
+  { name: 'what was acknowledged is in the log, and nothing twice', check: checkCounts },
+  { name: 'events are in the order in which they were acknowledged', check: checkOrder },
+];
+
+/** An event of the log. */
+export interface LoggedEvent {
+  readonly tenant: string;
+  readonly seq: number;
+  readonly type: string;
+  readonly roomUid: string | null;
+  readonly at: string;
+  readonly subject: Subject;
+}
+
+/** The members of subjects that rules look at. */
+interface Subject {
+  readonly id?: string;
+  readonly uid?: string;
+  readonly key?: { readonly id: string };
+  readonly replacedId?: string | null;
+  readonly name?: string;
+  readonly endReason?: string | null;
+  readonly action?: string;
+  readonly room?: string | null;
+  readonly subject?: { readonly kind: string; readonly value: string } | null;
+}
+
+/** The log of each tenant of the campaign, in order. */
+export async function readLogs(facts: Facts): Promise<ReadonlyMap<string, readonly LoggedEvent[]>> {
+  const rows = await facts.db.rows(
+    `select ${tenantOf('tenant_id')} as tenant, seq, type, room_uid, at, subject from events
+      where ${tenantOf('tenant_id')} = any ($1) order by tenant_id, seq`,
+    [[...facts.tenants]],
+  );
+  const events = rows.map((row) => ({
+    tenant: row.tenant!,
+    seq: Number(row.seq),
+    type: row.type!,
+    roomUid: row.room_uid!,
+    at: row.at!,
+    subject: JSON.parse(row.subject!) as Subject,
+  }));
+  return Map.groupBy(events, ({ tenant }) => tenant);
+}
+
+async function checkNumbers(facts: Facts, look: Look): Promise<void> {
+  const logs = await readLogs(facts);
+  const streams = await facts.db.rows(
+    `select ${tenantOf('tenant_id')} as tenant, last_seq from event_streams
+      where ${tenantOf('tenant_id')} = any ($1)`,
+    [[...facts.tenants]],
+  );
+  for (const { tenant, last_seq } of streams) {
+    const events = logs.get(tenant!) ?? [];
+    const gap = events.findIndex(({ seq }, at) => seq !== at + 1);
+    look.at(events.length);
+    if (gap !== -1) look.wrong(`${tenant} has ${events[gap]!.seq} where ${gap + 1} should be`);
+    if (events.length !== Number(last_seq))
+      look.wrong(`${tenant} has ${events.length} events, of which ${last_seq} were numbered`);
+  }
+}
+
+async function checkList(facts: Facts, look: Look): Promise<void> {
+  const logs = await readLogs(facts);
+  for (const tenant of facts.readable) {
+    const textOf = ({ seq, type }: { seq: number; type: string }) => `${seq} ${type}`;
+    const [listed, logged] = [await readEvents(facts.reads, tenant), logs.get(tenant) ?? []];
+    const shown = new Set(listed.map(textOf));
+    look.at(logged.length);
+    for (const event of logged)
+      if (!shown.delete(textOf(event))) look.wrong(`${textOf(event)} of ${tenant} is not listed`);
+    for (const text of shown) look.wrong(`${text} of ${tenant} is listed, and not in the log`);
+    const ids = new Set(listed.map(({ id }) => id));
+    if (ids.size !== listed.length) look.wrong(`two events of ${tenant} have one id`);
+  }
+}
+
+/** How an operation and its event name the same. */
+interface Told {
+  readonly op: string;
+  readonly type: string;
+  readonly ofEntry: (entry: Entry) => string | undefined;
+  readonly ofEvent: (event: LoggedEvent) => string | undefined;
+}
+
+const moderated = (op: string): Told => ({
+  op,
+  type: 'moderation',
+  ofEntry: ({ args }) => JSON.stringify([op, args.room, args.username]),
+  ofEvent: ({ subject }) => JSON.stringify([subject.action, subject.room, subject.subject?.value]),
+});
+
+const TOLD: readonly Told[] = [
+  {
+    op: 'key.create',
+    type: 'key_created',
+    ofEntry: ({ answer }) => answer?.key?.id,
+    ofEvent: ({ subject }) => subject.key?.id,
+  },
+  {
+    op: 'key.rotate',
+    type: 'key_rotated',
+    ofEntry: ({ answer }) => answer?.key?.id,
+    ofEvent: ({ subject }) => subject.key?.id,
+  },
+  {
+    op: 'key.revoke',
+    type: 'key_revoked',
+    ofEntry: ({ args }) => args.id,
+    ofEvent: ({ subject }) => subject.key?.id,
+  },
+  {
+    op: 'room.create',
+    type: 'room_created',
+    ofEntry: (entry) => roomIn(entry).uid,
+    ofEvent: ({ roomUid }) => roomUid ?? undefined,
+  },
+  {
+    op: 'room.end',
+    type: 'room_ended',
+    ofEntry: (entry) => roomIn(entry).uid,
+    ofEvent: ({ roomUid }) => roomUid ?? undefined,
+  },
+  moderated('kick'),
+  moderated('ban'),
+  moderated('unban'),
+];
+
+/** Operations of a tenant that name the same, and their events. */
+interface Pair {
+  readonly tenant: string;
+  readonly what: string;
+  readonly entries: readonly Entry[];
+  readonly events: readonly LoggedEvent[];
+}
+
+async function findPairs(facts: Facts): Promise<readonly Pair[]> {
+  const logs = await readLogs(facts);
+  // Events of a person who was erased do not say the name any more.
+  const erased = new Set(facts.of('erasure.request').map(({ args }) => args.username));
+  return TOLD.flatMap(({ op, type, ofEntry, ofEvent }) => {
+    const asked = withoutRepetitions(facts.of(op))
+      .filter(({ outcome }) => outcome !== 'refused')
+      .filter(({ args }) => args.username === undefined || !erased.has(args.username));
+    return [...Map.groupBy(asked, ({ args }) => args.tenant!)].flatMap(([tenant, entries]) => {
+      const events = Map.groupBy(
+        (logs.get(tenant) ?? []).filter((event) => event.type === type),
+        ofEvent,
+      );
+      return [...Map.groupBy(entries, ofEntry)].flatMap(([name, same]) =>
+        name === undefined
+          ? []
+          : [{ tenant, what: `${op} ${name}`, entries: same, events: events.get(name) ?? [] }],
+      );
+    });
+  });
+}
+
+async function checkCounts(facts: Facts, look: Look): Promise<void> {
+  for (const { tenant, what, entries, events } of await findPairs(facts)) {
+    const certain = entries.filter(({ outcome }) => outcome === 'ok').length;
+    look.at();
+    // A ban of a user who is banned tells nothing new.
+    const few = what.startsWith('ban ') ? Math.min(certain, 1) : certain;
+    if (events.length > entries.length || events.length < few)
+      look.wrong(
+        `${what} of ${tenant} has ${events.length} events, for ${certain} to ${entries.length} answers`,
+      );
+  }
+}
+
+/** Of operations with one event: if one was acknowledged before another began, its event comes first. */
+async function checkOrder(facts: Facts, look: Look): Promise<void> {
+  const pairs = (await findPairs(facts)).filter(
+    ({ entries, events }) => entries.length === 1 && events.length === 1,
+  );
+  for (const [tenant, own] of Map.groupBy(pairs, (pair) => pair.tenant)) {
+    const ended = own.toSorted((a, b) => endOf(a.entries[0]!) - endOf(b.entries[0]!));
+    let newest: Pair | undefined;
+    let at = 0;
+    for (const pair of own.toSorted((a, b) => a.entries[0]!.invokedUs - b.entries[0]!.invokedUs)) {
+      for (; endOf(ended[at]!.entries[0]!) < pair.entries[0]!.invokedUs; at += 1)
+        if (!newest || ended[at]!.events[0]!.seq > newest.events[0]!.seq) newest = ended[at]!;
+      look.at();
+      if (newest && newest.events[0]!.seq > pair.events[0]!.seq)
+        look.wrong(
+          `${newest.what} of ${tenant} is ${newest.events[0]!.seq}, and ${pair.what}, which began later, ${pair.events[0]!.seq}`,
+        );
+    }
+  }
+}

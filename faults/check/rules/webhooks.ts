@@ -1,0 +1,244 @@
+/** Rules of webhooks: what receivers got, beside the events that there are. */
+import { tenantOf } from '../database.ts';
+import type { Facts } from '../facts.ts';
+import { type DeliveredEvent, type Entry, endOf } from '../journal.ts';
+import type { Look, Rule } from '../rule.ts';
+import { type ListedEvent, readEvents } from '../views.ts';
+import { readLogs } from './events.ts';
+
+export const WEBHOOK_RULES: readonly Rule[] = [
+  { name: 'a webhook gets each of its events', check: checkComplete },
+  { name: 'no event waits for its webhook', check: checkWaiting },
+  { name: 'an event has one id wherever it appears', check: checkIds },
+  { name: 'a webhook gets events in its order', check: checkOrder },
+  { name: 'an event that was accepted does not come again', check: checkRepeated },
+  { name: 'no attempt follows one that is known to have succeeded', check: checkAttempts },
+];
+
+interface Webhook {
+  readonly id: string;
+  readonly tenant: string;
+  readonly order: string;
+  /** `undefined`: all. */
+  readonly types: ReadonlySet<string> | undefined;
+  readonly isPaused: boolean;
+  /** The log was read up to this event. */
+  readonly seq: number;
+  /** Events before the cursor that are not delivered: they wait, or were given up. */
+  readonly aside: ReadonlySet<number>;
+  readonly gaveUp: ReadonlySet<number>;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  /** What its receiver got, in the order of time. */
+  readonly requests: readonly Entry[];
+}
+
+const TIME = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const SEQS = (table: string, condition = '') =>
+  `(select json_agg(seq) from ${table} e where e.tenant_id = w.tenant_id and e.webhook_id = w.id ${condition})`;
+
+/** Webhooks of the campaign whose receiver is theirs alone, and that get events whatever the room. */
+async function readWebhooks(facts: Facts): Promise<readonly Webhook[]> {
+  const requests = Map.groupBy(facts.of('webhook.received'), ({ args }) => args.webhook!);
+  const rows = await facts.db.rows(
+    `select w.id, ${tenantOf('w.tenant_id')} as tenant, w.url, w.ordering, to_json(w.types) as types, c.paused_by, c.seq,
+            ${TIME(`w.created_at + interval '2 seconds'`)} as created_at,
+            ${SEQS('webhook_waiting')} as aside, ${SEQS('webhook_deliveries', 'and e.gave_up')} as gave_up
+       from webhook_endpoints w join webhook_cursors c on c.tenant_id = w.tenant_id and c.webhook_id = w.id
+      where ${tenantOf('w.tenant_id')} = any ($1) and w.rooms = '{}'`,
+    [[...facts.tenants]],
+  );
+  const byReceiver = Map.groupBy(rows, ({ url }) => new URL(url!).pathname);
+  return [...byReceiver].flatMap(([path, [row, ...others]]) => {
+    if (others.length > 0) return [];
+    const types = JSON.parse(row!.types!) as readonly string[];
+    return {
+      id: row!.id!,
+      tenant: row!.tenant!,
+      order: row!.ordering!,
+      types: types.length === 0 ? undefined : new Set(types),
+      isPaused: row!.paused_by !== null,
+      seq: Number(row!.seq),
+      aside: new Set(JSON.parse(row!.aside ?? '[]') as readonly number[]),
+      gaveUp: new Set(JSON.parse(row!.gave_up ?? '[]') as readonly number[]),
+      createdAt: row!.created_at!,
+      requests: requests.get(path) ?? requests.get(path.replace(/^\//, '')) ?? [],
+    };
+  });
+}
+
+const eventsIn = ({ args }: Entry) => (args.events ?? []) as readonly DeliveredEvent[];
+const wasAccepted = ({ args }: Entry) => (args.answered ?? 0) >= 200 && (args.answered ?? 0) < 300;
+
+/** What it should have got: events from its creation on, or from the first that it got, which may be earlier. */
+function expectedOf(webhook: Webhook, events: readonly ListedEvent[]): readonly ListedEvent[] {
+  const got = webhook.requests.flatMap((request) => eventsIn(request).map(({ seq }) => seq));
+  const first = Math.min(...got.filter((seq) => seq > 0));
+  return events.filter(
+    ({ seq, type, timestamp }) =>
+      (webhook.types?.has(type) ?? true) && (seq >= first || timestamp >= webhook.createdAt),
+  );
+}
+
+async function* expectations(
+  facts: Facts,
+): AsyncGenerator<{ webhook: Webhook; expected: readonly ListedEvent[] }> {
+  const readable = new Set(facts.readable);
+  const byTenant = Map.groupBy(await readWebhooks(facts), ({ tenant }) => tenant);
+  for (const [tenant, webhooks] of byTenant) {
+    if (!readable.has(tenant)) continue;
+    const events = await readEvents(facts.reads, tenant);
+    for (const webhook of webhooks) yield { webhook, expected: expectedOf(webhook, events) };
+  }
+}
+
+async function checkComplete(facts: Facts, look: Look): Promise<void> {
+  for await (const { webhook, expected } of expectations(facts)) {
+    const accepted = new Set(
+      webhook.requests.filter(wasAccepted).flatMap((request) => eventsIn(request).map(({ id }) => id)),
+    );
+    for (const { id, seq, type } of expected) {
+      if (seq > webhook.seq || webhook.aside.has(seq) || webhook.gaveUp.has(seq)) continue;
+      look.at();
+      if (!accepted.has(id)) look.wrong(`${type} ${seq} of ${webhook.tenant} never came to ${webhook.id}`);
+    }
+  }
+}
+
+async function checkWaiting(facts: Facts, look: Look): Promise<void> {
+  for await (const { webhook, expected } of expectations(facts)) {
+    if (webhook.isPaused) continue;
+    const waiting = expected.filter(({ seq }) => seq > webhook.seq || webhook.aside.has(seq));
+    look.at(expected.length);
+    if (waiting.length > 0)
+      look.wrong(`${waiting.length} of ${webhook.tenant} for ${webhook.id}, from ${waiting[0]!.seq} on`);
+  }
+}
+
+async function checkIds(facts: Facts, look: Look): Promise<void> {
+  const readable = new Set(facts.readable);
+  const webhooks = Map.groupBy(await readWebhooks(facts), ({ tenant }) => tenant);
+  for (const [tenant, own] of webhooks) {
+    if (!readable.has(tenant)) continue;
+    const listed = (await readEvents(facts.reads, tenant)).map(
+      ({ seq, id, type }) => [seq, `${id} ${type}`] as const,
+    );
+    const ids = new Map(listed);
+    for (const { id: webhook, requests } of own) {
+      for (const { id, seq, type } of requests.flatMap(eventsIn)) {
+        if (seq === 0) continue;
+        look.at();
+        if (ids.get(seq) !== `${id} ${type}`)
+          look.wrong(`${seq} of ${tenant} is ${ids.get(seq)}, and came to ${webhook} as ${id} ${type}`);
+      }
+    }
+  }
+}
+
+/** In the order `tenant` all events are in one row, in `room` those of each room. */
+async function checkOrder(facts: Facts, look: Look): Promise<void> {
+  const logs = await readLogs(facts);
+  for await (const { webhook, expected } of expectations(facts)) {
+    if (webhook.order === 'none') continue;
+    const rooms = new Map(logs.get(webhook.tenant)?.map(({ seq, roomUid }) => [seq, roomUid]));
+    const rowOf = (seq: number) => (webhook.order === 'room' ? (rooms.get(seq) ?? '') : '');
+    const rows = new Map(
+      [...Map.groupBy(expected, ({ seq }) => rowOf(seq))].map(([row, events]) => [
+        row,
+        new EventRow(
+          events.map(({ seq }) => seq),
+          webhook.gaveUp,
+        ),
+      ]),
+    );
+    for (const request of webhook.requests.toSorted((a, b) => a.invokedUs - b.invokedUs)) {
+      const seqs = eventsIn(request).map(({ seq }) => seq);
+      look.at(seqs.length);
+      for (const [at, seq] of seqs.entries()) {
+        const early = rows.get(rowOf(seq))?.missingBefore(seq, seqs.slice(0, at));
+        if (early !== undefined)
+          look.wrong(`${seq} of ${webhook.tenant} came to ${webhook.id} before it had accepted ${early}`);
+      }
+      if (wasAccepted(request)) for (const seq of seqs) rows.get(rowOf(seq))?.accept(seq);
+    }
+  }
+}
+
+/** Events that come one after another. */
+class EventRow {
+  readonly #seqs: readonly number[];
+  readonly #over: Set<number>;
+  #next = 0;
+
+  constructor(seqs: readonly number[], gaveUp: ReadonlySet<number>) {
+    this.#seqs = seqs;
+    this.#over = new Set(gaveUp);
+  }
+
+  accept(seq: number): void {
+    this.#over.add(seq);
+  }
+
+  /** The first one before this that is neither accepted nor in the same request. */
+  missingBefore(seq: number, inRequest: readonly number[]): number | undefined {
+    while (this.#over.has(this.#seqs[this.#next]!)) this.#next += 1;
+    for (let at = this.#next; at < this.#seqs.length && this.#seqs[at]! < seq; at += 1)
+      if (!this.#over.has(this.#seqs[at]!) && !inRequest.includes(this.#seqs[at]!)) return this.#seqs[at];
+    return undefined;
+  }
+}
+
+/** A fault may eat an answer that was given so long before it, or after it. */
+const EATEN_BEFORE_US = 1_000_000;
+const EATEN_AFTER_US = 5_000_000;
+
+/** Faults of receivers and of the payment provider. */
+const SPARES_ANSWERS = /receiver|provider/;
+
+/** Whether the answer to a request may not have been noted. The campaign says so, or else any fault near it may be the reason. */
+function findLosses(facts: Facts): (request: Entry) => boolean {
+  const saysSo = facts.of('webhook.received').some(({ args }) => args.mayBeLost !== undefined);
+  const faults = facts
+    .of('fault')
+    .filter(({ args }) => !SPARES_ANSWERS.test(args.name ?? ''))
+    .map((fault) => [fault.args.begunUs ?? fault.invokedUs, endOf(fault)] as const);
+  return (request) => {
+    if (saysSo) return request.args.mayBeLost === true;
+    const at = endOf(request);
+    return faults.some(([from, to]) => from <= at + EATEN_AFTER_US && to >= at - EATEN_BEFORE_US);
+  };
+}
+
+async function checkRepeated(facts: Facts, look: Look): Promise<void> {
+  const mayBeLost = findLosses(facts);
+  for (const { id: webhook, tenant, requests } of await readWebhooks(facts)) {
+    const accepted = new Map<string, Entry>();
+    for (const request of requests.toSorted((a, b) => a.invokedUs - b.invokedUs)) {
+      for (const { id, seq } of eventsIn(request)) {
+        if (seq === 0) continue;
+        const before = accepted.get(id);
+        look.at();
+        if (before && endOf(before) <= request.invokedUs && !mayBeLost(before))
+          look.wrong(`${seq} of ${tenant} came to ${webhook} again after it was accepted`);
+        if (wasAccepted(request)) accepted.set(id, request);
+      }
+    }
+  }
+}
+
+/** The service's own log of attempts. */
+async function checkAttempts(facts: Facts, look: Look): Promise<void> {
+  const delivered = `from webhook_deliveries d where d.kind in ('event', 'aside') and d.status between 200 and 299
+                       and ${tenantOf('d.tenant_id')} = any ($1)`;
+  const tenants = [[...facts.tenants]];
+  const [counted] = await facts.db.rows(`select count(*) as count ${delivered}`, tenants);
+  look.at(Number(counted?.count ?? 0));
+  const again = await facts.db.rows(
+    `select d.webhook_id, d.seq, ${tenantOf('d.tenant_id')} as tenant ${delivered} and exists (
+       select from webhook_deliveries l where l.tenant_id = d.tenant_id and l.webhook_id = d.webhook_id
+          and l.event_id = d.event_id and l.id > d.id and l.kind in ('event', 'aside'))`,
+    tenants,
+  );
+  for (const { webhook_id, seq, tenant } of again)
+    look.wrong(`${seq} of ${tenant} was sent to ${webhook_id} again`);
+}

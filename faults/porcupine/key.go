@@ -1,0 +1,35 @@
+package main
+
+// keyState is none, active, retiring or revoked (specification 3.2).
+type keyState string
+
+// stepKey is the life of an API key. "rotate" replaces it after an overlap, "retire" at once.
+func stepKey(state keyState, o op) []keyState {
+	works := state == "active" || state == "retiring"
+	switch o.Op {
+	case "create":
+		return ifSo(state == "none", keyState("active"))
+	case "rotate":
+		return change(state, o, works, "retiring")
+	case "retire":
+		return change(state, o, works, "revoked")
+	case "revoke":
+		// Revoking it again changes nothing.
+		return change(state, o, works || state == "revoked", "revoked")
+	case "use":
+		if o.isOk() {
+			return ifSo(works, state)
+		}
+		// The overlap may be over.
+		return ifSo(state != "active", state)
+	}
+	return nil
+}
+
+// change leads to another state. Without an answer, it may have been impossible.
+func change[S any](state S, o op, isPossible bool, next S) []S {
+	if isPossible {
+		return only(next)
+	}
+	return ifSo(!o.isKnown(), state)
+}

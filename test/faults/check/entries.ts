@@ -1,0 +1,35 @@
+/** Entries of journals that tests make up. Times are in microseconds, from 0 on. */
+import type { Database } from '../../../faults/check/database.ts';
+import { Facts } from '../../../faults/check/facts.ts';
+import { type Answer, type Args, type Entry, readJournal } from '../../../faults/check/journal.ts';
+import { type Rule, runRules, type Verdict } from '../../../faults/check/rule.ts';
+
+const TENANT = 't_0123456789abcdef';
+
+interface Rest {
+  readonly outcome?: Entry['outcome'];
+  readonly status?: number | string;
+  readonly answer?: Answer;
+}
+
+/** An operation that lasted from one time to another; `null`: without an answer. */
+export function entry(
+  op: string,
+  args: Args,
+  [invokedUs, returnedUs]: readonly [number, number | null],
+  { outcome = returnedUs === null ? 'unknown' : 'ok', ...rest }: Rest = {},
+): Entry {
+  return { client: 1, op, args: { tenant: TENANT, ...args }, invokedUs, returnedUs, outcome, ...rest };
+}
+
+export const REFUSED = { outcome: 'refused', status: 401 } as const;
+
+/** Of a journal alone, for rules that read nothing else. */
+export async function factsOf(entries: readonly Entry[]): Promise<Facts> {
+  const reads = { tenants: [], get: () => Promise.reject(new Error('there is no service')) };
+  return new Facts(await readJournal(entries), undefined as unknown as Database, reads);
+}
+
+export async function judge(rules: readonly Rule[], entries: readonly Entry[]): Promise<Verdict> {
+  return runRules(rules, await factsOf(entries));
+}

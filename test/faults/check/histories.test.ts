@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { budgetHistories, keyHistories } from '../../../faults/check/histories.ts';
+import type { Entry } from '../../../faults/check/journal.ts';
+import { entry, factsOf, REFUSED } from './entries.ts';
+
+const made = (id: string) => ({ answer: { key: { id } } });
+/** As short texts: `create 0-5 ok`. */
+const textsOf = (histories: ReturnType<typeof keyHistories>) =>
+  Object.fromEntries(
+    histories.map(({ object, ops }) => [
+      object,
+      ops.map(({ op, callUs, returnUs, outcome }) => `${op} ${callUs}-${returnUs} ${outcome}`),
+    ]),
+  );
+const ofKeys = async (entries: readonly Entry[]) => textsOf(keyHistories(await factsOf(entries)));
+
+describe('histories of keys', () => {
+  test('have the uses of each key, and its changes', async () => {
+    const histories = await ofKeys([
+      entry('key.create', { key: 'first' }, [0, 5], made('a')),
+      entry('key.use', { key: 'a' }, [6, 7]),
+      entry('usage.report', { key: 'a', records: [] }, [8, 9]),
+      entry('key.rotate', { key: 'first', id: 'a', overlap_seconds: 1 }, [10, 12], made('b')),
+      entry('key.revoke', { key: 'b', id: 'a' }, [14, null]),
+      entry('key.use', { key: 'a' }, [20, 21], REFUSED),
+    ]);
+    expect(histories).toEqual({
+      a: [
+        'create 0-5 ok',
+        'use 6-7 ok',
+        'use 8-9 ok',
+        'rotate 10-12 ok',
+        'revoke 14-null unknown',
+        'use 20-21 refused',
+      ],
+      b: ['create 10-12 ok'],
+    });
+  });
+
+  test('leave out what is not known to be refused for the key, and keys without a beginning', async () => {
+    const histories = await ofKeys([
+      entry('key.create', { key: 'first' }, [0, 5], made('a')),
+      entry('key.use', { key: 'a' }, [6, 7], { outcome: 'refused', status: 429 }),
+      entry('key.use', { key: 'a' }, [6, null]),
+      entry('key.revoke', { key: 'a', id: 'first' }, [8, 9], { outcome: 'refused', status: 409 }),
+    ]);
+    expect(histories).toEqual({ a: ['create 0-5 ok'] });
+  });
+
+  test('have one operation for a change and its repetitions', async () => {
+    const change = { key: 'first', id: 'a', idempotency: 'once' };
+    const histories = await ofKeys([
+      entry('key.create', { key: 'first' }, [0, 5], made('a')),
+      entry('key.revoke', change, [10, null]),
+      entry('key.revoke', change, [20, 25], { status: 500, outcome: 'unknown' }),
+      entry('key.revoke', change, [30, 35]),
+    ]);
+    expect(histories).toEqual({ a: ['create 0-5 ok', 'revoke 10-35 ok'] });
+  });
+
+  test('that are long are cut: what had not ended may have taken effect', async () => {
+    const uses = Array.from({ length: 2_500 }, (_, at) => entry('key.use', { key: 'a' }, [10 + at, 11 + at]));
+    const [history] = keyHistories(
+      await factsOf([
+        entry('key.create', { key: 'first' }, [0, 5], made('a')),
+        entry('key.rotate', { key: 'first', id: 'a', overlap_seconds: 5 }, [7, 90_000], made('b')),
+        ...uses,
+      ]),
+    );
+    expect(history!.ops.length).toBeLessThanOrEqual(2_000);
+    expect(history!.ops).toContainEqual({
+      op: 'rotate',
+      outcome: 'unknown',
+      client: 1,
+      callUs: 7,
+      returnUs: null,
+    });
+    expect(history!.ops.filter(({ op, outcome }) => op === 'use' && outcome !== 'ok')).toEqual([]);
+  });
+});
+
+describe('histories of budgets', () => {
+  test('are of those without usage, until their first token may end', async () => {
+    const budget = 'still-1';
+    const facts = await factsOf([
+      entry('budget.set', { key: 'k', id: budget, limit_micros: 100 }, [0, 5]),
+      entry('budget.set', { key: 'k', id: 'other', limit_micros: 100 }, [0, 5]),
+      entry('mint', { key: 'k', budget, hold: 60 }, [6, 8]),
+      entry('mint', { key: 'k', budget, hold: 60 }, [7, 9], {
+        ...{
+          outcome: 'refused',
+          status: 9,
+          answer: { error: `budget reached: ${budget} has too little left` },
+        },
+      }),
+      entry('mint', { key: 'k', budget, hold: 60 }, [7, 9], {
+        outcome: 'refused',
+        answer: { error: 'no credit' },
+      }),
+      entry('budget.read', { key: 'k', id: budget }, [10, 12], { answer: { free: { micros: 40 } } }),
+      entry('budget.read', { key: 'k', id: budget }, [600e6, 601e6], { answer: { free: { micros: 100 } } }),
+    ]);
+    const [history, ...others] = budgetHistories(facts);
+    expect(others).toEqual([]);
+    expect(history!.object).toMatch(/ still-1$/);
+    expect(history!.ops.map(({ op, amount, outcome }) => `${op} ${amount} ${outcome}`)).toEqual([
+      'create 100 ok',
+      'hold 60 ok',
+      'hold 60 refused',
+      'read 40 ok',
+    ]);
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import type { Entry } from '../../../../faults/check/journal.ts';
+import { ACCESS_RULES } from '../../../../faults/check/rules/access.ts';
+import { entry, judge, REFUSED } from '../entries.ts';
+
+interface Case {
+  readonly rule: string;
+  readonly right: readonly Entry[];
+  readonly wrong: readonly Entry[];
+  readonly says: string;
+}
+
+const KEY = { key: 'backend', id: 'old' };
+const IN = { key: 'backend', room: 'stage', username: 'ann' };
+const token = (jti: string, rid: string, ep: number) => ({ answer: { claims: { jti, rid, ep } } });
+const ended = entry('room.end', IN, [20, 30], { answer: { room: { uid: 'rm_1' } } });
+
+const CASES: readonly Case[] = [
+  {
+    rule: 'a revoked key is refused',
+    right: [
+      entry('key.revoke', KEY, [10, 20]),
+      entry('key.use', { key: 'old' }, [15, 30]),
+      entry('key.use', { key: 'old' }, [21, 30], REFUSED),
+    ],
+    wrong: [entry('key.revoke', KEY, [10, 20]), entry('key.use', { key: 'old' }, [21, 30])],
+    says: 'old of t_0123456789abcdef was revoked; key.use began 1 us after it',
+  },
+  {
+    rule: 'a revoked key is refused',
+    right: [
+      entry('key.revoke', KEY, [10, null]),
+      entry('usage.report', { key: 'old', records: [] }, [21, 30]),
+    ],
+    wrong: [entry('key.revoke', KEY, [10, 20]), entry('usage.report', { key: 'old', records: [] }, [21, 30])],
+    says: 'old of t_0123456789abcdef was revoked; usage.report began 1 us after it',
+  },
+  {
+    rule: 'a revoked key is refused',
+    right: [
+      entry('credential.revoke', KEY, [10, 20]),
+      entry('join', { ...IN, key: 'old' }, [21, 30], { outcome: 'refused', status: 401 }),
+    ],
+    // It was looked for only after the credential was accepted.
+    wrong: [
+      entry('credential.revoke', KEY, [10, 20]),
+      entry('join', { ...IN, key: 'old' }, [21, 30], { outcome: 'refused', status: 404 }),
+    ],
+    says: 'old of t_0123456789abcdef was revoked; join began 1 us after it',
+  },
+  {
+    rule: 'a replaced key is refused once its overlap is over',
+    right: [
+      entry('key.rotate', { ...KEY, overlap_seconds: 1 }, [10, 20]),
+      entry('key.use', { key: 'old' }, [1_000_000, 1_000_010]),
+      entry('key.use', { key: 'old' }, [1_000_030, 1_000_040], REFUSED),
+    ],
+    wrong: [
+      entry('key.rotate', { ...KEY, overlap_seconds: 1 }, [10, 20]),
+      entry('key.use', { key: 'old' }, [1_000_030, 1_000_040]),
+    ],
+    says: 'old of t_0123456789abcdef had retired; key.use began 10 us after it',
+  },
+  {
+    rule: 'a replaced key is refused once its overlap is over',
+    right: [
+      entry('fault', { name: 'a clock is put back', begunUs: 5 }, [50, 50]),
+      entry('key.rotate', { ...KEY, overlap_seconds: 0 }, [10, 20]),
+      entry('key.use', { key: 'old' }, [30, 40]),
+    ],
+    wrong: [
+      entry('fault', { name: 'a receiver hangs', begunUs: 5 }, [50, 50]),
+      entry('key.rotate', { ...KEY, overlap_seconds: 0 }, [10, 20]),
+      entry('key.use', { key: 'old' }, [30, 40]),
+    ],
+    says: 'old of t_0123456789abcdef had retired; key.use began 10 us after it',
+  },
+  {
+    rule: 'a key that works is not refused',
+    right: [
+      entry('key.create', { key: 'backend' }, [0, 5], { answer: { key: { id: 'old' } } }),
+      entry('key.use', { key: 'old' }, [6, 9]),
+      entry('key.revoke', KEY, [10, null]),
+      entry('key.use', { key: 'old' }, [12, 14], REFUSED),
+    ],
+    wrong: [
+      entry('key.create', { key: 'backend' }, [0, 5], { answer: { key: { id: 'old' } } }),
+      entry('key.use', { key: 'old' }, [6, 9], REFUSED),
+      entry('key.revoke', KEY, [10, null]),
+    ],
+    says: 'old of t_0123456789abcdef works, and key.use was refused',
+  },
+  {
+    rule: 'a session that ended is refused',
+    right: [
+      entry('session.log_out', { session: 's1' }, [10, 20]),
+      entry('session.use', { session: 's1' }, [15, 30]),
+      entry('session.use', { session: 's1' }, [21, 30], { outcome: 'refused', status: 303 }),
+    ],
+    wrong: [
+      entry('session.log_out', { session: 's1' }, [10, 20]),
+      entry('session.use', { session: 's1' }, [21, 30]),
+    ],
+    says: 's1 of t_0123456789abcdef ended; session.use began 1 us after it',
+  },
+  {
+    rule: 'a session that ended is refused',
+    right: [
+      entry('session.log_in', { session: 's1', key: 'other' }, [0, 5]),
+      entry('key.revoke', KEY, [10, 20]),
+      entry('session.use', { session: 's1' }, [21, 30]),
+    ],
+    wrong: [
+      entry('session.log_in', { session: 's1', key: 'old' }, [0, 5]),
+      entry('key.revoke', KEY, [10, 20]),
+      entry('session.use', { session: 's1' }, [21, 30]),
+    ],
+    says: 's1 of t_0123456789abcdef ended; session.use began 1 us after it',
+  },
+  {
+    rule: 'a room that ended admits no one',
+    right: [
+      ended,
+      entry('mint', IN, [31, 40], { outcome: 'refused', status: 9 }),
+      entry('room.create', IN, [41, null]),
+      entry('mint', IN, [42, 50], token('a', 'rm_2', 0)),
+    ],
+    wrong: [ended, entry('mint', IN, [31, 40], token('a', 'rm_2', 0))],
+    says: 'stage of t_0123456789abcdef ended; mint began 1 us after it',
+  },
+  {
+    rule: 'a room that ended admits no one',
+    right: [ended, entry('room.create', IN, [35, 36]), entry('join', IN, [41, 50], token('a', 'rm_2', 0))],
+    wrong: [ended, entry('room.create', IN, [35, 36]), entry('join', IN, [41, 50], token('a', 'rm_1', 0))],
+    says: 'stage of t_0123456789abcdef ended; join began 11 us after it',
+  },
+  {
+    rule: 'a banned user is not admitted',
+    right: [
+      entry('ban', IN, [10, 20]),
+      entry('mint', IN, [15, 30]),
+      entry('mint', { ...IN, username: 'bob' }, [21, 30]),
+      entry('unban', IN, [31, null]),
+      entry('mint', IN, [32, 40]),
+    ],
+    wrong: [entry('ban', IN, [10, 20]), entry('mint', IN, [21, 30]), entry('unban', IN, [31, 40])],
+    says: 'ann of t_0123456789abcdef is banned from stage; mint began 1 us after it',
+  },
+  {
+    rule: 'a token from after a kick has a later epoch',
+    right: [
+      entry('mint', IN, [0, 5], token('a', 'rm_1', 3)),
+      entry('kick', IN, [10, 20]),
+      entry('mint', IN, [15, 30], token('b', 'rm_1', 3)),
+      entry('mint', IN, [21, 30], token('c', 'rm_1', 4)),
+      entry('mint', IN, [21, 30], token('d', 'rm_2', 0)),
+    ],
+    wrong: [
+      entry('mint', IN, [0, 5], token('a', 'rm_1', 3)),
+      entry('kick', IN, [10, 20]),
+      entry('mint', IN, [21, 30], token('c', 'rm_1', 3)),
+    ],
+    says: 'ann of t_0123456789abcdef has the epoch 3 as before the kick',
+  },
+  ...(
+    [
+      ['kick', IN],
+      ['ban', IN],
+      ['credential.revoke', { key: 'backend', id: 'backend' }],
+    ] as const
+  ).map(([op, args]) => ({
+    rule: 'a token that was revoked is not admitted',
+    right: [
+      entry('mint', IN, [0, 5], token('a', 'rm_1', 0)),
+      entry(op, args, [10, 20]),
+      entry('relay.admit', { token: 'a' }, [15, 30]),
+      entry('relay.admit', { token: 'a' }, [21, 30], { outcome: 'refused' as const }),
+    ],
+    wrong: [
+      entry('mint', IN, [0, 5], token('a', 'rm_1', 0)),
+      entry(op, args, [10, 20]),
+      entry('relay.admit', { token: 'a' }, [21, 30]),
+    ],
+    says: `a token of ann in stage of t_0123456789abcdef was void by a ${op}`,
+  })),
+  {
+    rule: 'a token that was revoked is not admitted',
+    right: [
+      entry('mint', IN, [0, 5], token('a', 'rm_2', 0)),
+      ended,
+      entry('relay.admit', { token: 'a' }, [31, 40]),
+      entry('mint', IN, [6, 8], token('b', 'rm_1', 0)),
+      entry('relay.admit', { token: 'b' }, [31, 40], { outcome: 'refused' }),
+    ],
+    wrong: [
+      entry('mint', IN, [0, 5], token('a', 'rm_1', 0)),
+      ended,
+      entry('relay.admit', { token: 'a' }, [31, 40]),
+    ],
+    says: 'a token of ann in stage of t_0123456789abcdef was void by a room.end',
+  },
+];
+
+describe.each(CASES)('$rule: $says', ({ rule, right, wrong, says }) => {
+  const rules = ACCESS_RULES.filter(({ name }) => name === rule);
+
+  test('is found', async () => {
+    expect((await judge(rules, wrong)).problems).toEqual([`${rule}: ${says}`]);
+  });
+
+  test('is not found where it is right', async () => {
+    expect((await judge(rules, right)).problems).toEqual([]);
+  });
+});

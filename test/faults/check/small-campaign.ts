@@ -1,0 +1,280 @@
+/** A campaign of one tenant on a real service, small enough for a test: some of each operation, without faults. */
+import { ModerationService } from '@boxoffice/contract/moderation_service';
+import { RoomService } from '@boxoffice/contract/room_service';
+import { TokenService } from '@boxoffice/contract/token_service';
+import { Watchdog_Action } from '@boxoffice/contract/watchdog';
+import { WatchdogService } from '@boxoffice/contract/watchdog_service';
+import type { DescMethodUnary, MessageInitShape } from '@bufbuild/protobuf';
+import { toJson } from '@bufbuild/protobuf';
+import { vi } from 'vitest';
+import type { Answer, Args, Entry, SentRecord } from '../../../faults/check/journal.ts';
+import type { Reads } from '../../../faults/check/views.ts';
+import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
+import { COOKIE, makeMember } from '../../support/console.ts';
+import type { TestControl, useControl } from '../../support/grpc.ts';
+import type { Receiver } from '../../support/receiver.ts';
+import type { TestService, TestTenant } from '../../support/service.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
+
+/** Whom the campaign erases. */
+export const PERSON = 'person-1f3a9c77';
+
+const RECEIVER = '/campaign';
+const THUMBPRINT = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
+
+export interface SmallCampaign {
+  readonly tenant: TestTenant;
+  readonly journal: readonly Entry[];
+  readonly reads: Reads;
+}
+
+export async function runSmallCampaign(
+  app: TestService,
+  receiver: Receiver,
+  controlOf: ReturnType<typeof useControl>,
+): Promise<SmallCampaign> {
+  const tenant = await app.signUp();
+  const running = new Running(app, tenant, controlOf(tenant));
+  running.listen(receiver);
+  await running.run(receiver.url(RECEIVER));
+  await running.settle();
+  await running.writeBook();
+  const member = await makeMember(app.database.pool, idOf(tenant));
+  return { tenant, journal: running.journal, reads: readsOf(app, tenant, `${COOKIE}=${member.secret}`) };
+}
+
+export function readsOf(app: TestService, tenant: TestTenant, cookie: string): Reads {
+  const ask = async (path: string, options: { key?: string; headers?: Record<string, string> }) => {
+    const answer = await app.request('GET', path, options);
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    return answer;
+  };
+  return {
+    tenants: [tenant.id],
+    get: async (_, path) => (await ask(path, { key: tenant.key })).json,
+    text: async (_, path, accept) => (await ask(path, { key: tenant.key, headers: { accept } })).text,
+    console: async (_, path) => (await ask(path, { headers: { cookie } })).text,
+  };
+}
+
+class Running {
+  readonly journal: Entry[] = [];
+  readonly #app: TestService;
+  readonly #tenant: TestTenant;
+  readonly #control: TestControl;
+  #changes = 0;
+  #records = 0;
+
+  constructor(app: TestService, tenant: TestTenant, control: TestControl) {
+    this.#app = app;
+    this.#tenant = tenant;
+    this.#control = control;
+  }
+
+  async run(receiver: string): Promise<void> {
+    await this.#rest('webhook.create', 'POST', '/v1/webhooks', { url: receiver }, { url: receiver });
+    const { payment } = await this.#app.pay(this.#tenant, { cents: 5_000 });
+    await this.#topUp();
+    await this.#useKeys();
+    await this.#reportUsage();
+    this.#app.sandbox.control.refund(payment, { amount: 700 });
+    await this.#app.settled();
+    await this.#runRooms();
+    await this.#erase();
+    await this.#rest('budget.set', 'PUT', '/v1/budgets/all', {
+      ...{ period: 'total', limit_micros: 9_000_000, hard: true },
+    });
+    const expiresAt = new Date(Date.now() + 300 * 86_400_000);
+    await grantCredit(this.#app.service.deps.db, OPERATOR, idOf(this.#tenant), {
+      ...{ amount: 3_000_000n, reason: 'a test', expiresAt, key: 'a-grant' },
+    });
+    await this.#readBalance();
+  }
+
+  listen(receiver: Receiver): void {
+    receiver.answer(RECEIVER, ({ headers, event }) => {
+      const now = this.#now();
+      const { id, seq, type } = event;
+      const args = {
+        webhook: RECEIVER,
+        id: String(headers['webhook-id']),
+        events: [{ id, seq, type }],
+        answered: 204,
+      };
+      this.journal.push({
+        client: -1,
+        op: 'webhook.received',
+        args,
+        invokedUs: now,
+        returnedUs: now,
+        outcome: 'ok',
+      });
+      return 204;
+    });
+  }
+
+  /** Until nothing is under way. */
+  async settle(): Promise<void> {
+    const { pool } = this.#app.database;
+    const left = `select (select count(*) from unnumbered_events) + (select count(*) from event_turns)
+                       + (select count(*) from erasures where state = 'pending')
+                       + (select count(*) from watchdogs where state in ('armed', 'warned'))
+                       + (select count(*) from top_up_attempts where finished_at is null)
+                       + (select count(*) from webhook_cursors c
+                           where exists (select from events e where e.tenant_id = c.tenant_id and e.seq > c.seq)) as count`;
+    const settled = async () => {
+      const { rows } = await pool.query<{ count: bigint }>(left);
+      if (rows[0]!.count > 0n) throw new Error(`${rows[0]!.count} things are under way`);
+    };
+    await vi.waitFor(settled, { timeout: 60_000, interval: 50 });
+  }
+
+  async writeBook(): Promise<void> {
+    const { stripe } = this.#app;
+    const note = (op: string, args: Args) => {
+      const now = this.#now();
+      this.journal.push({ client: -1, op, args, invokedUs: now, returnedUs: now, outcome: 'ok' });
+    };
+    for await (const { id, amount, status, metadata } of stripe.paymentIntents.list({ limit: 100 }))
+      if (status === 'succeeded') note('provider.charged', { payment: id, amount, metadata });
+    for await (const { id, amount, status, payment_intent } of stripe.refunds.list({ limit: 100 }))
+      note('provider.refunded', { payment: String(payment_intent), refund: id, amount, status: status! });
+  }
+
+  #now(): number {
+    return Math.round(performance.now() * 1_000);
+  }
+
+  async #rest(
+    op: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    args: Args = {},
+    key = { id: this.#tenant.keyId, text: this.#tenant.key },
+  ): Promise<Entry> {
+    const invokedUs = this.#now();
+    const { status, json } = await this.#app.request(method, path, {
+      key: key.text,
+      ...(body !== undefined && { body }),
+    });
+    return this.#write(invokedUs, op, { key: key.id, ...args }, status, status < 300, json);
+  }
+
+  async #call<M extends DescMethodUnary>(op: string, args: Args, method: M, request: object): Promise<Entry> {
+    const invokedUs = this.#now();
+    const asked = request as MessageInitShape<M['input']>;
+    const message = await this.#control.call(method, asked as never);
+    const { token, ...answer } = toJson(method.output, message) as Record<string, unknown>;
+    const claims =
+      typeof token === 'string' && JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+    return this.#write(invokedUs, op, { key: this.#tenant.keyId, ...args }, 0, true, {
+      ...answer,
+      ...(claims && { claims }),
+    });
+  }
+
+  #write(invokedUs: number, op: string, args: Args, status: number, isOk: boolean, answer?: Answer): Entry {
+    const idempotency = `change-${this.#changes++}`;
+    const entry: Entry = {
+      ...{ client: 1, op, args: { tenant: this.#tenant.id, idempotency, ...args }, status },
+      ...{ invokedUs, returnedUs: this.#now(), outcome: isOk ? 'ok' : 'refused' },
+      ...(answer && { answer }),
+    };
+    this.journal.push(entry);
+    return entry;
+  }
+
+  /** The balance is below the threshold, so the next charge causes a top-up. */
+  async #topUp(): Promise<void> {
+    await this.#rest('auto_top_up.set', 'PUT', '/v1/billing/auto-top-up', {
+      ...{ enabled: true, below_cents: 6_000, amount_cents: 2_000 },
+    });
+  }
+
+  async #useKeys(): Promise<void> {
+    const made = await this.#app.request('POST', '/v1/keys', {
+      key: this.#tenant.key,
+      body: { name: 'a key' },
+    });
+    const now = this.#now();
+    this.#write(now, 'key.create', { key: this.#tenant.keyId }, 201, true, { key: made.json.key });
+    const key = { id: made.json.key.id as string, text: made.json.api_key as string };
+    const use = () => this.#rest('key.use', 'GET', '/v1/alerts', undefined, {}, key);
+    await use();
+    await this.#rest('key.revoke', 'DELETE', `/v1/keys/${key.id}`, undefined, { id: key.id });
+    await use();
+  }
+
+  async #reportUsage(): Promise<void> {
+    const first = [
+      this.#record(),
+      this.#record({ participant: PERSON }),
+      this.#record({ tier: 'audio', egress_bytes: 80_000 }),
+    ];
+    await this.#report(first);
+    await this.#readBalance();
+    await this.#app.settled();
+    await this.#report([...first.slice(0, 1), this.#record({ role: 'audience', seconds: 10 })]);
+    const twice = this.#record({ room: 'lobby' });
+    await this.#report([twice, twice, this.#record({ egress_bytes: 1 })]);
+    await this.#readBalance();
+  }
+
+  #record(fields: Partial<SentRecord> = {}): SentRecord {
+    this.#records += 1;
+    return {
+      id: `small-${this.#records}`,
+      ...{ role: 'host', tier: 'hd', seconds: 60, egress_bytes: 50_000_001, ingress_bytes: 1_000_000 },
+      ...fields,
+    };
+  }
+
+  async #report(records: readonly SentRecord[]): Promise<void> {
+    const key = { id: this.#tenant.relayKeyId, text: this.#tenant.relayKey };
+    await this.#rest('usage.report', 'POST', '/v1/usage', { records }, { records }, key);
+  }
+
+  async #readBalance(): Promise<void> {
+    await this.#rest('billing.read', 'GET', '/v1/billing');
+  }
+
+  async #runRooms(): Promise<void> {
+    const room = 'stage';
+    const mint = (username: string) =>
+      this.#call('mint', { room, username }, TokenService.method.mintClientToken, {
+        ...{ room, username, deviceThumbprint: THUMBPRINT, role: 'host' },
+      });
+    await this.#call('room.create', { room }, RoomService.method.createRoom, { room });
+    await mint('ann');
+    await this.#call('kick', { room, username: 'ann' }, ModerationService.method.kickParticipant, {
+      ...{ room, username: 'ann' },
+    });
+    await mint('ann');
+    await this.#call('ban', { room, username: 'bob' }, ModerationService.method.banSubject, {
+      ...{ room, subject: { case: 'username', value: 'bob' } },
+    });
+    await this.#call('room.get', { room }, RoomService.method.getRoom, { room });
+    await this.#call('room.end', { room }, RoomService.method.endRoom, { room });
+    await this.#watch();
+  }
+
+  async #watch(): Promise<void> {
+    const room = 'watched';
+    await this.#call('room.create', { room }, RoomService.method.createRoom, { room });
+    await this.#call('watchdog.set', { room }, WatchdogService.method.createWatchdog, {
+      watchdog: {
+        room,
+        condition: { case: 'maxDuration', value: { seconds: 1n } },
+        action: Watchdog_Action.END_ROOM,
+      },
+    });
+  }
+
+  async #erase(): Promise<void> {
+    await this.#rest(
+      ...(['erasure.request', 'POST', '/v1/participants/erase'] as const),
+      ...([{ participant: PERSON }, { username: PERSON }] as const),
+    );
+  }
+}
