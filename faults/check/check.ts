@@ -18,6 +18,7 @@ import { OPEN_END_RULES } from './rules/open-ends.ts';
 import { PEOPLE_RULES } from './rules/people.ts';
 import { PRICE_RULES } from './rules/prices.ts';
 import { PROVIDER_RULES } from './rules/provider.ts';
+import { REVOCATION_RULES } from './rules/revocations.ts';
 import { USAGE_RULES } from './rules/usage.ts';
 import { VIEW_RULES } from './rules/views.ts';
 import { WATCHDOG_RULES } from './rules/watchdogs.ts';
@@ -52,6 +53,7 @@ export const ALL_RULES: readonly Rule[] = [
   ...PROVIDER_RULES,
   ...OPEN_END_RULES,
   ...ACCESS_RULES,
+  ...REVOCATION_RULES,
   ...EVENT_RULES,
   ...WEBHOOK_RULES,
   ...WATCHDOG_RULES,

@@ -51,7 +51,6 @@ export interface Args {
   readonly status?: string;
   readonly tax?: number;
   readonly metadata?: Readonly<Record<string, string>>;
-  readonly token?: string;
   /** The same in each repetition of a change. */
   readonly idempotency?: string;
   readonly limit_micros?: number;
@@ -77,7 +76,6 @@ export interface Claims {
   readonly iat?: number;
   readonly exp?: number;
   readonly role?: string;
-  readonly key?: string;
 }
 
 /** The members of answers that rules look at. */
@@ -99,6 +97,10 @@ export interface Answer {
   /** Of a signup. */
   readonly tenant?: string;
   readonly claims?: Claims;
+  /** Of a snapshot of revocations: hashes, those of users with their epochs. */
+  readonly epochs?: readonly (readonly [string, number])[];
+  readonly closed?: readonly string[];
+  readonly credentials?: readonly string[];
   /** The text of a refusal. */
   readonly error?: string;
 }

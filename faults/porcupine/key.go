@@ -10,9 +10,9 @@ func stepKey(state keyState, o op) []keyState {
 	case "create":
 		return ifSo(state == "none", keyState("active"))
 	case "rotate":
-		return change(state, o, works, "retiring")
+		return change(state, o, state == "active", "retiring")
 	case "retire":
-		return change(state, o, works, "revoked")
+		return change(state, o, state == "active", "revoked")
 	case "revoke":
 		// Revoking it again changes nothing.
 		return change(state, o, works || state == "revoked", "revoked")

@@ -53,6 +53,9 @@ var histories = []struct {
 	{"keys", "works after a rotation without an overlap", "illegal", []op{
 		at(0, 1, "create", "ok"), at(2, 3, "retire", "ok"), at(4, 5, "use", "ok"),
 	}},
+	{"keys", "is replaced twice", "illegal", []op{
+		at(0, 1, "create", "ok"), at(2, 9, "rotate", "ok"), at(3, 8, "rotate", "ok"),
+	}},
 	{"rooms", "ends, and is made again", "ok", []op{
 		at(0, 1, "create", "ok").in("rm_1"), at(2, 3, "join", "ok").in("rm_1"), at(4, 5, "end", "ok").in("rm_1"),
 		at(6, 7, "see-ended", "ok").in("rm_1"), at(8, 9, "create", "ok").in("rm_2"), at(10, 11, "join", "ok").in("rm_2"),

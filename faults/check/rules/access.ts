@@ -4,7 +4,8 @@
  * Only requests that began later count: a request that was under way at that time may go either way.
  */
 import type { Facts } from '../facts.ts';
-import { type Claims, type Entry, endOf, roomIn } from '../journal.ts';
+import { type Entry, endOf, roomIn } from '../journal.ts';
+import { withoutRepetitions } from '../repetitions.ts';
 import type { Look, Rule } from '../rule.ts';
 
 export const ACCESS_RULES: readonly Rule[] = [
@@ -15,7 +16,7 @@ export const ACCESS_RULES: readonly Rule[] = [
   { name: 'a room that ended admits no one', check: checkRooms },
   { name: 'a banned user is not admitted', check: checkBans },
   { name: 'a token from after a kick has a later epoch', check: checkEpochs },
-  { name: 'a token that was revoked is not admitted', check: checkTokens },
+  { name: 'a key is replaced once', check: checkReplacements },
 ];
 
 const MICROS_OF_A_SECOND = 1_000_000;
@@ -207,38 +208,12 @@ function checkEpochs(facts: Facts, look: Look): void {
 
 const epochOf = ({ answer }: Entry) => answer!.claims!.ep!;
 
-/** What makes tokens void: a kick or a ban of the user, the end of the room, the end of the credential. */
-function isVoidedBy(ended: Entry, minted: Entry, { rid }: Claims): boolean {
-  if (endOf(minted) >= ended.invokedUs) return false;
-  if (ended.op === 'credential.revoke') return ended.args.id === minted.args.key;
-  if (ended.op === 'room.end') return roomOf(ended) === roomOf(minted) && (roomIn(ended).uid ?? rid) === rid;
-  return userOf(ended) === userOf(minted);
-}
-
-/** Of relays that asked for the revocations after the request had begun. */
-function checkTokens(facts: Facts, look: Look): void {
-  const minted = new Map(
-    admissionsOf(facts)
-      .filter(succeeded)
-      .map((entry) => [entry.answer?.claims?.jti, entry]),
-  );
-  const endings = Map.groupBy(
-    facts.of('kick', 'ban', 'room.end', 'credential.revoke').filter(succeeded),
-    ({ args }) => args.tenant,
-  );
-  for (const admission of facts.of('relay.admit')) {
-    const token = minted.get(admission.args.token);
-    if (!token) continue;
-    const ended = endings
-      .get(token.args.tenant)
-      ?.find(
-        (ending) => endOf(ending) < admission.invokedUs && isVoidedBy(ending, token, token.answer!.claims!),
-      );
-    if (!ended) continue;
+/** Only a key that was not replaced can be replaced. */
+function checkReplacements(facts: Facts, look: Look): void {
+  const rotated = withoutRepetitions(facts.of('key.rotate')).filter(succeeded);
+  for (const [id, entries] of Map.groupBy(rotated, ({ args }) => args.id)) {
     look.at();
-    if (succeeded(admission))
-      look.wrong(
-        `a token of ${token.args.username} in ${token.args.room} of ${token.args.tenant} was void by a ${ended.op}`,
-      );
+    if (entries.length > 1)
+      look.wrong(`${id} of ${entries[0]!.args.tenant} was replaced ${entries.length} times`);
   }
 }

@@ -192,35 +192,58 @@ class EventRow {
 const EATEN_BEFORE_US = 1_000_000;
 const EATEN_AFTER_US = 5_000_000;
 
-/** Faults of receivers and of the payment provider. */
-const SPARES_ANSWERS = /receiver|provider/;
+/** Faults of what sends, and of where it notes what was accepted. */
+const EATS_ANSWERS = /service|worker|PostgreSQL|connection/;
+const SPARES_ANSWERS = /provider|receiver/;
 
-/** Whether the answer to a request may not have been noted. The campaign says so, or else any fault near it may be the reason. */
-function findLosses(facts: Facts): (request: Entry) => boolean {
+/** What stood still while others went on may send once more what it was about to send, so long after. */
+const STANDS_STILL = /(service|worker).* stands? still/;
+const STOOD_STILL_US = 20_000_000;
+
+type Repeat = (webhook: Webhook, before: Entry, newest: Entry, again: Entry) => boolean;
+
+/**
+ * Whether an accepted event may come again: the answer may not have been noted. The campaign says so, or else any fault near it
+ * may be the reason. In the order of the tenant, later events show that it was noted.
+ */
+function findExcuses(facts: Facts): Repeat {
   const saysSo = facts.of('webhook.received').some(({ args }) => args.mayBeLost !== undefined);
-  const faults = facts
-    .of('fault')
-    .filter(({ args }) => !SPARES_ANSWERS.test(args.name ?? ''))
-    .map((fault) => [fault.args.begunUs ?? fault.invokedUs, endOf(fault)] as const);
-  return (request) => {
-    if (saysSo) return request.args.mayBeLost === true;
-    const at = endOf(request);
-    return faults.some(([from, to]) => from <= at + EATEN_AFTER_US && to >= at - EATEN_BEFORE_US);
+  const faults = facts.of('fault').map((fault) => ({
+    name: fault.args.name ?? '',
+    fromUs: fault.args.begunUs ?? fault.invokedUs,
+    untilUs: endOf(fault),
+  }));
+  const overlap = (names: RegExp, fromUs: number, untilUs: number) =>
+    faults.some(
+      (fault) =>
+        names.test(fault.name) &&
+        !SPARES_ANSWERS.test(fault.name) &&
+        fault.fromUs <= untilUs &&
+        fault.untilUs >= fromUs,
+    );
+  return ({ order }, before, newest, again) => {
+    if (order === 'tenant' && newest !== before)
+      return overlap(STANDS_STILL, again.invokedUs - STOOD_STILL_US, again.invokedUs);
+    if (saysSo) return before.args.mayBeLost === true;
+    return overlap(EATS_ANSWERS, endOf(before) - EATEN_BEFORE_US, endOf(before) + EATEN_AFTER_US);
   };
 }
 
 async function checkRepeated(facts: Facts, look: Look): Promise<void> {
-  const mayBeLost = findLosses(facts);
-  for (const { id: webhook, tenant, requests } of await readWebhooks(facts)) {
+  const isExcused = findExcuses(facts);
+  for (const webhook of await readWebhooks(facts)) {
     const accepted = new Map<string, Entry>();
-    for (const request of requests.toSorted((a, b) => a.invokedUs - b.invokedUs)) {
+    let newest: Entry | undefined;
+    for (const request of webhook.requests.toSorted((a, b) => a.invokedUs - b.invokedUs)) {
       for (const { id, seq } of eventsIn(request)) {
         if (seq === 0) continue;
         const before = accepted.get(id);
         look.at();
-        if (before && endOf(before) <= request.invokedUs && !mayBeLost(before))
-          look.wrong(`${seq} of ${tenant} came to ${webhook} again after it was accepted`);
-        if (wasAccepted(request)) accepted.set(id, request);
+        if (before && endOf(before) <= request.invokedUs && !isExcused(webhook, before, newest!, request))
+          look.wrong(`${seq} of ${webhook.tenant} came to ${webhook.id} again after it was accepted`);
+        if (!wasAccepted(request)) continue;
+        if (!before) newest = request;
+        accepted.set(id, request);
       }
     }
   }

@@ -60,7 +60,8 @@ const LOOKS_AT_NOTHING = new Set([
   ...['a batch without an answer is charged as a whole or not at all', 'a refused batch charges nothing'],
   ...['adjustments are those that were made', 'a replaced key is refused once its overlap is over'],
   ...['a session that ended is refused', 'a room that ended admits no one', 'a banned user is not admitted'],
-  ...['a token that was revoked is not admitted', 'no hold of a budget is kept for ever'],
+  ...['a snapshot of revocations voids each token that was ended before', 'a key is replaced once'],
+  'no hold of a budget is kept for ever',
   'histories of budgets are linearizable',
   ...(hasPorcupine()
     ? []
@@ -112,6 +113,16 @@ function added(op: string, change: (entry: Fields) => unknown) {
     change(copy);
     return [...entries, copy];
   };
+}
+
+/** The first event comes once more at the end, while a fault happens all the time. */
+function repeatedAmong(entries: readonly Entry[], fault: string): readonly Entry[] {
+  const first = entries.find(({ op }) => op === 'webhook.received')!;
+  const again = added('webhook.received', (entry) => Object.assign(entry.args, first.args))(entries);
+  return added('webhook.received', (entry) => {
+    entry.op = 'fault';
+    entry.args = { name: fault, begunUs: 0 };
+  })(again);
 }
 
 const RECORDS = /^\/v1\/usage\/records/;
@@ -487,6 +498,12 @@ const WEBHOOKS: readonly Planted[] = [
     journal: added('webhook.received', () => {}),
   },
   {
+    // In the order of the tenant, it had been noted before the next one was sent.
+    rule: 'an event that was accepted does not come again',
+    says: /1 of t_\w+ came to wh_\w+ again after it was accepted/,
+    journal: (entries) => repeatedAmong(entries, 'PostgreSQL is killed'),
+  },
+  {
     rule: 'no attempt follows one that is known to have succeeded',
     says: /\d+ of t_\w+ was sent to wh_\w+ again/,
     sql: `insert into webhook_deliveries (tenant_id, webhook_id, kind, event_id, seq, type, attempt, latency_ms, status)
@@ -542,6 +559,20 @@ describe.each(Object.entries(BY_SUBJECT))('%s', (_, all) => {
   test.each(possible)('$rule: $says', { timeout: BUILD_MS_MAX }, async (planted) => {
     expect(await findPlanted(planted)).toContainEqual(expect.stringMatching(planted.says));
   });
+});
+
+test.each([
+  ['a service stands still', (entries: readonly Entry[]) => repeatedAmong(entries, 'a service stands still')],
+  [
+    'an answer that was eaten',
+    (entries: readonly Entry[]) =>
+      added('webhook.received', () => {})(
+        changed('webhook.received', ({ args }) => Object.assign(args, { mayBeLost: true }))(entries),
+      ),
+  ],
+])('after %s, an event may come again', async (_, journal) => {
+  const rule = 'an event that was accepted does not come again';
+  expect(await findPlanted({ rule, says: /nothing/, journal })).toEqual([]);
 });
 
 /** The problems of the planted fault's rule, in a transaction that is undone. */

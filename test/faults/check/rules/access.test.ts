@@ -162,42 +162,18 @@ const CASES: readonly Case[] = [
     ],
     says: 'ann of t_0123456789abcdef has the epoch 3 as before the kick',
   },
-  ...(
-    [
-      ['kick', IN],
-      ['ban', IN],
-      ['credential.revoke', { key: 'backend', id: 'backend' }],
-    ] as const
-  ).map(([op, args]) => ({
-    rule: 'a token that was revoked is not admitted',
-    right: [
-      entry('mint', IN, [0, 5], token('a', 'rm_1', 0)),
-      entry(op, args, [10, 20]),
-      entry('relay.admit', { token: 'a' }, [15, 30]),
-      entry('relay.admit', { token: 'a' }, [21, 30], { outcome: 'refused' as const }),
-    ],
-    wrong: [
-      entry('mint', IN, [0, 5], token('a', 'rm_1', 0)),
-      entry(op, args, [10, 20]),
-      entry('relay.admit', { token: 'a' }, [21, 30]),
-    ],
-    says: `a token of ann in stage of t_0123456789abcdef was void by a ${op}`,
-  })),
   {
-    rule: 'a token that was revoked is not admitted',
+    rule: 'a key is replaced once',
     right: [
-      entry('mint', IN, [0, 5], token('a', 'rm_2', 0)),
-      ended,
-      entry('relay.admit', { token: 'a' }, [31, 40]),
-      entry('mint', IN, [6, 8], token('b', 'rm_1', 0)),
-      entry('relay.admit', { token: 'b' }, [31, 40], { outcome: 'refused' }),
+      entry('key.rotate', { ...KEY, idempotency: 'a' }, [10, 20]),
+      entry('key.rotate', { ...KEY, idempotency: 'a' }, [30, 40]),
+      entry('key.rotate', { ...KEY, idempotency: 'b' }, [15, 25], { outcome: 'refused', status: 409 }),
     ],
     wrong: [
-      entry('mint', IN, [0, 5], token('a', 'rm_1', 0)),
-      ended,
-      entry('relay.admit', { token: 'a' }, [31, 40]),
+      entry('key.rotate', { ...KEY, idempotency: 'a' }, [10, 20]),
+      entry('key.rotate', { ...KEY, idempotency: 'b' }, [15, 25]),
     ],
-    says: 'a token of ann in stage of t_0123456789abcdef was void by a room.end',
+    says: 'old of t_0123456789abcdef was replaced 2 times',
   },
 ];
 
