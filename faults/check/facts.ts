@@ -2,7 +2,15 @@
 import { type Database, isTrue, type Row, tenantOf } from './database.ts';
 import type { Entry, Journal } from './journal.ts';
 import type { Card } from './price.ts';
-import { type LedgerEntry, type ListedRecord, type Reads, readLedger, readRecords } from './views.ts';
+import {
+  type LedgerEntry,
+  type ListedEvent,
+  type ListedRecord,
+  type Reads,
+  readEvents,
+  readLedger,
+  readRecords,
+} from './views.ts';
 
 export interface Posting {
   readonly seq: bigint;
@@ -28,6 +36,27 @@ export interface Ledger {
   readonly lastSeq: bigint;
   readonly postings: readonly Posting[];
   readonly records: readonly ListedRecord[];
+}
+
+/** An event of the log. */
+export interface LoggedEvent {
+  readonly tenant: string;
+  readonly seq: number;
+  readonly type: string;
+  readonly roomUid: string | null;
+  readonly at: string;
+  readonly subject: Subject;
+}
+
+/** The members of subjects that rules look at. */
+interface Subject {
+  readonly id?: string;
+  readonly name?: string;
+  readonly endReason?: string | null;
+  readonly key?: { readonly id: string };
+  readonly action?: string;
+  readonly room?: string | null;
+  readonly subject?: { readonly kind: string; readonly value: string } | null;
 }
 
 export class Facts {
@@ -93,15 +122,40 @@ export class Facts {
   /** The list of records, in the order in which they were charged; `undefined`: it cannot be read. */
   recordsOf(tenant: string): Promise<readonly ListedRecord[] | undefined> {
     return this.#once(`records ${tenant}`, async () =>
-      this.readable.includes(tenant) ? (await readRecords(this.reads, tenant)).reverse() : undefined,
+      this.readable.includes(tenant) ? this.#inOrder(await readRecords(this.reads, tenant)) : undefined,
     );
   }
 
   /** All pages of the ledger, in the order of the postings; `undefined`: it cannot be read. */
   entriesOf(tenant: string): Promise<readonly LedgerEntry[] | undefined> {
     return this.#once(`entries ${tenant}`, async () =>
-      this.readable.includes(tenant) ? (await readLedger(this.reads, tenant)).reverse() : undefined,
+      this.readable.includes(tenant) ? this.#inOrder(await readLedger(this.reads, tenant)) : undefined,
     );
+  }
+
+  /** The list of events of a tenant that can be read. */
+  eventsOf(tenant: string): Promise<readonly ListedEvent[]> {
+    return this.#once(`events ${tenant}`, () => readEvents(this.reads, tenant));
+  }
+
+  /** The log of each tenant of the campaign, in order. */
+  get logs(): Promise<ReadonlyMap<string, readonly LoggedEvent[]>> {
+    return this.#once('logs', async () => {
+      const rows = await this.db.rows(
+        `select ${tenantOf('tenant_id')} as tenant, seq, type, room_uid, at, subject from events
+          where ${tenantOf('tenant_id')} = any ($1) order by tenant_id, seq`,
+        [[...this.tenants]],
+      );
+      const events = rows.map((row) => ({
+        tenant: row.tenant!,
+        seq: Number(row.seq),
+        type: row.type!,
+        roomUid: row.room_uid!,
+        at: row.at!,
+        subject: JSON.parse(row.subject!) as Subject,
+      }));
+      return Map.groupBy(events, ({ tenant }) => tenant);
+    });
   }
 
   /** Records that are rows, in the order in which they were charged. Archived ones are none. */
@@ -142,6 +196,11 @@ export class Facts {
       reference: row.reference!,
       payment: row.payment_id!,
     }));
+  }
+
+  #inOrder<T extends object>(newestFirst: T[]): T[] {
+    for (const item of newestFirst) this.journal.texts.onceIn(item);
+    return newestFirst.reverse();
   }
 
   #once<T>(name: string, read: () => Promise<T>): Promise<T> {

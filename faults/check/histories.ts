@@ -8,7 +8,6 @@ import type { Facts } from './facts.ts';
 import { type Entry, endOf, microsOf, roomIn } from './journal.ts';
 import { momentsOf } from './moments.ts';
 import { withoutRepetitions } from './repetitions.ts';
-import { readLogs } from './rules/events.ts';
 
 /** The models of `faults/porcupine`. */
 export type Model = 'keys' | 'rooms' | 'balances' | 'budgets';
@@ -137,7 +136,7 @@ export async function roomHistories(facts: Facts): Promise<readonly History[]> {
 
 /** They happened, at any time. */
 async function endsByWatchdogs(facts: Facts): Promise<readonly (readonly [string, HistoryOp])[]> {
-  return [...(await readLogs(facts)).values()]
+  return [...(await facts.logs).values()]
     .flat()
     .filter(({ type, subject }) => type === 'room_ended' && subject.endReason === 'watchdog')
     .map(({ tenant, subject, roomUid }) => [

@@ -130,7 +130,30 @@ export interface Report {
 /** What was sent under an id, each payload once: an id should have one. */
 export type Sent = ReadonlyMap<string, readonly string[]>;
 
+/** Keeps each text once, however often it was read: a million records have few rooms, and their ids appear in all views. */
+export class Texts {
+  readonly #texts = new Map<string, string>();
+
+  once(text: string): string {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    this.#texts.set(text, text);
+    return text;
+  }
+
+  /** The object with such texts. */
+  onceIn<T extends object>(item: T): T {
+    const all = item as Record<string, unknown>;
+    for (const name of Object.keys(all)) {
+      const value = all[name];
+      if (typeof value === 'string') all[name] = this.once(value);
+    }
+    return item;
+  }
+}
+
 export interface Journal {
+  readonly texts: Texts;
   /** All but reports of usage, in the order of the lines. */
   readonly entries: readonly Entry[];
   readonly reports: readonly Report[];
@@ -170,8 +193,7 @@ class Reading implements Journal {
   readonly sent = new Map<string, Map<string, string[]>>();
   readonly unreadable: number[] = [];
   lines = 0;
-  /** A million records share the texts of their ids with the repeated batches. */
-  readonly #ids = new Map<string, string>();
+  readonly texts = new Texts();
 
   addLine(line: string): void {
     try {
@@ -193,8 +215,7 @@ class Reading implements Journal {
     const sent = this.sent.get(tenant) ?? new Map<string, string[]>();
     this.sent.set(tenant, sent);
     const ids = records.map((record) => {
-      const id = this.#ids.get(record.id) ?? record.id;
-      this.#ids.set(id, id);
+      const id = this.texts.once(record.id);
       const payload = payloadOf(record);
       const known = sent.get(id);
       if (!known) sent.set(id, [payload]);

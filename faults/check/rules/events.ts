@@ -1,10 +1,9 @@
 /** Rules of the log of events: nothing is missing, nothing is there twice, and the order is that of time. */
 import { tenantOf } from '../database.ts';
-import type { Facts } from '../facts.ts';
+import type { Facts, LoggedEvent } from '../facts.ts';
 import { type Entry, endOf, roomIn } from '../journal.ts';
 import { withoutRepetitions } from '../repetitions.ts';
 import type { Look, Rule } from '../rule.ts';
-import { readEvents } from '../views.ts';
 
 export const EVENT_RULES: readonly Rule[] = [
   { name: 'events are numbered without a gap', check: checkNumbers },
@@ -13,49 +12,8 @@ export const EVENT_RULES: readonly Rule[] = [
   { name: 'events are in the order in which they were acknowledged', check: checkOrder },
 ];
 
-/** An event of the log. */
-export interface LoggedEvent {
-  readonly tenant: string;
-  readonly seq: number;
-  readonly type: string;
-  readonly roomUid: string | null;
-  readonly at: string;
-  readonly subject: Subject;
-}
-
-/** The members of subjects that rules look at. */
-interface Subject {
-  readonly id?: string;
-  readonly uid?: string;
-  readonly key?: { readonly id: string };
-  readonly replacedId?: string | null;
-  readonly name?: string;
-  readonly endReason?: string | null;
-  readonly action?: string;
-  readonly room?: string | null;
-  readonly subject?: { readonly kind: string; readonly value: string } | null;
-}
-
-/** The log of each tenant of the campaign, in order. */
-export async function readLogs(facts: Facts): Promise<ReadonlyMap<string, readonly LoggedEvent[]>> {
-  const rows = await facts.db.rows(
-    `select ${tenantOf('tenant_id')} as tenant, seq, type, room_uid, at, subject from events
-      where ${tenantOf('tenant_id')} = any ($1) order by tenant_id, seq`,
-    [[...facts.tenants]],
-  );
-  const events = rows.map((row) => ({
-    tenant: row.tenant!,
-    seq: Number(row.seq),
-    type: row.type!,
-    roomUid: row.room_uid!,
-    at: row.at!,
-    subject: JSON.parse(row.subject!) as Subject,
-  }));
-  return Map.groupBy(events, ({ tenant }) => tenant);
-}
-
 async function checkNumbers(facts: Facts, look: Look): Promise<void> {
-  const logs = await readLogs(facts);
+  const logs = await facts.logs;
   const streams = await facts.db.rows(
     `select ${tenantOf('tenant_id')} as tenant, last_seq from event_streams
       where ${tenantOf('tenant_id')} = any ($1)`,
@@ -72,10 +30,10 @@ async function checkNumbers(facts: Facts, look: Look): Promise<void> {
 }
 
 async function checkList(facts: Facts, look: Look): Promise<void> {
-  const logs = await readLogs(facts);
+  const logs = await facts.logs;
   for (const tenant of facts.readable) {
     const textOf = ({ seq, type }: { seq: number; type: string }) => `${seq} ${type}`;
-    const [listed, logged] = [await readEvents(facts.reads, tenant), logs.get(tenant) ?? []];
+    const [listed, logged] = [await facts.eventsOf(tenant), logs.get(tenant) ?? []];
     const shown = new Set(listed.map(textOf));
     look.at(logged.length);
     for (const event of logged)
@@ -146,7 +104,7 @@ interface Pair {
 }
 
 async function findPairs(facts: Facts): Promise<readonly Pair[]> {
-  const logs = await readLogs(facts);
+  const logs = await facts.logs;
   // Events of a person who was erased do not say the name any more.
   const erased = new Set(facts.of('erasure.request').map(({ args }) => args.username));
   return TOLD.flatMap(({ op, type, ofEntry, ofEvent }) => {

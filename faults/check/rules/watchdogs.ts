@@ -2,7 +2,6 @@
 import { tenantOf } from '../database.ts';
 import type { Facts } from '../facts.ts';
 import type { Look, Rule } from '../rule.ts';
-import { readLogs } from './events.ts';
 
 export const WATCHDOG_RULES: readonly Rule[] = [
   { name: 'a watchdog fires once', check: checkFired },
@@ -13,7 +12,7 @@ export const WATCHDOG_RULES: readonly Rule[] = [
 const FOR_EACH = 'participant_max_duration';
 
 async function checkFired(facts: Facts, look: Look): Promise<void> {
-  const logs = await readLogs(facts);
+  const logs = await facts.logs;
   const fired = new Map<string | undefined, number>();
   for (const { type, subject } of [...logs.values()].flat())
     if (type === 'watchdog_fired') fired.set(subject.id, (fired.get(subject.id) ?? 0) + 1);

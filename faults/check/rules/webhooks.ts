@@ -3,8 +3,7 @@ import { tenantOf } from '../database.ts';
 import type { Facts } from '../facts.ts';
 import { type DeliveredEvent, type Entry, endOf } from '../journal.ts';
 import type { Look, Rule } from '../rule.ts';
-import { type ListedEvent, readEvents } from '../views.ts';
-import { readLogs } from './events.ts';
+import type { ListedEvent } from '../views.ts';
 
 export const WEBHOOK_RULES: readonly Rule[] = [
   { name: 'a webhook gets each of its events', check: checkComplete },
@@ -87,7 +86,7 @@ async function* expectations(
   const byTenant = Map.groupBy(await readWebhooks(facts), ({ tenant }) => tenant);
   for (const [tenant, webhooks] of byTenant) {
     if (!readable.has(tenant)) continue;
-    const events = await readEvents(facts.reads, tenant);
+    const events = await facts.eventsOf(tenant);
     for (const webhook of webhooks) yield { webhook, expected: expectedOf(webhook, events) };
   }
 }
@@ -120,9 +119,7 @@ async function checkIds(facts: Facts, look: Look): Promise<void> {
   const webhooks = Map.groupBy(await readWebhooks(facts), ({ tenant }) => tenant);
   for (const [tenant, own] of webhooks) {
     if (!readable.has(tenant)) continue;
-    const listed = (await readEvents(facts.reads, tenant)).map(
-      ({ seq, id, type }) => [seq, `${id} ${type}`] as const,
-    );
+    const listed = (await facts.eventsOf(tenant)).map(({ seq, id, type }) => [seq, `${id} ${type}`] as const);
     const ids = new Map(listed);
     for (const { id: webhook, requests } of own) {
       for (const { id, seq, type } of requests.flatMap(eventsIn)) {
@@ -137,7 +134,7 @@ async function checkIds(facts: Facts, look: Look): Promise<void> {
 
 /** In the order `tenant` all events are in one row, in `room` those of each room. */
 async function checkOrder(facts: Facts, look: Look): Promise<void> {
-  const logs = await readLogs(facts);
+  const logs = await facts.logs;
   for await (const { webhook, expected } of expectations(facts)) {
     if (webhook.order === 'none') continue;
     const rooms = new Map(logs.get(webhook.tenant)?.map(({ seq, roomUid }) => [seq, roomUid]));

@@ -13,7 +13,7 @@ import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { COOKIE, makeMember } from '../../support/console.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
 import type { Receiver } from '../../support/receiver.ts';
-import type { TestService, TestTenant } from '../../support/service.ts';
+import type { RequestOptions, TestService, TestTenant } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 /** Whom the campaign erases. */
@@ -28,32 +28,41 @@ export interface SmallCampaign {
   readonly reads: Reads;
 }
 
+/** One tenant does everything, another is exempt from charging. */
 export async function runSmallCampaign(
   app: TestService,
   receiver: Receiver,
   controlOf: ReturnType<typeof useControl>,
 ): Promise<SmallCampaign> {
-  const tenant = await app.signUp();
+  const [tenant, exempt] = [await app.signUp(), await app.signUp()];
+  await app.database.pool.query('update tenants set exempt = true where id = $1', [idOf(exempt)]);
   const running = new Running(app, tenant, controlOf(tenant));
   running.listen(receiver);
   await running.run(receiver.url(RECEIVER));
   await running.settle();
   await running.writeBook();
-  const member = await makeMember(app.database.pool, idOf(tenant));
-  return { tenant, journal: running.journal, reads: readsOf(app, tenant, `${COOKIE}=${member.secret}`) };
+  const unbilled = new Running(app, exempt, controlOf(exempt));
+  await unbilled.reportUsage('guest');
+  const journal = [...running.journal, ...unbilled.journal];
+  return { tenant, journal, reads: await readsOf(app, [tenant, exempt]) };
 }
 
-export function readsOf(app: TestService, tenant: TestTenant, cookie: string): Reads {
-  const ask = async (path: string, options: { key?: string; headers?: Record<string, string> }) => {
+async function readsOf(app: TestService, tenants: readonly TestTenant[]): Promise<Reads> {
+  const keys = new Map(tenants.map(({ id, key }) => [id, key]));
+  const cookies = new Map<string, string>();
+  for (const tenant of tenants)
+    cookies.set(tenant.id, `${COOKIE}=${(await makeMember(app.database.pool, idOf(tenant))).secret}`);
+  const ask = async (path: string, options: RequestOptions) => {
     const answer = await app.request('GET', path, options);
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`);
     return answer;
   };
   return {
-    tenants: [tenant.id],
-    get: async (_, path) => (await ask(path, { key: tenant.key })).json,
-    text: async (_, path, accept) => (await ask(path, { key: tenant.key, headers: { accept } })).text,
-    console: async (_, path) => (await ask(path, { headers: { cookie } })).text,
+    tenants: tenants.map(({ id }) => id),
+    get: async (tenant, path) => (await ask(path, { key: keys.get(tenant) })).json,
+    text: async (tenant, path, accept) =>
+      (await ask(path, { key: keys.get(tenant), headers: { accept } })).text,
+    console: async (tenant, path) => (await ask(path, { headers: { cookie: cookies.get(tenant)! } })).text,
   };
 }
 
@@ -76,7 +85,7 @@ class Running {
     const { payment } = await this.#app.pay(this.#tenant, { cents: 5_000 });
     await this.#topUp();
     await this.#useKeys();
-    await this.#reportUsage();
+    await this.reportUsage(PERSON);
     this.#app.sandbox.control.refund(payment, { amount: 700 });
     await this.#app.settled();
     await this.#runRooms();
@@ -206,10 +215,10 @@ class Running {
     await use();
   }
 
-  async #reportUsage(): Promise<void> {
+  async reportUsage(participant: string): Promise<void> {
     const first = [
       this.#record(),
-      this.#record({ participant: PERSON }),
+      this.#record({ participant }),
       this.#record({ tier: 'audio', egress_bytes: 80_000 }),
     ];
     await this.#report(first);
