@@ -6,6 +6,8 @@ export interface Look {
   /** So many things were compared. A rule that looked at nothing has shown nothing. */
   at(count?: number): void;
   wrong(line: string): void;
+  /** Something could not be looked at. */
+  leaveOut(why: string): void;
 }
 
 export interface Rule {
@@ -19,6 +21,8 @@ export interface Verdict {
   readonly problems: readonly string[];
   /** How many things each rule compared. */
   readonly looked: Readonly<Record<string, number>>;
+  /** `<rule>: <why>`. */
+  readonly leftOut: readonly string[];
 }
 
 /** Lines of one rule. */
@@ -28,6 +32,7 @@ const LINES_MAX = 5;
 export async function runRules(rules: readonly Rule[], facts: Facts): Promise<Verdict> {
   const problems: string[] = [];
   const looked: Record<string, number> = {};
+  const leftOut: string[] = [];
   for (const { name, check } of rules) {
     const lines: string[] = [];
     let wrong = 0;
@@ -40,6 +45,7 @@ export async function runRules(rules: readonly Rule[], facts: Facts): Promise<Ve
         wrong += 1;
         if (lines.length < LINES_MAX) lines.push(line);
       },
+      leaveOut: (why) => leftOut.push(`${name}: ${why}`),
     };
     try {
       await check(facts, look);
@@ -50,5 +56,5 @@ export async function runRules(rules: readonly Rule[], facts: Facts): Promise<Ve
     problems.push(...lines.map((line) => `${name}: ${line}`));
     if (wrong > lines.length) problems.push(`${name}: and ${wrong - lines.length} more`);
   }
-  return { problems, looked };
+  return { problems, looked, leftOut };
 }

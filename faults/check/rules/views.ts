@@ -223,7 +223,7 @@ function compareCsv(where: string, csv: string, entries: readonly LedgerEntry[],
 }
 
 async function checkCsv(facts: Facts, look: Look): Promise<void> {
-  if (!facts.reads.text) return;
+  if (!facts.reads.text) return look.leaveOut('the campaign reads no CSV');
   for await (const { ledger, entries } of readable(facts)) {
     const csv = await facts.reads.text(ledger.tenant, '/v1/ledger', 'text/csv');
     compareCsv(ledger.tenant, csv, entries, look);
@@ -231,7 +231,7 @@ async function checkCsv(facts: Facts, look: Look): Promise<void> {
 }
 
 async function checkConsole(facts: Facts, look: Look): Promise<void> {
-  if (!facts.reads.console) return;
+  if (!facts.reads.console) return look.leaveOut('the campaign does not read the console');
   for await (const { ledger, entries } of readable(facts)) {
     const csv = await facts.reads.console(ledger.tenant, '/console/ledger.csv');
     compareCsv(ledger.tenant, csv, entries, look);
