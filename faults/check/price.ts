@@ -44,7 +44,7 @@ export class Carry {
   parts = PARTS / 2n;
 
   /** The whole micros of a price and of what was left over before. */
-  take({ parts }: ExactPrice): bigint {
+  take({ parts }: Pick<ExactPrice, 'parts'>): bigint {
     const sum = this.parts + parts;
     this.parts = sum % PARTS;
     return sum / PARTS;

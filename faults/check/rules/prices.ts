@@ -8,7 +8,7 @@ import { batchesOf } from './ledger.ts';
 export const PRICE_RULES: readonly Rule[] = [
   { name: 'a record costs its exact price and what rounding had left over', check: checkPrices },
   { name: 'what rounding leaves over is kept', check: checkCarries },
-  { name: 'all charges are within half a micro of the exact sum', check: checkExactSums },
+  { name: 'all charges are their exact sum, rounded once', check: checkExactSums },
 ];
 
 interface Priced {
@@ -72,14 +72,14 @@ async function checkCarries(facts: Facts, look: Look): Promise<void> {
   }
 }
 
+/** However many records there are. */
 async function checkExactSums(facts: Facts, look: Look): Promise<void> {
   for await (const ledger of facts.ledgers()) {
     if (ledger.postings.some(({ rounding }) => rounding === 'r')) continue;
     const billed = (await priceAgain(facts, ledger)).prices.filter(({ record }) => !record.unbilled);
-    const charged = billed.reduce((sum, { record }) => sum + BigInt(record.total.micros), 0n) * PARTS;
-    const exact = billed.reduce((sum, { parts }) => sum + parts, 0n);
-    const apart = charged > exact ? charged - exact : exact - charged;
+    const charged = billed.reduce((sum, { record }) => sum + BigInt(record.total.micros), 0n);
+    const exact = new Carry().take({ parts: billed.reduce((sum, { parts }) => sum + parts, 0n) });
     look.at();
-    if (apart > PARTS / 2n) look.wrong(`${ledger.tenant} is ${apart} of ${PARTS} parts from the exact sum`);
+    if (charged !== exact) look.wrong(`${ledger.tenant} was charged ${charged}, its usage costs ${exact}`);
   }
 }

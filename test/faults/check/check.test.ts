@@ -247,8 +247,8 @@ const MONEY: readonly Planted[] = [
     sql: 'update accounts set carry = 1006632960000',
   },
   {
-    rule: 'all charges are within half a micro of the exact sum',
-    says: /t_\w+ is \d+ of \d+ parts from the exact sum/,
+    rule: 'all charges are their exact sum, rounded once',
+    says: /t_\w+ was charged \d+, its usage costs \d+/,
     answers: [RECORDS, (body) => body.records.at(-1).total.micros++],
   },
   {
