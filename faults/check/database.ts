@@ -7,7 +7,7 @@ export type Row = Readonly<Record<string, string | null>>;
 export class Database {
   readonly #client: pg.Client;
 
-  /** Of a connection that has its transaction. */
+  /** The connection has its transaction. */
   constructor(client: pg.Client) {
     this.#client = client;
   }

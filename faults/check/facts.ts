@@ -93,7 +93,7 @@ export class Facts {
     });
   }
 
-  /** Of each tenant, whether or not its views can be read: then the records are those that are rows. */
+  /** One for each tenant. If its views cannot be read, the records are those that are rows. */
   async *ledgers(): AsyncGenerator<Ledger> {
     for (const tenant of this.tenants) {
       const ledger = await this.ledgerOf(tenant);

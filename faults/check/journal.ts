@@ -67,7 +67,7 @@ export interface DeliveredEvent {
   readonly type: string;
 }
 
-/** Of a participant token. */
+/** What a participant token says. */
 export interface Claims {
   readonly jti?: string;
   readonly rid?: string;
@@ -91,13 +91,13 @@ export interface Answer {
   readonly limit?: Micros;
   readonly key?: { readonly id: string };
   readonly id?: string;
-  /** Of a call about a room. Of a mint, its name. */
+  /** The room that a call was about; a mint has its name. */
   readonly room?: { readonly uid?: string; readonly state?: string } | string;
   readonly watchdog?: { readonly id: string };
-  /** Of a signup. */
+  /** The tenant that signed up. */
   readonly tenant?: string;
   readonly claims?: Claims;
-  /** Of a snapshot of revocations: hashes, those of users with their epochs. */
+  /** A snapshot of revocations has hashes, those of users with their epochs. */
   readonly epochs?: readonly (readonly [string, number])[];
   readonly closed?: readonly string[];
   readonly credentials?: readonly string[];
@@ -114,7 +114,7 @@ export interface Entry {
   /** `null`: no answer came. */
   readonly returnedUs: number | null;
   readonly outcome: 'ok' | 'refused' | 'unknown';
-  /** Of HTTP, or a code of gRPC by number or name. */
+  /** A status of HTTP, or a code of gRPC by number or name. */
   readonly status?: number | string;
   readonly answer?: Answer;
 }

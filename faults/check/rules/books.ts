@@ -88,7 +88,7 @@ async function checkAdjustments(facts: Facts, look: Look): Promise<void> {
   }
 }
 
-/** Of equal texts, as many are taken out as there are in `taken`. */
+/** Takes out as many of equal texts as there are in `taken`. */
 function without(all: readonly string[], taken: readonly string[]): string[] {
   const left = [...taken];
   return all.filter((each) => {

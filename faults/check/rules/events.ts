@@ -138,7 +138,7 @@ async function checkCounts(facts: Facts, look: Look): Promise<void> {
   }
 }
 
-/** Of operations with one event: if one was acknowledged before another began, its event comes first. */
+/** If an operation was acknowledged before another began, its event comes first. Looks at operations with one event each. */
 async function checkOrder(facts: Facts, look: Look): Promise<void> {
   const pairs = (await findPairs(facts)).filter(
     ({ entries, events }) => entries.length === 1 && events.length === 1,

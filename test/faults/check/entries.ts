@@ -24,7 +24,7 @@ export function entry(
 
 export const REFUSED = { outcome: 'refused', status: 401 } as const;
 
-/** Of a journal alone, for rules that read nothing else. */
+/** The facts of a journal alone, for rules that read nothing else. */
 export async function factsOf(entries: readonly Entry[]): Promise<Facts> {
   const reads = { tenants: [], get: () => Promise.reject(new Error('there is no service')) };
   return new Facts(await readJournal(entries), undefined as unknown as Database, reads);
