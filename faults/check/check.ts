@@ -19,6 +19,7 @@ import { PEOPLE_RULES } from './rules/people.ts';
 import { PRICE_RULES } from './rules/prices.ts';
 import { PROVIDER_RULES } from './rules/provider.ts';
 import { REVOCATION_RULES } from './rules/revocations.ts';
+import { STORED_RULES } from './rules/stored.ts';
 import { USAGE_RULES } from './rules/usage.ts';
 import { VIEW_RULES } from './rules/views.ts';
 import { WATCHDOG_RULES } from './rules/watchdogs.ts';
@@ -52,6 +53,7 @@ export const ALL_RULES: readonly Rule[] = [
   ...VIEW_RULES,
   ...PROVIDER_RULES,
   ...OPEN_END_RULES,
+  ...STORED_RULES,
   ...ACCESS_RULES,
   ...REVOCATION_RULES,
   ...EVENT_RULES,

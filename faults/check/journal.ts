@@ -94,6 +94,11 @@ export interface Answer {
   /** The room that a call was about; a mint has its name. */
   readonly room?: { readonly uid?: string; readonly state?: string } | string;
   readonly watchdog?: { readonly id: string };
+  readonly webhook?: { readonly id: string };
+  readonly events?: readonly DeliveredEvent[];
+  /** What a statement closes with. */
+  readonly closing?: Micros;
+  readonly statement?: { readonly closing: Micros };
   /** The tenant that signed up. */
   readonly tenant?: string;
   readonly claims?: Claims;

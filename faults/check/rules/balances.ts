@@ -36,12 +36,13 @@ async function checkOrder(facts: Facts, look: Look): Promise<void> {
 
 async function checkReads(facts: Facts, look: Look): Promise<void> {
   const reads = Map.groupBy(
-    facts.of('billing.read').filter(({ outcome }) => outcome === 'ok'),
+    facts.of('billing.read', 'statement.read').filter(({ outcome }) => outcome === 'ok'),
     ({ args }) => args.tenant!,
   );
   for await (const { ledger, moments: all } of moments(facts)) {
     for (const { invokedUs, returnedUs, answer } of reads.get(ledger.tenant) ?? []) {
-      const balance = microsOf(answer?.balance);
+      // A statement of a month so far closes with the balance.
+      const balance = microsOf(answer?.balance ?? answer?.statement?.closing ?? answer?.closing);
       if (balance === undefined) continue;
       // Everything that was told before the read is in it, and nothing that was sent after it.
       const first = all.findLastIndex(({ untilUs }) => untilUs < invokedUs);

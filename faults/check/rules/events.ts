@@ -8,6 +8,7 @@ import type { Look, Rule } from '../rule.ts';
 export const EVENT_RULES: readonly Rule[] = [
   { name: 'events are numbered without a gap', check: checkNumbers },
   { name: 'the list of events is the log', check: checkList },
+  { name: 'an event that was read stays as it was', check: checkRead },
   { name: 'what was acknowledged is in the log, and nothing twice', check: checkCounts },
   { name: 'events are in the order in which they were acknowledged', check: checkOrder },
 ];
@@ -41,6 +42,20 @@ async function checkList(facts: Facts, look: Look): Promise<void> {
     for (const text of shown) look.wrong(`${text} of ${tenant} is listed, and not in the log`);
     const ids = new Set(listed.map(({ id }) => id));
     if (ids.size !== listed.length) look.wrong(`two events of ${tenant} have one id`);
+  }
+}
+
+/** Pages that clients read meanwhile, beside the list of now. A number that was given is never given again. */
+async function checkRead(facts: Facts, look: Look): Promise<void> {
+  const pages = Map.groupBy(facts.of('events.list'), ({ args }) => args.tenant!);
+  for (const tenant of facts.readable) {
+    if (!pages.has(tenant)) continue;
+    const now = new Map((await facts.eventsOf(tenant)).map(({ seq, id, type }) => [seq, `${id} ${type}`]));
+    for (const { seq, id, type } of pages.get(tenant)!.flatMap(({ answer }) => answer?.events ?? [])) {
+      look.at();
+      if (now.get(seq) !== `${id} ${type}`)
+        look.wrong(`${seq} of ${tenant} was ${id} ${type}, and is ${now.get(seq)}`);
+    }
   }
 }
 

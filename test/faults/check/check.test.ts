@@ -465,6 +465,51 @@ const EVENTS: readonly Planted[] = [
   },
 ];
 
+const STORED: readonly Planted[] = [
+  ...(
+    [
+      ['key.create', 'delete from api_keys where revoked_at is not null'],
+      ['key.revoke', 'update api_keys set revoked_at = null'],
+      ['room.create', 'delete from rooms'],
+      ['room.end', `update rooms set state = 'LIVE'`],
+      ['watchdog.set', 'delete from watchdogs'],
+      ['webhook.create', 'delete from webhook_endpoints'],
+      ['budget.set', 'delete from budgets'],
+      ['erasure.request', 'delete from erasures'],
+      ['grant.create', 'delete from grants'],
+    ] as const
+  ).map(([op, sql]) => ({
+    rule: 'what was acknowledged is stored',
+    says: new RegExp(`${op.replace('.', '\\.')} [\\w-]+ of t_\\w+ was lost`),
+    sql,
+  })),
+  {
+    rule: 'no grant is given that was not made',
+    says: /a-grant of t_\w+ is 3000001, and was asked for as 3000000/,
+    sql: 'update grants set amount = amount + 1',
+  },
+  {
+    rule: 'no grant is given that was not made',
+    says: /a-grant of t_\w+ is 3000000, and was asked for as undefined/,
+    journal: without('grant.create'),
+  },
+  {
+    rule: 'an event that was read stays as it was',
+    says: /1 of t_\w+ was evt_\w+ \w+, and is evt_other \w+/,
+    answers: [
+      /^\/v1\/events/,
+      (body) => {
+        body.events[0].id = 'evt_other';
+      },
+    ],
+  },
+  {
+    rule: 'a balance that was read was the balance at that time',
+    says: /read \d+, between \d+ and \d+/,
+    journal: changed('statement.read', ({ answer }) => (answer.statement ?? answer).closing.micros++),
+  },
+];
+
 const WEBHOOKS: readonly Planted[] = [
   {
     rule: 'a webhook gets each of its events',
@@ -556,7 +601,7 @@ const ORDER: readonly Planted[] = [
   },
 ];
 
-const BY_SUBJECT = { USAGE, MONEY, VIEWS, PROVIDER, OPEN_ENDS, EVENTS, WEBHOOKS, PEOPLE, ORDER };
+const BY_SUBJECT = { USAGE, MONEY, VIEWS, PROVIDER, OPEN_ENDS, EVENTS, STORED, WEBHOOKS, PEOPLE, ORDER };
 
 describe.skipIf(isCluster).each(Object.entries(BY_SUBJECT))('%s', (_, all) => {
   const possible = all.filter(({ rule }) => hasPorcupine() || !rule.startsWith('histories'));

@@ -90,13 +90,17 @@ class Running {
     await this.#app.settled();
     await this.#runRooms();
     await this.#erase();
-    await this.#rest('budget.set', 'PUT', '/v1/budgets/all', {
-      ...{ period: 'total', limit_micros: 9_000_000, hard: true },
-    });
+    const budget = { period: 'total', limit_micros: 9_000_000, hard: true };
+    await this.#rest('budget.set', 'PUT', '/v1/budgets/all', budget, { id: 'all' });
+    await this.#rest('events.list', 'GET', '/v1/events');
+    const month = new Date().toISOString().slice(0, 7);
+    await this.#rest('statement.read', 'GET', `/v1/statements/${month}?so_far=true`);
     const expiresAt = new Date(Date.now() + 300 * 86_400_000);
+    const invokedUs = this.#now();
     await grantCredit(this.#app.service.deps.db, OPERATOR, idOf(this.#tenant), {
       ...{ amount: 3_000_000n, reason: 'a test', expiresAt, key: 'a-grant' },
     });
+    this.#write(invokedUs, 'grant.create', { amount: '3000000', idempotency: 'a-grant' }, 0, true);
     await this.#readBalance();
   }
 
@@ -167,7 +171,8 @@ class Running {
       key: key.text,
       ...(body !== undefined && { body }),
     });
-    return this.#write(invokedUs, op, { key: key.id, ...args }, status, status < 300, json);
+    const answer = op === 'erasure.request' ? json.erasure : json;
+    return this.#write(invokedUs, op, { key: key.id, ...args }, status, status < 300, answer);
   }
 
   async #call<M extends DescMethodUnary>(op: string, args: Args, method: M, request: object): Promise<Entry> {
