@@ -133,9 +133,12 @@ export class Facts {
     );
   }
 
-  /** The list of events of a tenant that can be read. */
+  /** The list of events of a tenant that can be read, up to the newest one of the log as the database had it. */
   eventsOf(tenant: string): Promise<readonly ListedEvent[]> {
-    return this.#once(`events ${tenant}`, () => readEvents(this.reads, tenant));
+    return this.#once(`events ${tenant}`, async () => {
+      const newest = (await this.logs).get(tenant)?.at(-1)?.seq ?? 0;
+      return (await readEvents(this.reads, tenant)).filter(({ seq }) => seq <= newest);
+    });
   }
 
   /** The log of each tenant of the campaign, in order. */

@@ -6,7 +6,7 @@ import { Database } from '../../../faults/check/database.ts';
 import { Facts } from '../../../faults/check/facts.ts';
 import { type Entry, readJournal } from '../../../faults/check/journal.ts';
 import { hasPorcupine } from '../../../faults/check/porcupine.ts';
-import { runRules, type Verdict } from '../../../faults/check/rule.ts';
+import { type Rule, runRules, type Verdict } from '../../../faults/check/rule.ts';
 import type { Reads } from '../../../faults/check/views.ts';
 import { BUILD_MS_MAX } from '../../../scripts/toolchains.ts';
 import { useControl } from '../../support/grpc.ts';
@@ -622,6 +622,22 @@ test.skipIf(isCluster).each([
 ])('after %s, an event may come again', async (_, journal) => {
   const rule = 'an event that was accepted does not come again';
   expect(await findPlanted({ rule, says: /nothing/, journal })).toEqual([]);
+});
+
+test.skipIf(isCluster)('what is found while something goes on is looked for again', async () => {
+  const { journal, reads } = campaign;
+  let looks = 0;
+  const goingOn: Rule = {
+    name: 'an event is numbered while it looks',
+    check: async (_, look) => {
+      looks += 1;
+      if (looks > 1) return;
+      look.wrong('it is not listed');
+      await app.database.pool.query('update event_streams set last_seq = last_seq + 1');
+    },
+  };
+  const check = () => checkCampaign({ journal, databaseUrl: app.database.url, reads }, [goingOn]);
+  expect([await check(), looks]).toMatchObject([{ problems: [] }, 2]);
 });
 
 /** The problems of the planted fault's rule, in a transaction that is undone. */
