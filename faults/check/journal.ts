@@ -96,9 +96,8 @@ export interface Answer {
   readonly watchdog?: { readonly id: string };
   readonly webhook?: { readonly id: string };
   readonly events?: readonly DeliveredEvent[];
-  /** What a statement closes with. */
-  readonly closing?: Micros;
-  readonly statement?: { readonly closing: Micros };
+  /** A statement. One of a month that is not over closes with the balance. */
+  readonly statement?: { readonly closing: Micros; readonly so_far?: boolean };
   /** The tenant that signed up. */
   readonly tenant?: string;
   readonly claims?: Claims;

@@ -92,9 +92,20 @@ export const readLedger = (reads: Reads, tenant: string) =>
 export const readRecords = (reads: Reads, tenant: string) =>
   readPages<ListedRecord>(reads, tenant, '/v1/usage/records', 'records');
 
+/** Days as `2026-11-01`. */
+export interface Period {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** The rows of all pages. */
-export async function readSummary(reads: Reads, tenant: string, groupBy: string): Promise<Summary> {
-  const path = `/v1/usage/summary?group_by=${groupBy}`;
+export async function readSummary(
+  reads: Reads,
+  tenant: string,
+  groupBy: string,
+  { from, to }: Period,
+): Promise<Summary> {
+  const path = `/v1/usage/summary?group_by=${groupBy}&from=${from}&to=${to}`;
   const rows = await readPages<Summary['rows'][number]>(reads, tenant, path, 'rows');
   const { sum, unassigned } = (await reads.get(tenant, path)) as Summary;
   return { rows, sum, ...(unassigned && { unassigned }) };

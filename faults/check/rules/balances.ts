@@ -41,8 +41,8 @@ async function checkReads(facts: Facts, look: Look): Promise<void> {
   );
   for await (const { ledger, moments: all } of moments(facts)) {
     for (const { invokedUs, returnedUs, answer } of reads.get(ledger.tenant) ?? []) {
-      // A statement of a month so far closes with the balance.
-      const balance = microsOf(answer?.balance ?? answer?.statement?.closing ?? answer?.closing);
+      const closing = answer?.statement?.so_far ? answer.statement.closing : undefined;
+      const balance = microsOf(answer?.balance ?? closing);
       if (balance === undefined) continue;
       // Everything that was told before the read is in it, and nothing that was sent after it.
       const first = all.findLastIndex(({ untilUs }) => untilUs < invokedUs);

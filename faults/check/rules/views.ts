@@ -2,7 +2,14 @@
 import type { Facts, Ledger } from '../facts.ts';
 import { payloadOf } from '../journal.ts';
 import type { Look, Rule } from '../rule.ts';
-import { type LedgerEntry, type ListedRecord, type Measures, readCsv, readSummary } from '../views.ts';
+import {
+  type LedgerEntry,
+  type ListedRecord,
+  type Measures,
+  type Period,
+  readCsv,
+  readSummary,
+} from '../views.ts';
 
 export const VIEW_RULES: readonly Rule[] = [
   { name: 'the pages of the ledger are the postings', check: checkLedgerPages },
@@ -91,10 +98,18 @@ const GROUPINGS: Readonly<Record<string, ((record: ListedRecord) => string) | un
   participant: undefined,
 };
 
+/** The days of a campaign, which may go on from one month to the next. */
+async function daysOf(facts: Facts): Promise<Period> {
+  const day = (days: number) => `to_char(now() + interval '${days} days', 'YYYY-MM-DD')`;
+  const [row] = await facts.db.rows(`select ${day(-3)} as from, ${day(1)} as to`);
+  return { from: row!.from!, to: row!.to! };
+}
+
 async function checkSums(facts: Facts, look: Look): Promise<void> {
+  const days = await daysOf(facts);
   for await (const { ledger } of readable(facts)) {
     for (const [groupBy, groupOf] of Object.entries(GROUPINGS)) {
-      const { rows, sum, unassigned } = await readSummary(facts.reads, ledger.tenant, groupBy);
+      const { rows, sum, unassigned } = await readSummary(facts.reads, ledger.tenant, groupBy, days);
       const where = `${ledger.tenant} by ${groupBy}`;
       look.at(rows.length);
       compare(`${where}, all`, measure(ledger.records), measureRow(sum), look);
@@ -186,9 +201,8 @@ async function checkStatements(facts: Facts, look: Look): Promise<void> {
   const [{ month } = {}] = await facts.db.rows(`select to_char(now(), 'YYYY-MM') as month`);
   for await (const { ledger } of readable(facts)) {
     const path = `/v1/statements/${month}?so_far=true`;
-    const answer = (await facts.reads.get(ledger.tenant, path)) as { statement?: Statement };
-    const { opening, payments, reversals, adjustments, grants, usage, closing } = (answer.statement ??
-      answer) as Statement;
+    const { statement } = (await facts.reads.get(ledger.tenant, path)) as { statement: Statement };
+    const { opening, payments, reversals, adjustments, grants, usage, closing } = statement;
     const moved = [payments, reversals, adjustments, ...(grants ? [grants] : [])].map(
       ({ sum }) => sum.micros,
     );
