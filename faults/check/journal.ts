@@ -29,18 +29,14 @@ export interface Args {
   /** The id of the key or device credential that authenticates. */
   readonly key?: string;
   readonly id?: string;
-  readonly exempt?: boolean;
   readonly amount?: string | number;
   readonly records?: readonly SentRecord[];
   readonly overlap_seconds?: number;
   readonly room?: string;
   readonly username?: string;
   readonly session?: string;
-  readonly url?: string;
-  readonly order?: string;
   readonly webhook?: string;
   readonly events?: readonly DeliveredEvent[] | readonly string[] | null;
-  readonly rooms?: readonly (string | null)[];
   readonly answered?: number | null;
   readonly mayBeLost?: boolean;
   readonly name?: string;
@@ -69,13 +65,11 @@ export interface DeliveredEvent {
 
 /** What a participant token says. */
 export interface Claims {
-  readonly jti?: string;
   readonly rid?: string;
   readonly sub?: string;
   readonly ep?: number;
   readonly iat?: number;
   readonly exp?: number;
-  readonly role?: string;
 }
 
 /** The members of answers that rules look at. */
@@ -85,10 +79,7 @@ export interface Answer {
   readonly unbilled?: number;
   readonly total?: Micros;
   readonly balance?: Micros;
-  readonly spent?: Micros;
-  readonly held?: Micros;
   readonly free?: Micros;
-  readonly limit?: Micros;
   readonly key?: { readonly id: string };
   readonly id?: string;
   /** The room that a call was about; a mint has its name. */

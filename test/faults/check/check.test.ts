@@ -12,7 +12,7 @@ import { BUILD_MS_MAX } from '../../../scripts/toolchains.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useReceiver } from '../../support/receiver.ts';
 import { useService } from '../../support/service.ts';
-import { PERSON, runSmallCampaign, type SmallCampaign } from './small-campaign.ts';
+import { BY_ROOM, IN_ORDER, PERSON, runSmallCampaign, type SmallCampaign } from './small-campaign.ts';
 
 /** The checker reads the tables of one server. */
 const isCluster = inject('citusServers').length > 0;
@@ -92,12 +92,13 @@ interface Planted {
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are changed
 type Fields = any;
 
-/** Change the entries of an operation; `at`: only that one of them. */
-function changed(op: string, change: (entry: Fields) => unknown, at?: number) {
+/** Change the entries of an operation; `at`: only that one of them. What receivers got is that of one receiver. */
+function changed(op: string, change: (entry: Fields) => unknown, at?: number, receiver = IN_ORDER) {
   return (entries: readonly Entry[]): readonly Entry[] => {
     let place = 0;
     return entries.map((entry) => {
-      if (entry.op !== op || (at !== undefined && place++ !== at)) return entry;
+      if (entry.op !== op || (entry.args.webhook ?? receiver) !== receiver) return entry;
+      if (at !== undefined && place++ !== at) return entry;
       const copy = structuredClone(entry);
       change(copy);
       return copy;
@@ -121,7 +122,7 @@ function added(op: string, change: (entry: Fields) => unknown) {
 
 /** The first event comes once more at the end, while a fault happens all the time. */
 function repeatedAmong(entries: readonly Entry[], fault: string): readonly Entry[] {
-  const first = entries.find(({ op }) => op === 'webhook.received')!;
+  const first = entries.find(({ args }) => args.webhook === IN_ORDER)!;
   const again = added('webhook.received', (entry) => Object.assign(entry.args, first.args))(entries);
   return added('webhook.received', (entry) => {
     entry.op = 'fault';
@@ -539,6 +540,16 @@ const WEBHOOKS: readonly Planted[] = [
       'webhook.received',
       (entry) => Object.assign(entry, { invokedUs: 9e15, returnedUs: 9e15 }),
       0,
+    ),
+  },
+  {
+    rule: 'a webhook gets events in its order',
+    says: /\d+ of t_\w+ came to wh_\w+ before it had accepted 1/,
+    journal: changed(
+      'webhook.received',
+      (entry) => Object.assign(entry, { invokedUs: 9e15, returnedUs: 9e15 }),
+      0,
+      BY_ROOM,
     ),
   },
   {

@@ -12,14 +12,16 @@ import type { Reads } from '../../../faults/check/views.ts';
 import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { COOKIE, makeMember } from '../../support/console.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
-import type { Receiver } from '../../support/receiver.ts';
+import { eventsOf, type Receiver } from '../../support/receiver.ts';
 import type { RequestOptions, TestService, TestTenant } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 /** Whom the campaign erases. */
 export const PERSON = 'person-1f3a9c77';
 
-const RECEIVER = '/campaign';
+/** Paths of receivers: of events in the order of the tenant, and of lists of events in that of each room. */
+export const IN_ORDER = '/campaign';
+export const BY_ROOM = '/rooms';
 const THUMBPRINT = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
 
 export interface SmallCampaign {
@@ -38,7 +40,7 @@ export async function runSmallCampaign(
   await app.database.pool.query('update tenants set exempt = true where id = $1', [idOf(exempt)]);
   const running = new Running(app, tenant, controlOf(tenant));
   running.listen(receiver);
-  await running.run(receiver.url(RECEIVER));
+  await running.run(receiver);
   await running.settle();
   await running.writeBook();
   const unbilled = new Running(app, exempt, controlOf(exempt));
@@ -80,8 +82,10 @@ class Running {
     this.#control = control;
   }
 
-  async run(receiver: string): Promise<void> {
-    await this.#rest('webhook.create', 'POST', '/v1/webhooks', { url: receiver }, { url: receiver });
+  async run(receiver: Receiver): Promise<void> {
+    const settings = { [IN_ORDER]: {}, [BY_ROOM]: { order: 'room', max_batch: 5 } };
+    for (const [path, rest] of Object.entries(settings))
+      await this.#rest('webhook.create', 'POST', '/v1/webhooks', { url: receiver.url(path), ...rest });
     const { payment } = await this.#app.pay(this.#tenant, { cents: 5_000 });
     await this.#topUp();
     await this.#useKeys();
@@ -105,25 +109,13 @@ class Running {
   }
 
   listen(receiver: Receiver): void {
-    receiver.answer(RECEIVER, ({ headers, event }) => {
-      const now = this.#now();
-      const { id, seq, type } = event;
-      const args = {
-        webhook: RECEIVER,
-        id: String(headers['webhook-id']),
-        events: [{ id, seq, type }],
-        answered: 204,
-      };
-      this.journal.push({
-        client: -1,
-        op: 'webhook.received',
-        args,
-        invokedUs: now,
-        returnedUs: now,
-        outcome: 'ok',
+    for (const webhook of [IN_ORDER, BY_ROOM]) {
+      receiver.answer(webhook, (received) => {
+        const events = eventsOf(received).map(({ id, seq, type }) => ({ id, seq, type }));
+        this.#note('webhook.received', { webhook, events, answered: 204 });
+        return 204;
       });
-      return 204;
-    });
+    }
   }
 
   /** Until nothing is under way. */
@@ -144,14 +136,21 @@ class Running {
 
   async writeBook(): Promise<void> {
     const { stripe } = this.#app;
-    const note = (op: string, args: Args) => {
-      const now = this.#now();
-      this.journal.push({ client: -1, op, args, invokedUs: now, returnedUs: now, outcome: 'ok' });
-    };
     for await (const { id, amount, status, metadata } of stripe.paymentIntents.list({ limit: 100 }))
-      if (status === 'succeeded') note('provider.charged', { payment: id, amount, metadata });
+      if (status === 'succeeded') this.#note('provider.charged', { payment: id, amount, metadata });
     for await (const { id, amount, status, payment_intent } of stripe.refunds.list({ limit: 100 }))
-      note('provider.refunded', { payment: String(payment_intent), refund: id, amount, status: status! });
+      this.#note('provider.refunded', {
+        payment: String(payment_intent),
+        refund: id,
+        amount,
+        status: status!,
+      });
+  }
+
+  /** What the outside saw. */
+  #note(op: string, args: Args): void {
+    const now = this.#now();
+    this.journal.push({ client: -1, op, args, invokedUs: now, returnedUs: now, outcome: 'ok' });
   }
 
   #now(): number {

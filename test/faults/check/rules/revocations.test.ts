@@ -10,7 +10,7 @@ const RULE = 'a snapshot of revocations voids each token that was ended before';
 
 const NOTHING: Answer = { epochs: [], closed: [], credentials: [] };
 const token = entry('mint', IN, [0, 5], {
-  answer: { claims: { jti: 'a', rid: 'room_6f2d1c0e', sub: 'ann', ep: 2, iat: 1_000, exp: 1_900 } },
+  answer: { claims: { rid: 'room_6f2d1c0e', sub: 'ann', ep: 2, iat: 1_000, exp: 1_900 } },
 });
 const read = (invokedUs: number, answer: Answer) =>
   entry('revocations.read', {}, [invokedUs, invokedUs + 5], { answer });
