@@ -64,7 +64,7 @@ export const ALL_RULES: readonly Rule[] = [
 ];
 
 /** How often it looks again if something went on while it looked. */
-const LOOKS_MAX = 3;
+const LOOKS_MAX = 10;
 
 /**
  * Needs a campaign that has settled. Something may still happen by itself, such as the end of a grant: the database is one
