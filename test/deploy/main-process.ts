@@ -18,16 +18,27 @@ export interface MainProcess {
   readonly child: ChildProcess;
 }
 
+export interface MainProcessOptions {
+  /** A file descriptor that takes the log. Default: it is dropped. */
+  readonly log?: number;
+  /** Called with the process at once, before it serves. */
+  readonly whenSpawned?: (child: ChildProcess) => void;
+}
+
 /** Resolves when it serves. Fails with what it says if it ends before. */
-export function startMainProcess(env: Record<string, string>): Promise<MainProcess> {
+export function startMainProcess(
+  env: Record<string, string>,
+  { log, whenSpawned }: MainProcessOptions = {},
+): Promise<MainProcess> {
   const child = spawn(process.execPath, [MAIN], {
     env: { ...MACHINE, ...SETTINGS, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', log ?? 'ignore', 'pipe'],
   });
+  whenSpawned?.(child);
   let said = '';
   return new Promise((resolve, reject) => {
     child.once('exit', () => reject(new Error(said)));
-    child.stderr.on('data', (part) => {
+    child.stderr!.on('data', (part) => {
       said += part;
       const [, url] = /REST API +(http:\S+).*Stop with Ctrl-C/s.exec(said) ?? [];
       if (url !== undefined) resolve({ url, child });

@@ -108,7 +108,12 @@ export function postgresOf(dataFolder: string): number[] {
   const pidFile = join(dataFolder, 'postmaster.pid');
   if (!existsSync(pidFile)) return [];
   const parent = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
-  const children = globSync('/proc/[0-9]*/stat').flatMap((file) => {
+  return [parent, ...childrenOf(parent)];
+}
+
+/** The processes that a process has started and that run. */
+export function childrenOf(parent: number): number[] {
+  return globSync('/proc/[0-9]*/stat').flatMap((file) => {
     try {
       const [, pid, ppid] = /^(\d+) \(.*\) \S (\d+)/s.exec(readFileSync(file, 'utf8'))!;
       return Number(ppid) === parent ? [Number(pid)] : [];
@@ -117,7 +122,6 @@ export function postgresOf(dataFolder: string): number[] {
       return [];
     }
   });
-  return [parent, ...children];
 }
 
 /** Some of the processes may have just ended. */

@@ -197,6 +197,9 @@ const SPARES_ANSWERS = /provider|receiver/;
 const STANDS_STILL = /(service|worker).* stands? still/;
 const STOOD_STILL_US = 20_000_000;
 
+/** What was noted without a lease comes again with the next turn, which waits longer after failures. */
+const NOTED_IN_VAIN_SECONDS = 120;
+
 type Repeat = (webhook: Webhook, before: Entry, newest: Entry, again: Entry) => boolean;
 
 /**
@@ -239,7 +242,7 @@ async function checkRepeated(facts: Facts, look: Look): Promise<void> {
         if (before && endOf(before) <= request.invokedUs && !isExcused(webhook, before, newest!, request))
           look.wrong(`${seq} of ${webhook.tenant} came to ${webhook.id} again after it was accepted`);
         if (!wasAccepted(request)) continue;
-        if (!before) newest = request;
+        if (!before || before === newest) newest = request;
         accepted.set(id, request);
       }
     }
@@ -252,7 +255,7 @@ async function checkRepeated(facts: Facts, look: Look): Promise<void> {
  */
 async function checkAttempts(facts: Facts, look: Look): Promise<void> {
   const hasFaults = facts.of('fault').some(({ args }) => EATS_ANSWERS.test(args.name ?? ''));
-  const graceSeconds = hasFaults ? STOOD_STILL_US / 1e6 : 0;
+  const graceSeconds = hasFaults ? NOTED_IN_VAIN_SECONDS : 0;
   const delivered = `from webhook_deliveries d where d.kind in ('event', 'aside') and d.status between 200 and 299
                        and ${tenantOf('d.tenant_id')} = any ($1)`;
   const tenants = [[...facts.tenants]];

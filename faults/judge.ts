@@ -1,0 +1,36 @@
+/** Whether anything was lost, doubled or misstated, by a check that shares nothing with the service, and by one in SQL. */
+import { onLongConnection, openPool } from '../src/base/db/pool.ts';
+import { showAllRecords } from '../test/support/all-records.ts';
+import { checkLedger } from '../test/support/check-ledger.ts';
+import { checkCampaign } from './check/check.ts';
+import type { Checkable } from './checkable.ts';
+
+export interface Judgement {
+  /** One line for each. */
+  readonly problems: readonly string[];
+  /** How many things each rule has looked at. */
+  readonly looked: Readonly<Record<string, number>>;
+}
+
+/** The check in SQL holds all records in memory. */
+const RECORDS_MAX = 500_000;
+
+export async function judge(checkable: Checkable): Promise<Judgement> {
+  const { problems, looked } = await checkCampaign(checkable);
+  const db = openPool(checkable.databaseUrl, { max: 1 });
+  try {
+    return await onLongConnection(db, async (client) => {
+      const { rows } = await client.query<{ count: number }>(
+        'select sum(records)::int as count from postings',
+      );
+      const records = rows[0]!.count ?? 0;
+      if (records > RECORDS_MAX) return { problems, looked };
+      await client.query('analyze');
+      await showAllRecords(client);
+      const ofLedger = await checkLedger(client);
+      return { problems: [...problems, ...ofLedger], looked: { ...looked, 'the ledger, in SQL': records } };
+    });
+  } finally {
+    await db.end();
+  }
+}

@@ -1,0 +1,106 @@
+/** Devices that join with a credential, which is revoked now and then and tried once more. */
+import { generateKeyPairSync } from 'node:crypto';
+import type { Client } from './client.ts';
+import { withAnswer } from './client.ts';
+import { claimsOf } from './grpc.ts';
+import { send } from './http.ts';
+import { kind } from './kind.ts';
+import type { Secret } from './tenant.ts';
+
+interface Step {
+  readonly action: 'join' | 'replace';
+  readonly service: number;
+  readonly room: string;
+  readonly username: string;
+  /** Which of its devices. */
+  readonly device: number;
+}
+
+const DEVICES = 3;
+
+export const joins = kind<Step>({
+  name: 'joins',
+  clients: 1,
+  // 30 a minute are allowed for one credential.
+  pauseSeconds: 1.5,
+  draw: (random) => ({
+    action: random.weighted({ join: 8, replace: 1 }),
+    service: random.integer(0, 1),
+    room: `r${random.integer(0, 3)}`,
+    username: `u${random.integer(0, 7)}`,
+    device: random.integer(0, DEVICES - 1),
+  }),
+  open: async (client) => {
+    const devices = Array.from({ length: DEVICES }, () => newDevice());
+    let credential = await createCredential(client, 0);
+    return async ({ action, service, room, username, device }) => {
+      if (action === 'join')
+        return void (await join(client, service, credential!, { room, username, key: devices[device] }));
+      const old = credential!;
+      await revokeCredential(client, service, old);
+      await join(client, 1 - service, old, { room, username, key: devices[device] });
+      credential = await createCredential(client, service);
+    };
+  },
+});
+
+function newDevice() {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { kty, crv, x, y } = publicKey.export({ format: 'jwk' });
+  return { kty, crv, x, y };
+}
+
+async function createCredential(client: Client, service: number): Promise<Secret> {
+  const idempotency = client.newIdempotencyKey();
+  const { json } = await client.insist(service, (at) =>
+    client.rest(
+      'credential.create',
+      {},
+      {
+        ...{
+          method: 'POST',
+          path: '/v1/device-credentials',
+          key: client.tenant.key,
+          service: at,
+          idempotency,
+        },
+        body: { name: 'a device', publish: ['audio'] },
+      },
+      ({ device_credential }) => ({ id: device_credential.id }),
+    ),
+  );
+  return { id: json.device_credential.id, plaintext: json.credential };
+}
+
+async function revokeCredential(client: Client, service: number, { id }: Secret): Promise<void> {
+  const idempotency = client.newIdempotencyKey();
+  const path = `/v1/device-credentials/${id}`;
+  await client.insist(service, (at) =>
+    client.rest(
+      'credential.revoke',
+      { id },
+      { method: 'DELETE', path, key: client.tenant.key, service: at, idempotency },
+    ),
+  );
+}
+
+async function join(
+  client: Client,
+  service: number,
+  { id, plaintext }: Secret,
+  body: { readonly room: string; readonly username: string; readonly key: unknown },
+): Promise<void> {
+  const { room, username } = body;
+  const args = { tenant: client.tenant.id, key: id, service, room, username };
+  await client.record('join', args, async () => {
+    const request = {
+      method: 'POST',
+      path: '/join',
+      key: plaintext,
+      body,
+      address: client.newAddress(),
+    } as const;
+    const reply = await send(client.stage.service(service).url, request);
+    return withAnswer(reply, ({ token, ...answer }) => ({ ...answer, claims: claimsOf(token) }));
+  });
+}

@@ -1,0 +1,144 @@
+/** API keys that are created, rotated and revoked, and used before and afterwards, at both services. */
+import { Client, TWINS } from './client.ts';
+import type { HttpReply } from './http.ts';
+import { kind } from './kind.ts';
+import type { Secret } from './tenant.ts';
+
+type Kind = 'backend' | 'relay';
+
+interface Held extends Secret {
+  readonly kind: Kind;
+}
+
+interface Step {
+  readonly action: 'create' | 'rotate' | 'revoke' | 'use' | 'list';
+  readonly service: number;
+  readonly kind: Kind;
+  /** Which of the keys, from 0 to 1. */
+  readonly place: number;
+  readonly overlapSeconds: number;
+  /** Both services are asked to rotate the same key at once: one of them refuses. */
+  readonly isRaced: boolean;
+}
+
+/** More are revoked before others are created. */
+const HELD_MAX = 8;
+/** So many that work no longer are still tried. */
+const ENDED_MAX = 20;
+
+export const keys = kind<Step>({
+  name: 'keys',
+  clients: 1,
+  pauseSeconds: 0.25,
+  draw: (random) => ({
+    action: random.weighted({ create: 2, rotate: 1.5, revoke: 1.5, use: 12, list: 0.3 }),
+    service: random.integer(0, 1),
+    kind: random.pick(['backend', 'relay']),
+    place: random.number(),
+    overlapSeconds: random.pick([0, 0, 1, 1, 3]),
+    isRaced: random.chance(0.5),
+  }),
+  open: async (client) => {
+    const held: Held[] = [];
+    const ended: Held[] = [];
+    const end = (key: Held) => {
+      if (held.includes(key)) held.splice(held.indexOf(key), 1);
+      ended.push(key);
+      if (ended.length > ENDED_MAX) ended.shift();
+    };
+    const twin = new Client(client.number + TWINS, client.tenant, client.shared);
+    return async ({ action, service, kind, place, overlapSeconds, isRaced }) => {
+      const chosen = held[Math.floor(place * held.length)];
+      if (action === 'create' && held.length < HELD_MAX) held.push(...(await create(client, service, kind)));
+      else if (action === 'list') await list(client, service);
+      else if (action === 'rotate' && chosen) {
+        end(chosen);
+        const rotated = await Promise.all([
+          rotate(client, service, chosen, overlapSeconds),
+          ...(isRaced ? [rotate(twin, 1 - service, chosen, overlapSeconds)] : []),
+        ]);
+        held.push(...rotated.flat());
+      } else if (action === 'revoke' && chosen) {
+        end(chosen);
+        await revoke(client, service, chosen);
+        // At the other one, at once: no copy of before may be asked there.
+        await use(client, 1 - service, chosen);
+      } else {
+        const all = [...held, ...ended];
+        const tried = all[Math.floor(place * all.length)];
+        if (tried) await use(client, service, tried);
+      }
+    };
+  },
+});
+
+async function create(client: Client, service: number, kind: Kind): Promise<Held[]> {
+  const idempotency = client.newIdempotencyKey();
+  const reply = await client.insist(service, (at) =>
+    client.rest(
+      'key.create',
+      { kind },
+      {
+        ...{ method: 'POST', path: '/v1/keys', key: client.tenant.key, service: at, idempotency },
+        body: { name: 'a key', kind },
+      },
+      ({ key }) => ({ key }),
+    ),
+  );
+  return heldOf(reply, kind);
+}
+
+async function rotate(client: Client, service: number, old: Held, overlapSeconds: number): Promise<Held[]> {
+  const idempotency = client.newIdempotencyKey();
+  const reply = await client.insist(service, (at) =>
+    client.rest(
+      'key.rotate',
+      { id: old.id, overlap_seconds: overlapSeconds },
+      {
+        ...{
+          method: 'POST',
+          path: `/v1/keys/${old.id}/rotate`,
+          key: client.tenant.key,
+          service: at,
+          idempotency,
+        },
+        body: { overlap_seconds: overlapSeconds },
+      },
+      ({ key, old_key_retires }) => ({ key, old_key_retires }),
+    ),
+  );
+  return heldOf(reply, old.kind);
+}
+
+function heldOf({ outcome, json }: HttpReply, kind: Kind): Held[] {
+  return outcome === 'ok' ? [{ id: json.key.id, plaintext: json.api_key, kind }] : [];
+}
+
+async function revoke(client: Client, service: number, { id }: Held): Promise<void> {
+  const idempotency = client.newIdempotencyKey();
+  await client.insist(service, (at) =>
+    client.rest(
+      'key.revoke',
+      { id },
+      { method: 'DELETE', path: `/v1/keys/${id}`, key: client.tenant.key, service: at, idempotency },
+    ),
+  );
+}
+
+async function use(client: Client, service: number, key: Held): Promise<void> {
+  const address = client.newAddress();
+  const request =
+    key.kind === 'backend'
+      ? ({ method: 'GET', path: '/v1/alerts' } as const)
+      : ({ method: 'POST', path: '/v1/usage', body: { records: [] } } as const);
+  await client.rest('key.use', {}, { ...request, key, service, address });
+}
+
+async function list(client: Client, service: number): Promise<void> {
+  await client.rest(
+    'key.list',
+    {},
+    { method: 'GET', path: '/v1/keys', key: client.tenant.key, service },
+    ({ keys, next_cursor }) => ({ keys, ...(next_cursor !== undefined && { next_cursor }) }),
+  );
+}

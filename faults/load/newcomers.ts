@@ -1,0 +1,60 @@
+/** Tenants that sign up while things go wrong, pay, report usage, and get money back. */
+import { ApiError } from '../../sandbox/http/errors.ts';
+import type { WireRecord } from '../operations.ts';
+import type { Random } from '../random.ts';
+import { Client } from './client.ts';
+import { kind } from './kind.ts';
+import { checkout, payAt, readBilling } from './payments.ts';
+import { signUp } from './sign-up.ts';
+import { drawRecord, newRelayKey, report } from './usage.ts';
+
+interface Step {
+  readonly service: number;
+  readonly records: readonly Omit<WireRecord, 'id'>[];
+  readonly paysTwice: boolean;
+  /** Cents; 0: none. */
+  readonly refund: number;
+}
+
+export const newcomers = kind<Step>({
+  name: 'newcomers',
+  clients: 1,
+  pauseSeconds: 12,
+  draw: (random: Random) => ({
+    service: random.integer(0, 1),
+    records: Array.from({ length: random.integer(1, 30) }, () => drawRecord(random)),
+    paysTwice: random.chance(0.3),
+    refund: random.chance(0.4) ? random.integer(1, 2_500) : 0,
+  }),
+  open: async (opener) => {
+    let count = 0;
+    return async ({ service, records, paysTwice, refund }) => {
+      const name = `n${opener.number}-${count++}`;
+      const signedUp = await signUp(opener, name, service);
+      if (signedUp === undefined) return;
+      const { tenant, checkoutUrl } = signedUp;
+      const client = new Client(opener.number, tenant, opener.shared);
+      client.continues(opener);
+      const paid = checkoutUrl === '' ? [] : payAt(client, checkoutUrl);
+      const key = await newRelayKey(client);
+      const own = records.map((record, at) => ({ id: `${name}-${at}`, ...record }));
+      await client.insist(service, (at) => report(client, at, key, own));
+      if (paysTwice) {
+        const { outcome, json } = await checkout(client, service, 2_500);
+        if (outcome === 'ok') payAt(client, json.checkout_url);
+      }
+      if (refund > 0 && paid[0]) giveBack(client, paid[0], refund);
+      await client.insist(service, (at) => report(client, at, key, own));
+      await readBilling(client, service);
+    };
+  },
+});
+
+function giveBack(client: Client, payment: string, cents: number): void {
+  try {
+    client.stage.provider.control.refund(payment, { amount: cents });
+  } catch (error) {
+    // More than was paid.
+    if (!(error instanceof ApiError)) throw error;
+  }
+}

@@ -1,0 +1,154 @@
+/** What else a tenant does: alerts, budgets, erasures, statements, lists of events, and grants that an operator gives it. */
+import { grantCredit } from '../../src/money/grants/grant-credit.ts';
+import { idOf, OPERATOR } from '../../test/support/tenants.ts';
+import type { Client } from './client.ts';
+import { kind } from './kind.ts';
+
+const WEIGHTS = { alerts: 1, budget: 1, 'read budget': 2, erase: 0.5, statement: 1, events: 3, grant: 0.7 };
+
+interface Step {
+  readonly action: keyof typeof WEIGHTS;
+  readonly service: number;
+  readonly number: number;
+  readonly micros: number;
+  readonly seconds: number;
+}
+
+export const settings = kind<Step>({
+  name: 'settings',
+  clients: 1,
+  pauseSeconds: 1,
+  draw: (random) => ({
+    action: random.weighted(WEIGHTS),
+    service: random.integer(0, 1),
+    number: random.integer(0, 2),
+    micros: random.integer(1_000_000, 30_000_000),
+    seconds: random.integer(61, 90),
+  }),
+  open: async (client) => {
+    let after = 0;
+    const actions: Readonly<Record<Step['action'], (step: Step) => Promise<unknown>>> = {
+      alerts: (step) => setAlerts(client, step),
+      budget: (step) => setBudget(client, step),
+      'read budget': (step) => readBudget(client, step),
+      erase: (step) => erase(client, step),
+      statement: (step) => readStatement(client, step),
+      events: async (step) => {
+        after = await listEvents(client, step, after);
+      },
+      grant: (step) => grant(client, step),
+    };
+    return async (step) => void (await actions[step.action](step));
+  },
+});
+
+async function setAlerts(client: Client, { service, micros }: Step): Promise<void> {
+  const body = { thresholds: [{ kind: 'balance', below_micros: micros }] };
+  const idempotency = client.newIdempotencyKey();
+  await client.insist(service, (at) =>
+    client.rest(
+      'alert.set',
+      { below_micros: micros },
+      { method: 'PUT', path: '/v1/alerts', key: client.tenant.key, service: at, idempotency, body },
+    ),
+  );
+}
+
+/** Each number has the same rooms always, because these cannot be changed. */
+async function setBudget(client: Client, { service, number, micros }: Step): Promise<void> {
+  const room = `r${number}`;
+  const hard = number === 0;
+  const body = { room, period: 'day', limit_micros: micros, hard, alert_percents: [50, 100] };
+  const idempotency = client.newIdempotencyKey();
+  const id = `budget-${number}`;
+  await client.insist(service, (at) =>
+    client.rest(
+      'budget.set',
+      { id, limit_micros: micros, hard, room },
+      { method: 'PUT', path: `/v1/budgets/${id}`, key: client.tenant.key, service: at, idempotency, body },
+      (json) => json,
+    ),
+  );
+}
+
+async function readBudget(client: Client, { service, number }: Step): Promise<void> {
+  const id = `budget-${number}`;
+  await client.rest(
+    'budget.read',
+    { id },
+    { method: 'GET', path: `/v1/budgets/${id}`, key: client.tenant.key, service },
+    (json) => json,
+  );
+}
+
+async function erase(client: Client, { service, number }: Step): Promise<void> {
+  // Those who are present are refused, and most of these are not.
+  const participant = `u${5 + number}`;
+  const idempotency = client.newIdempotencyKey();
+  await client.insist(service, (at) =>
+    client.rest(
+      'erasure.request',
+      { username: participant },
+      {
+        ...{
+          method: 'POST',
+          path: '/v1/participants/erase',
+          key: client.tenant.key,
+          service: at,
+          idempotency,
+        },
+        body: { participant },
+      },
+      ({ erasure }) => erasure,
+    ),
+  );
+}
+
+async function readStatement(client: Client, { service }: Step): Promise<void> {
+  const month = new Date().toISOString().slice(0, 7);
+  await client.rest(
+    'statement.read',
+    { month },
+    { method: 'GET', path: `/v1/statements/${month}?so_far=true`, key: client.tenant.key, service },
+    (json) => json,
+  );
+}
+
+/** Returns the number up to which it has read. */
+async function listEvents(client: Client, { service }: Step, after: number): Promise<number> {
+  const { outcome, json } = await client.rest(
+    'events.list',
+    { after },
+    { method: 'GET', path: `/v1/events?after=${after}`, key: client.tenant.key, service },
+    ({ events }) => ({ events: events.map(({ seq, id, type }: WireEvent) => ({ seq, id, type })) }),
+  );
+  return outcome === 'ok' ? (json.events.at(-1)?.seq ?? after) : after;
+}
+
+interface WireEvent {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+}
+
+/** An operator's command, which goes to the database itself. */
+async function grant(client: Client, { micros, seconds }: Step): Promise<void> {
+  const key = client.newIdempotencyKey();
+  const expiresAt = new Date(Date.now() + seconds * 1000);
+  const args = {
+    ...{ tenant: client.tenant.id, key: '', service: -1, idempotency: key },
+    ...{ amount: String(micros), expires_at: expiresAt.toISOString() },
+  };
+  const given = { amount: BigInt(micros), reason: 'a campaign', expiresAt, key };
+  await client.insist(0, () =>
+    client.record('grant.create', args, async () => {
+      try {
+        const { posted } = await grantCredit(client.stage.db, OPERATOR, idOf(client.tenant), given);
+        return { outcome: 'ok', answer: { posted } } as const;
+      } catch (error) {
+        const isRefused = (error as Error).name === 'Failure';
+        return isRefused ? ({ outcome: 'refused', status: 400 } as const) : ({ outcome: 'unknown' } as const);
+      }
+    }),
+  );
+}

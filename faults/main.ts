@@ -1,0 +1,97 @@
+/** `npm run faults`: load of every kind while everything fails, and a check of what is left. */
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { runCampaign } from './campaign.ts';
+import { CONTROLS } from './controls.ts';
+import { FAULTS } from './inject/faults.ts';
+import { KINDS } from './load/kinds.ts';
+import { isAsExpected, renderJson, renderMarkdown } from './report.ts';
+
+const HELP = `npm run faults -- [--minutes 5] [--seed 1] [--tenants 6] [--control <name>] [--out <file>] [--keep <folder>] [--list]
+
+  --minutes   how long faults happen; then everything is mended and checked
+  --seed      the same seed makes the same plan
+  --tenants   each has twelve clients
+  --control   break something that the check must find; --list names them
+  --out       a file for the report: Markdown, or JSON if its name ends in .json
+  --keep      a folder for the journal, the logs and the database
+  --list      the kinds of load, of faults and of controls
+
+Controls: ${CONTROLS.map(({ name }) => name).join(', ')}.
+
+Exit code 1: the check found something, or with --control, not what was broken.
+`;
+
+const MINUTES_DEFAULT = 5;
+const TENANTS_DEFAULT = 6;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string' },
+      seed: { type: 'string' },
+      tenants: { type: 'string' },
+      control: { type: 'string' },
+      out: { type: 'string' },
+      keep: { type: 'string' },
+      list: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) return say(HELP);
+  if (values.list) return say(list());
+  const control = CONTROLS.find(({ name }) => name === values.control);
+  if (values.control !== undefined && control === undefined) {
+    process.stderr.write(`there is no control ${values.control}: --list names them\n`);
+    return 2;
+  }
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  process.once('SIGTERM', () => interrupted.abort());
+  const report = await runCampaign({
+    minutes: Number(values.minutes ?? control?.minutes ?? MINUTES_DEFAULT),
+    seed: Number(values.seed ?? Date.now() % 1_000_000),
+    tenants: Number(values.tenants ?? TENANTS_DEFAULT),
+    control,
+    keep: values.keep,
+    progress,
+    interrupted: interrupted.signal,
+  });
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  if (values.out !== undefined)
+    writeFileSync(values.out, values.out.endsWith('.json') ? renderJson(report) : renderMarkdown(report));
+  process.stdout.write(`${renderMarkdown(report)}\n`);
+  return isAsExpected(report) ? 0 : 1;
+}
+
+function say(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function list(): string {
+  const lines = (title: string, names: readonly string[]) =>
+    `${title}\n${[...new Set(names)].map((name) => `  ${name}\n`).join('')}`;
+  return [
+    lines(
+      'Load',
+      KINDS.map(({ name }) => name),
+    ),
+    lines(
+      'Faults',
+      FAULTS.map(({ name }) => name),
+    ),
+    lines(
+      'Controls',
+      CONTROLS.map(({ name, summary }) => `${name}: ${summary}`),
+    ),
+  ].join('\n');
+}
+
+/** One line, which is written over on a terminal. */
+function progress(line: string): void {
+  if (!process.stderr.isTTY) return void process.stderr.write(`${line}\n`);
+  process.stderr.write(`\r\u001b[K${line.slice(0, process.stderr.columns - 1)}`);
+}
+
+process.exitCode = await main();

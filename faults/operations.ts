@@ -1,0 +1,144 @@
+/**
+ * The operations that a journal may hold, and what is written down of each request. Names and amounts are as on the wire; keys, credentials
+ * and sessions are named by their ids, never by their secrets. `service`: the index of the service that was asked.
+ *
+ * `answer` of an entry is the body of the answer, as it came; comments say where it is something else.
+ */
+
+/** As `POST /v1/usage` takes it. */
+export interface WireRecord {
+  readonly id: string;
+  readonly room?: string;
+  readonly participant?: string;
+  readonly role: string;
+  readonly tier: string;
+  readonly seconds: number;
+  readonly egress_bytes: number;
+  readonly ingress_bytes: number;
+}
+
+/** A request of a tenant with one of its keys. */
+interface ByKey {
+  /** `t_...` */
+  readonly tenant: string;
+  /** The id of the key that authenticates. */
+  readonly key: string;
+  readonly service: number;
+  /** The same in each repetition of a change whose outcome was unknown: it takes effect once. */
+  readonly idempotency?: string;
+}
+
+interface InRoom extends ByKey {
+  readonly room: string;
+}
+
+interface OnUser extends InRoom {
+  readonly username: string;
+}
+
+interface Operations {
+  /** `answer`: `tenant` and `key_id`. */
+  signup: { readonly email: string; readonly service: number };
+  'usage.report': ByKey & { readonly records: readonly WireRecord[] };
+  'billing.read': ByKey;
+
+  'checkout.create': ByKey & { readonly amount_cents: number };
+  'auto_top_up.set': ByKey & {
+    readonly enabled: boolean;
+    readonly below_cents: number;
+    readonly amount_cents: number;
+  };
+
+  /** `answer`: `key` (the resource). The first key of a tenant is that of its signup. */
+  'key.create': ByKey & { readonly kind: 'backend' | 'relay' };
+  /** `id`: the old key. `answer`: `key`, `old_key_retires`. */
+  'key.rotate': ByKey & { readonly id: string; readonly overlap_seconds: number };
+  'key.revoke': ByKey & { readonly id: string };
+  /** Any call whose only purpose is to learn whether a key works: `refused` with status 401 if not. */
+  'key.use': ByKey;
+  'key.list': ByKey;
+
+  /** `answer`: `credential` is left out; `id` names it. */
+  'credential.create': ByKey;
+  'credential.revoke': ByKey & { readonly id: string };
+  /** `key`: the id of the device credential. `answer`: without `token`, with `claims` of it. */
+  join: OnUser;
+  /** `answer`: the message, and `claims` of the token. */
+  mint: OnUser;
+  /** By gRPC, as all that follows until the watchdog. `answer`: the JSON form of the message, without the token of a mint. */
+  'room.create': InRoom;
+  'room.get': InRoom;
+  'room.end': InRoom;
+  kick: OnUser;
+  ban: OnUser;
+  unban: OnUser;
+  'participants.list': InRoom;
+  'watchdog.set': InRoom & { readonly seconds: number; readonly action: 'end_room' | 'notify' };
+
+  /** A relay that asks what was revoked. `answer`: `seq`, `closed`, `epochs` and `credentials` of the snapshot. */
+  'revocations.read': { readonly tenant: string; readonly service: number };
+
+  /** `answer`: `id` of the session, which is a name that the campaign gives it. */
+  'session.log_in': ByKey & { readonly session: string };
+  /** `refused` with the status of a redirect, if it does not work. */
+  'session.use': { readonly tenant: string; readonly session: string; readonly service: number };
+  'session.log_out': { readonly tenant: string; readonly session: string; readonly service: number };
+
+  /** It gets all events. `path` of the receiver. `answer`: `webhook` (the resource). */
+  'webhook.create': ByKey & { readonly path: string; readonly order: 'tenant' | 'room' | 'none' };
+  /** `answer`: `events`, each with `seq`, `id` and `type`, of one page from `after` on. */
+  'events.list': ByKey & { readonly after: number };
+
+  'alert.set': ByKey & { readonly below_micros: number };
+  'erasure.request': ByKey & { readonly username: string };
+  'statement.read': ByKey & { readonly month: string };
+  /** Amounts in micros. */
+  'budget.set': ByKey & {
+    readonly id: string;
+    readonly limit_micros: number;
+    readonly hard: boolean;
+    readonly room: string;
+  };
+  /** `answer`: the budget, with `spent`, `held` and `free`. */
+  'budget.read': ByKey & { readonly id: string };
+  /** An operator's; the service is -1 and the key empty. */
+  'grant.create': ByKey & { readonly amount: string; readonly expires_at: string };
+
+  /** The provider's own book, at the end. Amounts in cents; `metadata` as the service gave it. */
+  'provider.charged': Payment & {
+    readonly customer: string | null;
+    readonly metadata: Readonly<Record<string, string>>;
+  };
+  'provider.refunded': Payment & { readonly refund: string; readonly status: string };
+  /** `moved`: what it has taken so far, as a negative number; what it gave back is added. */
+  'provider.disputed': Payment & {
+    readonly dispute: string;
+    readonly status: string;
+    readonly moved: number;
+  };
+
+  /** A request to a receiver, and what it answered; `null`: it cut the connection. `webhook`: the path of the receiver. */
+  'webhook.received': {
+    readonly webhook: string;
+    /** The header `webhook-id`. */
+    readonly id: string;
+    /** In the order of the request. */
+    readonly events: readonly { readonly id: string; readonly seq: number; readonly type: string }[];
+    readonly answered: number | null;
+    /** As in the event, of a webhook in the order of rooms. */
+    readonly rooms?: readonly (string | null)[];
+  };
+
+  /** From `begun` (microseconds) until now. `detail`: what it was done to. */
+  fault: { readonly name: string; readonly begunUs: number; readonly detail?: string };
+  /** All faults are healed and the load has ended, from here on. */
+  settled: Record<string, never>;
+}
+
+interface Payment {
+  readonly payment: string;
+  readonly amount: number;
+}
+
+export type Operation = keyof Operations;
+export type Args<O extends Operation> = Operations[O];

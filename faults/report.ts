@@ -1,0 +1,73 @@
+/** What a campaign came to, as Markdown and as JSON. */
+import type { Control } from './controls.ts';
+import type { FaultCounts } from './inject/run-faults.ts';
+import type { Judgement } from './judge.ts';
+import type { Plan } from './plan.ts';
+
+export interface Report extends Judgement {
+  readonly plan: Plan;
+  /** What had to be found. */
+  readonly control: Control | undefined;
+  /** What the control has done. */
+  readonly controlled: string | undefined;
+  readonly seconds: number;
+  readonly counts: { readonly records: number; readonly answers: number };
+  /** As of the journal: operations, and operations with their outcomes. */
+  readonly operations: ReadonlyMap<string, number>;
+  readonly faults: FaultCounts;
+}
+
+/** Whether it went as it should: nothing was found, or with a control, what it has broken. */
+export function isAsExpected({ control, problems }: Report): boolean {
+  return control === undefined ? problems.length === 0 : problems.some((line) => control.finds.test(line));
+}
+
+export function renderMarkdown(report: Report): string {
+  const { plan, seconds, counts, operations, faults, problems, looked, control, controlled } = report;
+  const operationRows = [...operations.keys()]
+    .filter((name) => !name.includes(' '))
+    .toSorted()
+    .map((name) => [
+      name,
+      ...['ok', 'refused', 'unknown'].map((each) => operations.get(`${name} ${each}`) ?? 0),
+    ]);
+  const faultRows = [...new Set([...faults.happened.keys(), ...faults.missed.keys()])]
+    .toSorted()
+    .map((name) => [name, faults.happened.get(name) ?? 0, faults.missed.get(name) ?? 0]);
+  return [
+    `# A campaign of faults`,
+    [
+      `Seed ${plan.seed}, ${plan.tenants} tenants, ${plan.clients.length} clients, ${seconds} s.`,
+      `${faults.total} faults, ${counts.records} records charged, ${counts.answers} answers.`,
+      ...(control === undefined ? [] : [`Control: ${control.name}${controlled ? ` (${controlled})` : ''}.`]),
+    ].join('\n'),
+    `## Problems`,
+    problems.length === 0 ? 'None.' : problems.map((line) => `- ${line}`).join('\n'),
+    `## Faults`,
+    table(['Fault', 'Times', 'Had nothing to disturb'], faultRows),
+    ...[...faults.leftOut].map(([name, why]) => `Left out: ${name}, because ${why}.`),
+    `## Operations`,
+    table(['Operation', 'Succeeded', 'Refused', 'Unknown'], operationRows),
+    `## Rules`,
+    table(['Rule', 'Looked at'], Object.entries(looked)),
+  ].join('\n\n');
+}
+
+function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+export function renderJson({ plan, control, faults, operations, ...report }: Report): string {
+  const { seed, minutes, tenants, clients } = plan;
+  const value = {
+    ...{ seed, minutes, tenants, clients: clients.length },
+    ...report,
+    ...(control && { control: control.name }),
+    faults: Object.fromEntries(faults.happened),
+    missed: Object.fromEntries(faults.missed),
+    leftOut: Object.fromEntries(faults.leftOut),
+    operations: Object.fromEntries(operations),
+  };
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

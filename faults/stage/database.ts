@@ -1,0 +1,139 @@
+/** The PostgreSQL of a campaign, as `npm start` starts it: it is killed, loses power, and starts again on the same port. */
+import { cpSync, existsSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPool, type Pool } from '../../src/base/db/pool.ts';
+import {
+  type Cluster,
+  findPostmaster,
+  openCluster,
+  startPostmaster,
+} from '../../src/run/embedded-postgres/cluster.ts';
+import { startEmbedded } from '../../src/run/embedded-postgres/embedded-postgres.ts';
+import { findLastingPort } from '../../test/deploy/lasting-port.ts';
+import { postgresOf, signal } from '../../test/deploy/processes.ts';
+import { type Disk, openDisk } from './disk.ts';
+
+const HOST = '127.0.0.1';
+const SILENT = { info: () => {}, warn: () => {} };
+
+/** Recovery after a crash takes some seconds. */
+const START_MS_MAX = 60_000;
+
+/** It does not start any more: its files are not whole. */
+export class DatabaseGone extends Error {
+  constructor(cause: unknown) {
+    super(
+      `PostgreSQL does not start any more: ${cause instanceof Error ? cause.message : 'without a reason'}`,
+    );
+  }
+}
+
+export type Role = 'boxoffice' | 'boxoffice_app' | 'postgres';
+
+export class Database {
+  readonly disk: Disk;
+  readonly port: number;
+  readonly #cluster: Cluster;
+  #last: Promise<void> = Promise.resolve();
+
+  private constructor(disk: Disk, port: number, cluster: Cluster) {
+    this.disk = disk;
+    this.port = port;
+    this.#cluster = cluster;
+  }
+
+  /** `durable: false` sets `fsync=off`. */
+  static async open({ durable = true } = {}): Promise<Database> {
+    const disk = await openDisk();
+    try {
+      const dataDir = join(disk.folder, 'data');
+      // It makes the roles and the database.
+      const embedded = await startEmbedded({ dataDir, log: SILENT, durable });
+      await embedded.stop();
+      const cluster = await openCluster(dataDir, durable, SILENT);
+      const database = new Database(disk, await findLastingPort(HOST), cluster);
+      await database.start();
+      // Otherwise a loss of power could take the server itself, and not what was charged last.
+      await disk.sync();
+      return database;
+    } catch (error) {
+      await disk.remove();
+      throw error;
+    }
+  }
+
+  url(role: Role, port: number = this.port): string {
+    return `postgres://${role}:${this.#cluster.password}@${HOST}:${port}/boxoffice`;
+  }
+
+  /** As the owner, without the proxy, for what the campaign itself does. */
+  openPool(max = 4): Pool {
+    return openPool(this.url('boxoffice'), { max, applicationName: 'boxoffice faults' });
+  }
+
+  get isRunning(): boolean {
+    return findPostmaster(this.#cluster)?.status === 'ready';
+  }
+
+  /** Resolves when it takes connections; at once if it does. Fails if it does not come in time. */
+  start(): Promise<void> {
+    return this.#inTurn(() => this.#start());
+  }
+
+  /** All its processes die at once. Resolves when they are gone. */
+  kill(): Promise<void> {
+    return this.#inTurn(() => end(this.processes()));
+  }
+
+  /** What was not synced is gone. It does not run afterwards. */
+  losePower(): Promise<void> {
+    return this.#inTurn(async () => {
+      // Afterwards, its files may not be read.
+      const pids = this.processes();
+      await this.disk.losePower();
+      await end(pids);
+      await this.disk.mountAgain();
+    });
+  }
+
+  /** The postmaster and its processes; none if it does not run. */
+  processes(): number[] {
+    return findPostmaster(this.#cluster) === undefined ? [] : postgresOf(this.#cluster.dir);
+  }
+
+  /** Copy it, as `DATA_DIR` of a service, and end it. */
+  async keep(folder: string): Promise<void> {
+    await this.kill();
+    cpSync(this.#cluster.dataDir, folder, { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
+  }
+
+  async close(): Promise<void> {
+    await this.kill().catch(() => {});
+    await this.disk.remove();
+  }
+
+  async #start(): Promise<void> {
+    let why: unknown;
+    for (const begun = performance.now(); !this.isRunning; await sleep(100)) {
+      if (performance.now() - begun > START_MS_MAX) throw new DatabaseGone(why);
+      // Another process on the port, or a server of before that is not quite gone, is waited for.
+      const launched = await startPostmaster(this.#cluster, { port: this.port }).catch((error: unknown) => {
+        why = error;
+      });
+      launched?.letGo();
+    }
+  }
+
+  /** Faults of several lanes, and controls, start and end it one after another. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(work, work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
+
+async function end(pids: readonly number[]): Promise<void> {
+  signal(pids, 'SIGKILL');
+  while (pids.some((pid) => existsSync(`/proc/${pid}`))) await sleep(10);
+}

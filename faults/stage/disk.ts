@@ -1,0 +1,140 @@
+/**
+ * The disk of a campaign's database: a small file system of its own, so that it can be full, and can lose power as a machine does: what was
+ * not synced is gone.
+ *
+ * Power is lost by the ioctl with which xfstests does it (EXT4_IOC_SHUTDOWN without a flush of the journal): from then on the file system
+ * writes nothing, and what it finds when it is mounted again is what had reached the device.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { findProgram } from '../../test/deploy/processes.ts';
+
+const run = promisify(execFile);
+
+/** Sparse: it takes what is written. */
+const SIZE = '6G';
+/** Files that fill it, each size until there is no room for it. */
+const BALLAST = [2 ** 30, 2 ** 26, 2 ** 22, 2 ** 18, 2 ** 14];
+const UNMOUNT_TRIES_MAX = 200;
+const PROGRAMS = ['mkfs.ext4', 'mount', 'umount', 'fallocate', 'perl'];
+/** `_IOR('X', 125, __u32)`, and the flag that leaves out the flush of the journal. Source: fs/ext4/ext4.h of Linux. */
+const SHUTDOWN =
+  'open(my $dir, "<", $ARGV[0]) or die $!; my $how = pack("I", 2); ioctl($dir, 0x8004587d, $how) or die $!';
+
+export interface Disk {
+  readonly folder: string;
+  /** Why it can neither be full nor lose power; `undefined`: it can. */
+  readonly limits: string | undefined;
+  /** Write everything. */
+  sync(): Promise<void>;
+  fill(): Promise<void>;
+  free(): void;
+  /** From now on, nothing is written. */
+  losePower(): Promise<void>;
+  /** After a loss of power, once no process uses it. */
+  mountAgain(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function openDisk(): Promise<Disk> {
+  const limits = findLimits();
+  const parent = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'boxoffice-faults-disk-'));
+  const folder = join(parent, 'mounted');
+  mkdirSync(folder);
+  const watcher = watchOver(parent, folder);
+  const remove = async () => {
+    const exit = new Promise((resolve) => watcher.once('exit', resolve));
+    watcher.ref();
+    watcher.stdin!.end();
+    await exit;
+  };
+  const plain = (why: string): Disk => {
+    const refuse = () => Promise.reject(new Error(why));
+    const sync = async () => {};
+    return {
+      folder,
+      limits: why,
+      sync,
+      fill: refuse,
+      free: () => {},
+      losePower: refuse,
+      mountAgain: refuse,
+      remove,
+    };
+  };
+  if (limits !== undefined) return plain(limits);
+  const image = join(parent, 'image');
+  const mount = async () => void (await run('mount', ['-o', 'loop', image, folder]));
+  try {
+    await run('truncate', ['--size', SIZE, image]);
+    await run('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
+    await mount();
+  } catch (error) {
+    return plain(`no file system can be mounted here: ${(error as Error).message.trim().split('\n').at(-1)}`);
+  }
+  const ballast = join(folder, 'ballast');
+  return {
+    folder,
+    limits: undefined,
+    sync: async () => void (await run('sync', ['--file-system', folder])),
+    fill: async () => {
+      mkdirSync(ballast, { recursive: true });
+      for (const bytes of BALLAST)
+        for (let part = 0; await takes(join(ballast, `${bytes}-${part}`), bytes); part += 1);
+    },
+    free: () => rmSync(ballast, { recursive: true, force: true }),
+    losePower: async () => void (await run('perl', ['-e', SHUTDOWN, folder])),
+    mountAgain: async () => {
+      await unmount(folder);
+      await mount();
+    },
+    remove,
+  };
+}
+
+function findLimits(): string | undefined {
+  if (process.getuid?.() !== 0) return 'only root may mount a file system';
+  const missing = PROGRAMS.find((name) => findProgram(name) === undefined);
+  return missing && `there is no ${missing}`;
+}
+
+/** A process that was killed may hold it for a moment longer. */
+async function unmount(folder: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return void (await run('umount', [folder]));
+    } catch (error) {
+      if (tries === UNMOUNT_TRIES_MAX) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+/** Whether the file system had room for a file of this size. */
+async function takes(path: string, bytes: number): Promise<boolean> {
+  try {
+    await run('fallocate', ['--length', String(bytes), path]);
+    return true;
+  } catch {
+    rmSync(path, { force: true });
+    return false;
+  }
+}
+
+/** A shell that outlives this process: it ends the server on the disk, and removes the disk. */
+function watchOver(parent: string, folder: string) {
+  const script = `cat >/dev/null
+    find "$2" -name postmaster.pid | while read -r file; do kill -KILL "$(head -n 1 "$file")"; done
+    umount -l "$2" 2>/dev/null
+    for try in 1 2 3 4 5 6 7 8 9; do rm -rf "$1" && break; sleep 0.5; done`;
+  const watcher = spawn('sh', ['-c', script, 'sh', parent, folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watcher.unref();
+  return watcher;
+}

@@ -1,0 +1,116 @@
+/** Receivers of webhooks: each path is one, which accepts, refuses, cuts off or hangs as it is told. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Journal } from '../journal.ts';
+
+export type Manner = 'accept' | 'refuse' | 'cut off' | 'hang';
+
+/** Longer than a quick receiver, and shorter than the service waits. */
+const HANG_MS = 3_000;
+
+/** Requests of each path. */
+const KEPT = 5;
+
+interface Accepted {
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+interface WireEvent {
+  readonly id: string;
+  readonly seq: number;
+  readonly type: string;
+  readonly data?: { readonly room?: { readonly uid?: string }; readonly room_uid?: string };
+}
+
+export class Receivers {
+  readonly #journal: Journal;
+  readonly #server: Server;
+  readonly #manners = new Map<string, Manner>();
+  /** The newest requests that each path has accepted, the oldest first. */
+  readonly #accepted = new Map<string, Accepted[]>();
+
+  private constructor(journal: Journal, server: Server) {
+    this.#journal = journal;
+    this.#server = server;
+  }
+
+  static async open(journal: Journal): Promise<Receivers> {
+    const server = createServer();
+    const receivers = new Receivers(journal, server);
+    server.on('request', (request, response) => {
+      receivers.#receive(request, response).catch(() => response.destroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return receivers;
+  }
+
+  url(path: string): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
+  }
+
+  /** The paths that have been given a manner. */
+  get paths(): readonly string[] {
+    return [...this.#manners.keys()];
+  }
+
+  set(path: string, manner: Manner): void {
+    this.#manners.set(path, manner);
+  }
+
+  acceptAll(): void {
+    for (const path of this.paths) this.set(path, 'accept');
+  }
+
+  /** Send a path once more what it has accepted some requests ago. Returns whether there was such a request. */
+  async repeat(path: string): Promise<boolean> {
+    const old = this.#accepted.get(path)?.at(0);
+    if (old === undefined) return false;
+    const { headers, body } = old;
+    const answer = await fetch(this.url(path), { method: 'POST', headers, body });
+    return answer.ok;
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const path = request.url!;
+    const manner = this.#manners.get(path) ?? 'accept';
+    if (manner === 'hang') await sleep(HANG_MS);
+    const answered = manner === 'cut off' ? null : manner === 'refuse' ? 500 : 204;
+    const text = Buffer.concat(parts).toString();
+    const body = JSON.parse(text) as WireEvent & { events?: WireEvent[] };
+    const events = body.events ?? [body];
+    // Written down before the answer: what was answered was received.
+    this.#journal.note('webhook.received', {
+      webhook: path,
+      id: String(request.headers['webhook-id']),
+      events: events.map(({ id, seq, type }) => ({ id, seq, type })),
+      answered,
+      rooms: events.map(({ data }) => data?.room?.uid ?? data?.room_uid ?? null),
+    });
+    if (answered === 204) this.#remember(path, { headers: namesOf(request), body: text });
+    if (answered === null) response.destroy();
+    else response.writeHead(answered).end();
+  }
+
+  #remember(path: string, accepted: Accepted): void {
+    const all = [...(this.#accepted.get(path) ?? []), accepted];
+    this.#accepted.set(path, all.slice(-KEPT));
+  }
+}
+
+/** The headers that make a request a webhook's. */
+function namesOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name.startsWith('webhook-') || name === 'content-type'),
+  ) as Record<string, string>;
+}
