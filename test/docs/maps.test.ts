@@ -67,7 +67,9 @@ test("README's Status names every door and every SDK, and nothing that is there 
 /** Words in backquotes that are paths of the project, with their patterns written out. */
 function pathsIn(text: string): string[] {
   return [
-    ...text.matchAll(/`((?:src|test|scripts|sdk|docs|migrations|proto|deploy|bench|faults|sandbox)\/[^`\s]*)`/g),
+    ...text.matchAll(
+      /`((?:src|test|scripts|sdk|docs|migrations|proto|deploy|bench|faults|sandbox)\/[^`\s]*)`/g,
+    ),
   ]
     .map(([, path]) => path!.replace(/<[^>]*>/g, '*'))
     .filter((path) => !path.includes('...'));
