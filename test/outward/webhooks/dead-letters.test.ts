@@ -49,14 +49,19 @@ const numbers = ({ path }: Hook) => receiver.received(path).map(({ event }) => e
 const dead = async (hook: Hook) => (await hook.ask('GET', '/dead-letters')).json.dead_letters;
 const deadSeqs = async (hook: Hook) => (await dead(hook)).map(({ seq }: { seq: number }) => seq);
 
-/** The receiver refuses these numbers. After the first failure of each there is time for others to be accepted. */
+/** The receiver refuses these numbers. Each has time between its attempts until another one was accepted after its first failure. */
 function refuse({ path }: Hook, refused: readonly number[]): void {
   const seen = new Set<number>();
+  const alone = new Set<number>();
   receiver.answer(path, ({ event }, response) => {
     const number = event.data.balance.micros;
-    if (!refused.includes(number)) return 204;
-    if (!seen.has(number)) response.setHeader('retry-after', '1');
+    if (!refused.includes(number)) {
+      alone.clear();
+      return 204;
+    }
+    if (!seen.has(number)) alone.add(number);
     seen.add(number);
+    if (alone.has(number)) response.setHeader('retry-after', '1');
     return 500;
   });
 }
