@@ -1,4 +1,5 @@
 /** The views of a tenant as the service answers them, page by page. */
+import type { SentRecord } from './journal.ts';
 
 export interface Reads {
   /** `t_...` of each tenant that can still be read. */
@@ -31,15 +32,7 @@ export interface LedgerEntry {
 }
 
 /** An entry of `GET /v1/usage/records`. */
-export interface ListedRecord {
-  readonly id: string;
-  readonly room?: string;
-  readonly participant?: string;
-  readonly role: string;
-  readonly tier: string;
-  readonly seconds: number;
-  readonly egress_bytes: number;
-  readonly ingress_bytes: number;
+export interface ListedRecord extends SentRecord {
   readonly total: Amount;
   readonly capped: boolean;
   readonly unbilled: boolean;
