@@ -28,7 +28,7 @@ export async function findDatabaseHealth(db: Db): Promise<DatabaseHealth> {
                   current_setting('max_connections')::integer
                     - current_setting('superuser_reserved_connections')::integer
                     - coalesce(current_setting('reserved_connections', true)::integer, 0) as "connectionsMax",
-                  (select sum(numbackends)::integer from pg_stat_database) as connections,
+                  (select sum(numbackends)::integer from pg_stat_database where datid <> 0) as connections,
                   a.*, r.*,
                   (select count(*)::integer from processes
                     where gone_at is null and seen_at > now() - interval '4 seconds') as processes

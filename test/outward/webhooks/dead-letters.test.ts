@@ -49,21 +49,39 @@ const numbers = ({ path }: Hook) => receiver.received(path).map(({ event }) => e
 const dead = async (hook: Hook) => (await hook.ask('GET', '/dead-letters')).json.dead_letters;
 const deadSeqs = async (hook: Hook) => (await dead(hook)).map(({ seq }: { seq: number }) => seq);
 
-/** The receiver refuses these numbers. Each has time between its attempts until another one was accepted after its first failure. */
+/** The receiver refuses these numbers, and asks for an hour after the first attempt of each. */
 function refuse({ path }: Hook, refused: readonly number[]): void {
   const seen = new Set<number>();
-  const alone = new Set<number>();
   receiver.answer(path, ({ event }, response) => {
     const number = event.data.balance.micros;
-    if (!refused.includes(number)) {
-      alone.clear();
-      return 204;
-    }
-    if (!seen.has(number)) alone.add(number);
+    if (!refused.includes(number)) return 204;
+    if (!seen.has(number)) response.setHeader('retry-after', '3600');
     seen.add(number);
-    if (alone.has(number)) response.setHeader('retry-after', '1');
     return 500;
   });
+}
+
+/** What has failed once is tried again as soon as another event was accepted since: then the fault is the event's own. */
+async function endTheHour({ of, id }: Hook): Promise<void> {
+  await db().query(
+    `update webhook_waiting q set retry_at = now()
+       from webhook_cursors c
+      where q.tenant_id = $1 and q.webhook_id = $2 and q.retry_at > now() + interval '1 minute'
+        and c.tenant_id = $1 and c.webhook_id = $2 and c.delivered_at > q.failed_at`,
+    [idOf(of), id],
+  );
+}
+
+/** Appends other events from this number on until the list is as expected. Returns the next number. */
+async function othersUntilDead(hook: Hook, expected: readonly number[], from: number): Promise<number> {
+  let next = from;
+  const work = async () => {
+    await append(hook, ['other'], next++);
+    await endTheHour(hook);
+    expect(await deadSeqs(hook)).toEqual(expected);
+  };
+  await vi.waitFor(work, { timeout: 60_000, interval: 200 });
+  return next;
 }
 
 /** These numbers are refused until they are given up; then all are accepted. */
@@ -74,12 +92,7 @@ async function giveUp(
 ): Promise<void> {
   refuse(hook, refused);
   await append(hook, rooms);
-  let next = rooms.length + 1;
-  const work = async () => {
-    await append(hook, ['other'], next++);
-    expect(await deadSeqs(hook)).toEqual([...refused].reverse());
-  };
-  await vi.waitFor(work, { timeout: 60_000, interval: 200 });
+  const next = await othersUntilDead(hook, [...refused].reverse(), rooms.length + 1);
   receiver.answer(hook.path, () => 204);
   await settle(async () => {
     expect((await hook.ask('GET', '')).json).toMatchObject({ delivered_seq: next - 1, waiting: 0 });
@@ -129,12 +142,7 @@ describe('an event that was given up', () => {
     refuse(hook, [3]);
     const { json } = await hook.ask('POST', '/resend', { since: EVER, only_failed: true });
     expect(json).toMatchObject({ resent: 2, more: false, webhook: { id: hook.id } });
-    let next = 1_000;
-    const work = async () => {
-      await append(hook, ['other'], next++);
-      expect(await deadSeqs(hook)).toEqual([3]);
-    };
-    await vi.waitFor(work, { timeout: 60_000, interval: 200 });
+    await othersUntilDead(hook, [3], 1_000);
     const again = numbers(hook)
       .slice(before)
       .filter((each) => each < 1_000);
