@@ -7,7 +7,7 @@ import { setStatus } from '../../doors/rest/support.ts';
 import { FAST_WEBHOOKS, useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
 import { idOf } from '../../support/tenants.ts';
-import { makeWebhook } from './support.ts';
+import { endTheHour, makeWebhook, numberOf, refuseForAnHour } from './support.ts';
 
 const app = useService({ webhooks: FAST_WEBHOOKS, makesUpEvents: true });
 const receiver = useReceiver();
@@ -45,39 +45,16 @@ async function append({ of }: Hook, rooms: readonly (string | null)[], from = 1)
   app.service.deps.events.wake(parseTenantId(of.id)!);
 }
 
-const numbers = ({ path }: Hook) => receiver.received(path).map(({ event }) => event.data.balance.micros);
+const numbers = ({ path }: Hook) => receiver.received(path).map(numberOf);
 const dead = async (hook: Hook) => (await hook.ask('GET', '/dead-letters')).json.dead_letters;
 const deadSeqs = async (hook: Hook) => (await dead(hook)).map(({ seq }: { seq: number }) => seq);
-
-/** The receiver refuses these numbers, and asks for an hour after the first attempt of each. */
-function refuse({ path }: Hook, refused: readonly number[]): void {
-  const seen = new Set<number>();
-  receiver.answer(path, ({ event }, response) => {
-    const number = event.data.balance.micros;
-    if (!refused.includes(number)) return 204;
-    if (!seen.has(number)) response.setHeader('retry-after', '3600');
-    seen.add(number);
-    return 500;
-  });
-}
-
-/** What has failed once is tried again as soon as another event was accepted since: then the fault is the event's own. */
-async function endTheHour({ of, id }: Hook): Promise<void> {
-  await db().query(
-    `update webhook_waiting q set retry_at = now()
-       from webhook_cursors c
-      where q.tenant_id = $1 and q.webhook_id = $2 and q.retry_at > now() + interval '1 minute'
-        and c.tenant_id = $1 and c.webhook_id = $2 and c.delivered_at > q.failed_at`,
-    [idOf(of), id],
-  );
-}
 
 /** Appends other events from this number on until the list is as expected. Returns the next number. */
 async function othersUntilDead(hook: Hook, expected: readonly number[], from: number): Promise<number> {
   let next = from;
   const work = async () => {
     await append(hook, ['other'], next++);
-    await endTheHour(hook);
+    await endTheHour(db(), hook.of, hook.id);
     expect(await deadSeqs(hook)).toEqual(expected);
   };
   await vi.waitFor(work, { timeout: 60_000, interval: 200 });
@@ -90,7 +67,7 @@ async function giveUp(
   refused: readonly number[],
   rooms: readonly (string | null)[],
 ): Promise<void> {
-  refuse(hook, refused);
+  refuseForAnHour(receiver, hook.path, refused);
   await append(hook, rooms);
   const next = await othersUntilDead(hook, [...refused].reverse(), rooms.length + 1);
   receiver.answer(hook.path, () => 204);
@@ -139,7 +116,7 @@ describe('an event that was given up', () => {
     const hook = await makeHook('none');
     await giveUp(hook, [1, 3], ['a', 'b', null]);
     const before = numbers(hook).length;
-    refuse(hook, [3]);
+    refuseForAnHour(receiver, hook.path, [3]);
     const { json } = await hook.ask('POST', '/resend', { since: EVER, only_failed: true });
     expect(json).toMatchObject({ resent: 2, more: false, webhook: { id: hook.id } });
     await othersUntilDead(hook, [3], 1_000);

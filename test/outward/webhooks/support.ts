@@ -2,7 +2,9 @@
 import type { Pool } from '../../../src/base/db/pool.ts';
 import { parseTenantId } from '../../../src/base/tenants/tenant.ts';
 import { appendEvents } from '../../../src/events/append-events.sql.ts';
+import type { Received, Receiver } from '../../support/receiver.ts';
 import type { TestService, TestTenant } from '../../support/service.ts';
+import { idOf } from '../../support/tenants.ts';
 
 /** Append `count` events `credit_spent`, whose balances count from `from`. */
 export async function appendCounted(
@@ -46,4 +48,42 @@ export async function makeWebhook(
   if (made.status !== 201) throw new Error(`webhook: ${made.status} ${made.text}`);
   const { webhook, secret, public_key } = made.json;
   return { id: webhook.id, secret, public_key };
+}
+
+/** The number of an event that `appendBalances` made. */
+export const numberOf = ({ event }: Received): number => event.data.balance.micros;
+
+/**
+ * The receiver refuses these numbers, and asks for an hour after the first attempt of each: until `endTheHour`. Without that, a busy
+ * machine makes all ten attempts before any other event is accepted, and then the webhook is paused.
+ */
+export function refuseForAnHour(
+  receiver: Pick<Receiver, 'answer'>,
+  path: string,
+  refused: readonly number[],
+): void {
+  const seen = new Set<number>();
+  receiver.answer(path, (received, response) => {
+    const number = numberOf(received);
+    if (!refused.includes(number)) return 204;
+    if (!seen.has(number)) response.setHeader('retry-after', '3600');
+    seen.add(number);
+    return 500;
+  });
+}
+
+/** What has failed once is tried again, if another event was accepted since: then the fault is the event's own. */
+export async function endTheHour(
+  db: Pool,
+  tenant: { readonly id: string },
+  webhookId: string,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `update webhook_waiting q set retry_at = now()
+       from webhook_cursors c
+      where q.tenant_id = $1 and q.webhook_id = $2 and q.retry_at > now() + interval '1 minute'
+        and c.tenant_id = $1 and c.webhook_id = $2 and c.delivered_at > q.failed_at`,
+    [idOf(tenant), webhookId],
+  );
+  return rowCount!;
 }
