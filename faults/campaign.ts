@@ -14,6 +14,7 @@ import type { Report } from './report.ts';
 import { settle } from './settle.ts';
 import { DatabaseGone } from './stage/database.ts';
 import { Stage } from './stage/stage.ts';
+import { countTopUps, type TopUpCounts } from './top-ups.ts';
 
 export interface CampaignOptions extends PlanOptions {
   /** Something that must be found. */
@@ -53,7 +54,7 @@ async function run(plan: Plan, stage: Stage, options: CampaignOptions): Promise<
   const shared: Shared = { stage, grpc, tenants: [], counts, surprises: [], givesUp: givingUp.signal };
   const faults = new FaultCounts();
   let disturbed: Disturbed = { seconds: 0, controlled: undefined };
-  let judgement: Judgement;
+  let judged: Judged;
   try {
     for (let index = 0; index < plan.tenants; index += 1) await prepareTenant(index, shared);
     const load = await startLoad(plan, shared);
@@ -61,10 +62,10 @@ async function run(plan: Plan, stage: Stage, options: CampaignOptions): Promise<
     progress('mending');
     await stage.heal();
     await load.stop();
-    judgement = await settleAndCheck(plan, shared, begunAt, options);
+    judged = await settleAndCheck(plan, shared, begunAt, options);
   } catch (error) {
     if (!(error instanceof DatabaseGone)) throw error;
-    judgement = { problems: [error.message], looked: {} };
+    judged = { problems: [error.message], looked: {}, topUps: {} };
   } finally {
     givingUp.abort();
     for (const client of grpc) client.close();
@@ -76,7 +77,7 @@ async function run(plan: Plan, stage: Stage, options: CampaignOptions): Promise<
     counts,
     operations: stage.journal.counts,
     faults,
-    ...judgement,
+    ...judged,
   };
 }
 
@@ -108,18 +109,21 @@ async function disturb(
   }
 }
 
+type Judged = Judgement & { readonly topUps: TopUpCounts };
+
 async function settleAndCheck(
   plan: Plan,
   shared: Shared,
   begunAt: Date,
   { control, progress }: CampaignOptions,
-): Promise<Judgement> {
+): Promise<Judged> {
   const { stage, tenants } = shared;
   const unsettled = await settle(stage, tenants.slice(0, plan.tenants), begunAt, {
     // What a control has broken may never settle.
     seconds: control === undefined ? SETTLED_WITHIN_SECONDS : BROKEN_SECONDS,
     progress: (left) => progress(left.length === 0 ? 'settled' : `settling: ${left.join(', ')}`),
   });
+  const topUps = await countTopUps(stage.db);
   await stage.provider.writeBook(stage.journal);
   stage.journal.note('settled', {});
   await stage.journal.close();
@@ -128,6 +132,7 @@ async function settleAndCheck(
   return {
     problems: [...stage.surprises, ...shared.surprises.slice(0, LINES_MAX), ...unsettled, ...problems],
     looked,
+    topUps,
   };
 }
 

@@ -48,6 +48,8 @@ interface Operations {
     readonly below_cents: number;
     readonly amount_cents: number;
   };
+  /** An operator's; the service is -1 and the key empty. */
+  'auto_top_up.unfreeze': ByKey;
 
   /** `answer`: `key` (the resource). The first key of a tenant is that of its signup. */
   'key.create': ByKey & { readonly kind: 'backend' | 'relay' };

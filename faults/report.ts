@@ -3,6 +3,7 @@ import type { Control } from './controls.ts';
 import type { FaultCounts } from './inject/run-faults.ts';
 import type { Judgement } from './judge.ts';
 import type { Plan } from './plan.ts';
+import type { TopUpCounts } from './top-ups.ts';
 
 export interface Report extends Judgement {
   readonly plan: Plan;
@@ -15,6 +16,7 @@ export interface Report extends Judgement {
   /** As of the journal: operations, and operations with their outcomes. */
   readonly operations: ReadonlyMap<string, number>;
   readonly faults: FaultCounts;
+  readonly topUps: TopUpCounts;
 }
 
 /** Whether it went as it should: nothing was found, or with a control, what it has broken. */
@@ -48,6 +50,8 @@ export function renderMarkdown(report: Report): string {
     ...[...faults.leftOut].map(([name, why]) => `Left out: ${name}, because ${why}.`),
     `## Operations`,
     table(['Operation', 'Succeeded', 'Refused', 'Unknown'], operationRows),
+    `## Automatic top-ups`,
+    table(['Ended as', 'Attempts'], Object.entries(report.topUps)),
     `## Rules`,
     table(['Rule', 'Looked at'], Object.entries(looked)),
   ].join('\n\n');

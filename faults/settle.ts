@@ -1,12 +1,15 @@
 /** Waits until everything that is under way has come to its end. What has not within the time is a problem. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TenantId } from '../src/base/tenants/tenant.ts';
+import { unfreezeTopUps } from '../src/money/top-ups/unfreeze-top-ups.ts';
+import { OPERATOR } from '../test/support/tenants.ts';
 import { send } from './load/http.ts';
 import type { Tenant } from './load/tenant.ts';
 import { movedBy } from './stage/provider.ts';
 import type { Stage } from './stage/stage.ts';
 
 const LOOK_EVERY_MS = 500;
-/** Webhooks are told again so often to try at once what they have put off for hours. */
+/** Tenants and an operator end waits so often: of webhooks that have put something off for hours, and of top-ups that wait for ten minutes. */
 const HURRY_EVERY_MS = 10_000;
 
 /** Each counts what is not at its end. */
@@ -47,6 +50,7 @@ export async function settle(
     if (now - begun > seconds * 1_000) return left.map((each) => `after ${seconds} s: ${each}`);
     if (now - hurriedAt > HURRY_EVERY_MS) {
       await Promise.all(tenants.map((tenant) => hurryWebhooks(stage, tenant, begunAt)));
+      await hurryTopUps(stage);
       hurriedAt = performance.now();
     }
     await sleep(LOOK_EVERY_MS);
@@ -102,4 +106,12 @@ async function hurryWebhooks(
     const body = { since: begunAt.toISOString(), only_failed: true };
     await send(url, { method: 'POST', path: `${path}/resend`, key, body });
   }
+}
+
+/** As an operator does: those to which the provider repeats an error are sent with another key at once. */
+async function hurryTopUps({ db }: Stage): Promise<void> {
+  const { rows } = await db.query<{ tenant: TenantId }>(
+    `select tenant_id as tenant from top_up_attempts where state = 'unknown' and new_key_at > now()`,
+  );
+  for (const { tenant } of rows) await unfreezeTopUps(db, OPERATOR, tenant);
 }

@@ -64,6 +64,9 @@ export class Facts {
   readonly db: Database;
   readonly reads: Reads;
   readonly #cache = new Map<string, Promise<unknown>>();
+  readonly #byOps = new Map<string, readonly Entry[]>();
+  #tenants: readonly string[] | undefined;
+  #readable: ReadonlySet<string> | undefined;
 
   constructor(journal: Journal, db: Database, reads: Reads) {
     this.journal = journal;
@@ -73,6 +76,11 @@ export class Facts {
 
   /** Tenants that have a journal. */
   get tenants(): readonly string[] {
+    this.#tenants ??= this.#findTenants();
+    return this.#tenants;
+  }
+
+  #findTenants(): readonly string[] {
     const named = [
       ...this.journal.entries.map(({ args, answer }) => args.tenant ?? answer?.tenant),
       ...this.journal.reports.map(({ tenant }) => tenant),
@@ -81,9 +89,11 @@ export class Facts {
   }
 
   /** Those of them whose views can be read. */
-  get readable(): readonly string[] {
+  get readable(): ReadonlySet<string> {
+    if (this.#readable) return this.#readable;
     const tenants = new Set(this.tenants);
-    return this.reads.tenants.filter((tenant) => tenants.has(tenant));
+    this.#readable = new Set(this.reads.tenants.filter((tenant) => tenants.has(tenant)));
+    return this.#readable;
   }
 
   get cards(): Promise<ReadonlyMap<string, Card>> {
@@ -122,14 +132,14 @@ export class Facts {
   /** The list of records, in the order in which they were charged; `undefined`: it cannot be read. */
   recordsOf(tenant: string): Promise<readonly ListedRecord[] | undefined> {
     return this.#once(`records ${tenant}`, async () =>
-      this.readable.includes(tenant) ? this.#inOrder(await readRecords(this.reads, tenant)) : undefined,
+      this.readable.has(tenant) ? this.#inOrder(await readRecords(this.reads, tenant)) : undefined,
     );
   }
 
   /** All pages of the ledger, in the order of the postings; `undefined`: it cannot be read. */
   entriesOf(tenant: string): Promise<readonly LedgerEntry[] | undefined> {
     return this.#once(`entries ${tenant}`, async () =>
-      this.readable.includes(tenant) ? this.#inOrder(await readLedger(this.reads, tenant)) : undefined,
+      this.readable.has(tenant) ? this.#inOrder(await readLedger(this.reads, tenant)) : undefined,
     );
   }
 
@@ -176,8 +186,13 @@ export class Facts {
 
   /** Operations of some kinds. */
   of(...ops: readonly string[]): readonly Entry[] {
+    const name = ops.join(' ');
+    const known = this.#byOps.get(name);
+    if (known) return known;
     const wanted = new Set(ops);
-    return this.journal.entries.filter(({ op }) => wanted.has(op));
+    const found = this.journal.entries.filter(({ op }) => wanted.has(op));
+    this.#byOps.set(name, found);
+    return found;
   }
 
   async #postingsOf(tenant: string): Promise<Posting[]> {

@@ -1,16 +1,20 @@
-/** Tenants that sign up while things go wrong, pay, report usage, and get money back. */
+/** Tenants that sign up while things go wrong, pay, report usage, let their card be charged automatically, and get money back. */
 import { ApiError } from '../../sandbox/http/errors.ts';
 import type { WireRecord } from '../operations.ts';
 import type { Random } from '../random.ts';
 import { Client } from './client.ts';
 import { kind } from './kind.ts';
-import { checkout, payAt, readBilling } from './payments.ts';
+import { BELOW_ANY, CARD, checkout, DECLINED_LATER, payAt, readBilling, setAutoTopUp } from './payments.ts';
 import { signUp } from './sign-up.ts';
 import { drawRecord, newRelayKey, report } from './usage.ts';
 
 interface Step {
   readonly service: number;
   readonly records: readonly Omit<WireRecord, 'id'>[];
+  /** Of the first payment. */
+  readonly card: string;
+  /** Reported once automatic top-ups are on: what is charged for them leads to one. */
+  readonly later: readonly Omit<WireRecord, 'id'>[];
   readonly paysTwice: boolean;
   /** Cents; 0: none. */
   readonly refund: number;
@@ -23,19 +27,21 @@ export const newcomers = kind<Step>({
   draw: (random: Random) => ({
     service: random.integer(0, 1),
     records: Array.from({ length: random.integer(1, 30) }, () => drawRecord(random)),
+    card: random.weighted({ [CARD]: 3, [DECLINED_LATER]: 1 }),
+    later: Array.from({ length: random.integer(1, 30) }, () => drawRecord(random)),
     paysTwice: random.chance(0.3),
     refund: random.chance(0.4) ? random.integer(1, 2_500) : 0,
   }),
   open: async (opener) => {
     let count = 0;
-    return async ({ service, records, paysTwice, refund }) => {
+    return async ({ service, records, card, later, paysTwice, refund }) => {
       const name = `n${opener.number}-${count++}`;
       const signedUp = await signUp(opener, name, service);
       if (signedUp === undefined) return;
       const { tenant, checkoutUrl } = signedUp;
       const client = new Client(opener.number, tenant, opener.shared);
       client.continues(opener);
-      const paid = checkoutUrl === '' ? [] : payAt(client, checkoutUrl);
+      const paid = checkoutUrl === '' ? [] : payAt(client, checkoutUrl, card);
       const key = await newRelayKey(client);
       const own = records.map((record, at) => ({ id: `${name}-${at}`, ...record }));
       await client.insist(service, (at) => report(client, at, key, own));
@@ -43,6 +49,10 @@ export const newcomers = kind<Step>({
         const { outcome, json } = await checkout(client, service, 2_500);
         if (outcome === 'ok') payAt(client, json.checkout_url);
       }
+      // Refused if the payment was not credited yet, and with it its card not saved.
+      await setAutoTopUp(client, service, { enabled: true, below_cents: BELOW_ANY, amount_cents: 1_000 });
+      const more = later.map((record, at) => ({ id: `${name}-later-${at}`, ...record }));
+      await client.insist(service, (at) => report(client, at, key, more));
       if (refund > 0 && paid[0]) giveBack(client, paid[0], refund);
       await client.insist(service, (at) => report(client, at, key, own));
       await readBilling(client, service);

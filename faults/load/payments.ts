@@ -1,22 +1,31 @@
 /** Customers who pay, get money back, dispute, and let their card be charged automatically. */
 import { ApiError } from '../../sandbox/http/errors.ts';
+import { unfreezeTopUps } from '../../src/money/top-ups/unfreeze-top-ups.ts';
+import { idOf, OPERATOR } from '../../test/support/tenants.ts';
 import type { Client } from './client.ts';
 import { kind } from './kind.ts';
 
-const CARD = '4242424242424242';
+export const CARD = '4242424242424242';
 const DECLINED = '4000000000000002';
-const DECLINED_LATER = '4000000000000341';
+export const DECLINED_LATER = '4000000000000341';
+/** Cents, more than any tenant has: with this threshold, a top-up follows the next charge. */
+export const BELOW_ANY = 20_000_000;
 
 interface Step {
-  readonly action: 'pay' | 'refund' | 'dispute' | 'close dispute' | 'auto top-up' | 'read';
+  readonly action: 'pay' | 'refund' | 'dispute' | 'close dispute' | 'auto top-up' | 'unfreeze' | 'read';
   readonly service: number;
   readonly cents: number;
   readonly card: string;
   /** Which payment or dispute, from 0 to 1. */
   readonly place: number;
   readonly isWon: boolean;
-  readonly belowCents: number;
-  readonly isEnabled: boolean;
+  readonly autoTopUp: AutoTopUp;
+}
+
+interface AutoTopUp {
+  readonly enabled: boolean;
+  readonly below_cents: number;
+  readonly amount_cents: number;
 }
 
 export const payments = kind<Step>({
@@ -29,21 +38,25 @@ export const payments = kind<Step>({
       refund: 1.5,
       dispute: 0.5,
       'close dispute': 0.5,
-      'auto top-up': 1,
+      'auto top-up': 2,
+      unfreeze: 0.5,
       read: 8,
     }),
     service: random.integer(0, 1),
     cents: random.integer(1_000, 20_000),
-    card: random.weighted({ [CARD]: 8, [DECLINED]: 1, [DECLINED_LATER]: 0.3, nothing: 1 }),
+    card: random.weighted({ [CARD]: 8, [DECLINED]: 1, [DECLINED_LATER]: 0.5, nothing: 1 }),
     place: random.number(),
     isWon: random.chance(0.5),
-    belowCents: random.integer(500, 3_000),
-    isEnabled: random.chance(0.85),
+    autoTopUp: {
+      enabled: random.chance(0.85),
+      below_cents: random.chance(0.8) ? BELOW_ANY : random.integer(500, 3_000),
+      amount_cents: random.pick([1_000, 1_000, 2_000]),
+    },
   }),
   open: async (client) => {
     const paid: string[] = [];
     const disputes: string[] = [];
-    await setAutoTopUp(client, { service: 0, isEnabled: true, belowCents: 1_500 });
+    await setAutoTopUp(client, 0, { enabled: true, below_cents: BELOW_ANY, amount_cents: 1_000 });
     const { control } = client.stage.provider;
     const actions: Readonly<Record<Step['action'], (step: Step) => unknown>> = {
       pay: async (step) => paid.push(...(await pay(client, step))),
@@ -54,7 +67,8 @@ export const payments = kind<Step>({
         attempt(() =>
           isWon ? control.winDispute(at(disputes, place)) : control.loseDispute(at(disputes, place)),
         ),
-      'auto top-up': (step) => setAutoTopUp(client, step),
+      'auto top-up': ({ service, autoTopUp }) => setAutoTopUp(client, service, autoTopUp),
+      unfreeze: () => unfreeze(client),
       read: ({ service }) => readBilling(client, service),
     };
     return async (step) => void (await actions[step.action](step));
@@ -109,16 +123,31 @@ function sessionOf(checkoutUrl: string): string {
   return /cs_test_\w+/.exec(checkoutUrl)![0];
 }
 
-async function setAutoTopUp(
-  client: Client,
-  { service, isEnabled, belowCents }: Pick<Step, 'service' | 'isEnabled' | 'belowCents'>,
-): Promise<void> {
-  const body = { enabled: isEnabled, below_cents: belowCents, amount_cents: 1_000 };
+export async function setAutoTopUp(client: Client, service: number, body: AutoTopUp): Promise<void> {
   const idempotency = client.newIdempotencyKey();
   const path = '/v1/billing/auto-top-up';
   await client.insist(service, (at) =>
-    client.rest('auto_top_up.set', body, {
-      ...{ method: 'PUT', path, key: client.tenant.key, service: at, idempotency, body },
+    client.rest(
+      'auto_top_up.set',
+      { ...body },
+      {
+        ...{ method: 'PUT', path, key: client.tenant.key, service: at, idempotency, body },
+      },
+    ),
+  );
+}
+
+/** An operator's command, after which a dispute no longer stops top-ups. */
+async function unfreeze(client: Client): Promise<void> {
+  const args = { tenant: client.tenant.id, key: '', service: -1 };
+  await client.insist(0, () =>
+    client.record('auto_top_up.unfreeze', args, async () => {
+      try {
+        await unfreezeTopUps(client.stage.db, OPERATOR, idOf(client.tenant));
+        return { outcome: 'ok' } as const;
+      } catch {
+        return { outcome: 'unknown' } as const;
+      }
     }),
   );
 }

@@ -72,7 +72,7 @@ const wasAccepted = ({ args }: Entry) => (args.answered ?? 0) >= 200 && (args.an
 /** What it should have got: events from its creation on, or from the first that it got, which may be earlier. */
 function expectedOf(webhook: Webhook, events: readonly ListedEvent[]): readonly ListedEvent[] {
   const got = webhook.requests.flatMap((request) => eventsIn(request).map(({ seq }) => seq));
-  const first = Math.min(...got.filter((seq) => seq > 0));
+  const first = got.filter((seq) => seq > 0).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   return events.filter(
     ({ seq, type, timestamp }) =>
       (webhook.types?.has(type) ?? true) && (seq >= first || timestamp >= webhook.createdAt),
@@ -82,7 +82,7 @@ function expectedOf(webhook: Webhook, events: readonly ListedEvent[]): readonly 
 async function* expectations(
   facts: Facts,
 ): AsyncGenerator<{ webhook: Webhook; expected: readonly ListedEvent[] }> {
-  const readable = new Set(facts.readable);
+  const { readable } = facts;
   const byTenant = Map.groupBy(await readWebhooks(facts), ({ tenant }) => tenant);
   for (const [tenant, webhooks] of byTenant) {
     if (!readable.has(tenant)) continue;
@@ -115,7 +115,7 @@ async function checkWaiting(facts: Facts, look: Look): Promise<void> {
 }
 
 async function checkIds(facts: Facts, look: Look): Promise<void> {
-  const readable = new Set(facts.readable);
+  const { readable } = facts;
   const webhooks = Map.groupBy(await readWebhooks(facts), ({ tenant }) => tenant);
   for (const [tenant, own] of webhooks) {
     if (!readable.has(tenant)) continue;
