@@ -108,10 +108,14 @@ async function hurryWebhooks(
   }
 }
 
-/** As an operator does: those to which the provider repeats an error are sent with another key at once. */
+/** As an operator does: those to which the provider repeats an error are sent with another key at once. What fails is tried next time. */
 async function hurryTopUps({ db }: Stage): Promise<void> {
-  const { rows } = await db.query<{ tenant: TenantId }>(
-    `select tenant_id as tenant from top_up_attempts where state = 'unknown' and new_key_at > now()`,
-  );
-  for (const { tenant } of rows) await unfreezeTopUps(db, OPERATOR, tenant);
+  try {
+    const { rows } = await db.query<{ tenant: TenantId }>(
+      `select tenant_id as tenant from top_up_attempts where state = 'unknown' and new_key_at > now()`,
+    );
+    for (const { tenant } of rows) await unfreezeTopUps(db, OPERATOR, tenant);
+  } catch {
+    // An attempt that stays open is told as such in the end.
+  }
 }
