@@ -11,7 +11,7 @@ const HELP = `npm run faults -- [--minutes 5] [--seed 1] [--tenants 6] [--contro
 
   --minutes   how long faults happen; then everything is mended and checked
   --seed      the same seed makes the same plan
-  --tenants   each has twelve clients
+  --tenants   each has thirteen clients
   --control   break something that the check must find; --list names them
   --out       a file for the report: Markdown, or JSON if its name ends in .json
   --keep      a folder for the journal, the logs and the database

@@ -66,7 +66,11 @@ interface Operations {
   /** `key`: the id of the device credential. `answer`: without `token`, with `claims` of it. */
   join: OnUser;
   /** `answer`: the message, and `claims` of the token. */
-  mint: OnUser;
+  mint: OnUser & {
+    /** The budget of its room, of which nothing is spent, and the micros that the token takes from it. */
+    readonly budget?: string;
+    readonly hold?: number;
+  };
   /** By gRPC, as all that follows until the watchdog. `answer`: the JSON form of the message, without the token of a mint. */
   'room.create': InRoom;
   'room.get': InRoom;

@@ -1,4 +1,5 @@
 /** All kinds of load. */
+import { budgets } from './budgets.ts';
 import { followers } from './followers.ts';
 import { joins } from './joins.ts';
 import { keys } from './keys.ts';
@@ -18,6 +19,7 @@ export const KINDS: readonly Kind[] = [
   joins,
   sessions,
   settings,
+  budgets,
   newcomers,
   followers,
 ];

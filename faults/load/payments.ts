@@ -44,7 +44,7 @@ export const payments = kind<Step>({
     }),
     service: random.integer(0, 1),
     cents: random.integer(1_000, 20_000),
-    card: random.weighted({ [CARD]: 8, [DECLINED]: 1, [DECLINED_LATER]: 0.5, nothing: 1 }),
+    card: random.weighted({ [CARD]: 8, [DECLINED]: 1, [DECLINED_LATER]: 1.5, nothing: 1 }),
     place: random.number(),
     isWon: random.chance(0.5),
     autoTopUp: {

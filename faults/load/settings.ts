@@ -1,10 +1,24 @@
 /** What else a tenant does: alerts, budgets, erasures, statements, lists of events, and grants that an operator gives it. */
 import { grantCredit } from '../../src/money/grants/grant-credit.ts';
 import { idOf, OPERATOR } from '../../test/support/tenants.ts';
+import type { WireRecord } from '../operations.ts';
 import type { Client } from './client.ts';
 import { kind } from './kind.ts';
+import type { Secret } from './tenant.ts';
+import { drawRecord, newRelayKey, report } from './usage.ts';
 
-const WEIGHTS = { alerts: 1, budget: 1, 'read budget': 2, erase: 0.5, statement: 1, events: 3, grant: 0.7 };
+const WEIGHTS = {
+  alerts: 1,
+  budget: 1,
+  'read budget': 2,
+  erase: 0.5,
+  'erase a stranger': 0.7,
+  statement: 1,
+  events: 3,
+  grant: 0.7,
+};
+/** Of each client: the check looks for every name in every row. */
+const STRANGERS_MAX = 40;
 
 interface Step {
   readonly action: keyof typeof WEIGHTS;
@@ -12,6 +26,8 @@ interface Step {
   readonly number: number;
   readonly micros: number;
   readonly seconds: number;
+  /** Of a stranger, without its id and name. */
+  readonly record: Omit<WireRecord, 'id' | 'participant'>;
 }
 
 export const settings = kind<Step>({
@@ -24,14 +40,21 @@ export const settings = kind<Step>({
     number: random.integer(0, 2),
     micros: random.integer(1_000_000, 30_000_000),
     seconds: random.integer(61, 90),
+    record: drawRecord(random),
   }),
   open: async (client) => {
     let after = 0;
+    let strangers = 0;
+    const key = await newRelayKey(client);
     const actions: Readonly<Record<Step['action'], (step: Step) => Promise<unknown>>> = {
       alerts: (step) => setAlerts(client, step),
       budget: (step) => setBudget(client, step),
       'read budget': (step) => readBudget(client, step),
-      erase: (step) => erase(client, step),
+      erase: (step) => erase(client, step, `u${5 + step.number}`),
+      'erase a stranger': async (step) => {
+        if (strangers < STRANGERS_MAX)
+          await eraseStranger(client, key, step, `stranger-${client.number}-${strangers++}-`);
+      },
       statement: (step) => readStatement(client, step),
       events: async (step) => {
         after = await listEvents(client, step, after);
@@ -81,9 +104,15 @@ async function readBudget(client: Client, { service, number }: Step): Promise<vo
   );
 }
 
-async function erase(client: Client, { service, number }: Step): Promise<void> {
-  // Those who are present are refused, and most of these are not.
-  const participant = `u${5 + number}`;
+/** One that was here once: no one names it again. The end of the name keeps it from being the beginning of another. */
+async function eraseStranger(client: Client, key: Secret, step: Step, participant: string): Promise<void> {
+  const records = [{ id: participant.replace('stranger', 'of'), ...step.record, participant }];
+  await client.insist(step.service, (at) => report(client, at, key, records));
+  await erase(client, step, participant);
+}
+
+/** Those who are present are refused, and most are not. */
+async function erase(client: Client, { service }: Step, participant: string): Promise<void> {
   const idempotency = client.newIdempotencyKey();
   await client.insist(service, (at) =>
     client.rest(
