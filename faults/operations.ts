@@ -83,6 +83,17 @@ interface Operations {
 
   /** A relay that asks what was revoked. `answer`: `seq`, `closed`, `epochs` and `credentials` of the snapshot. */
   'revocations.read': { readonly tenant: string; readonly service: number };
+  /** A relay that is told, from its request to the end of the stream. `stream`: how many it had before. */
+  'revocations.follow': {
+    readonly tenant: string;
+    readonly service: number;
+    readonly stream: number;
+  };
+  /**
+   * A snapshot that came by such a stream. `answer`: `seq`; as `told` each hash that is new in this stream, with its epoch, or 0 if it
+   * has none; as `gone` those that are no longer there.
+   */
+  'revocations.told': Operations['revocations.follow'];
 
   /** `answer`: `id` of the session, which is a name that the campaign gives it. */
   'session.log_in': ByKey & { readonly session: string };

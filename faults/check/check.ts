@@ -18,6 +18,7 @@ import { OPEN_END_RULES } from './rules/open-ends.ts';
 import { PEOPLE_RULES } from './rules/people.ts';
 import { PRICE_RULES } from './rules/prices.ts';
 import { PROVIDER_RULES } from './rules/provider.ts';
+import { PUSH_RULES } from './rules/pushes.ts';
 import { REVOCATION_RULES } from './rules/revocations.ts';
 import { STORED_RULES } from './rules/stored.ts';
 import { USAGE_RULES } from './rules/usage.ts';
@@ -56,6 +57,7 @@ export const ALL_RULES: readonly Rule[] = [
   ...STORED_RULES,
   ...ACCESS_RULES,
   ...REVOCATION_RULES,
+  ...PUSH_RULES,
   ...EVENT_RULES,
   ...WEBHOOK_RULES,
   ...WATCHDOG_RULES,

@@ -54,6 +54,7 @@ interface Subject {
   readonly name?: string;
   readonly endReason?: string | null;
   readonly key?: { readonly id: string };
+  readonly credential?: { readonly id: string };
   readonly action?: string;
   readonly room?: string | null;
   readonly subject?: { readonly kind: string; readonly value: string } | null;

@@ -41,6 +41,10 @@ export interface Args {
   readonly mayBeLost?: boolean;
   readonly name?: string;
   readonly begunUs?: number;
+  /** The lane of a fault, or what it was done to. */
+  readonly detail?: string;
+  /** The number of a stream of its client. */
+  readonly stream?: number;
   readonly payment?: string;
   readonly refund?: string;
   readonly dispute?: string;
@@ -96,6 +100,11 @@ export interface Answer {
   readonly epochs?: readonly (readonly [string, number])[];
   readonly closed?: readonly string[];
   readonly credentials?: readonly string[];
+  /** The newest number that a snapshot has. */
+  readonly seq?: number;
+  /** Hashes that a stream tells, and those that it does not tell any more. */
+  readonly told?: readonly (readonly [string, number])[];
+  readonly gone?: readonly string[];
   /** The text of a refusal. */
   readonly error?: string;
 }

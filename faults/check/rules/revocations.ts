@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Facts } from '../facts.ts';
-import { type Entry, endOf, roomIn } from '../journal.ts';
+import { type Answer, type Entry, endOf, roomIn } from '../journal.ts';
 import type { Look, Rule } from '../rule.ts';
 
 export const REVOCATION_RULES: readonly Rule[] = [
@@ -15,7 +15,7 @@ export const REVOCATION_RULES: readonly Rule[] = [
 const CLOCKS_APART_US = 60_000_000;
 
 /** A token that something made void. */
-interface Voided {
+export interface Voided {
   readonly token: Entry;
   readonly by: Entry;
   readonly untilUs: number;
@@ -25,7 +25,7 @@ interface Voided {
   readonly credential: string;
 }
 
-function hashOf(...texts: readonly string[]): string {
+export function hashOf(...texts: readonly string[]): string {
   return createHash('sha256').update(texts.join('\0')).digest().subarray(0, 16).toString('base64url');
 }
 
@@ -43,7 +43,7 @@ function findEndings(facts: Facts): ReadonlyMap<string, readonly Entry[]> {
 }
 
 /** By tenant. */
-function findVoided(facts: Facts): ReadonlyMap<string, readonly Voided[]> {
+export function findVoided(facts: Facts): ReadonlyMap<string, readonly Voided[]> {
   const endings = findEndings(facts);
   const all = facts
     .of('join', 'mint')
@@ -70,16 +70,28 @@ function findVoided(facts: Facts): ReadonlyMap<string, readonly Voided[]> {
 function checkSnapshots(facts: Facts, look: Look): void {
   const voided = findVoided(facts);
   for (const { args, invokedUs, answer } of facts.of('revocations.read').filter(succeeded)) {
-    const epochs = new Map(answer?.epochs);
-    const ended = new Set([...(answer?.closed ?? []), ...(answer?.credentials ?? [])]);
-    for (const { token, by, untilUs, user, room, credential } of voided.get(args.tenant!) ?? []) {
-      if (endOf(by) >= invokedUs || untilUs <= invokedUs) continue;
-      const { ep = 0 } = token.answer!.claims!;
+    const held = heldBy(answer);
+    for (const each of voided.get(args.tenant!) ?? []) {
+      if (endOf(each.by) >= invokedUs || each.untilUs <= invokedUs) continue;
       look.at();
-      if ((epochs.get(user) ?? 0) <= ep && !ended.has(room) && !ended.has(credential))
-        look.wrong(
-          `a token of ${token.args.username} in ${token.args.room} of ${token.args.tenant} is not void after a ${by.op}`,
-        );
+      if (!isVoid(each, held)) look.wrong(describe(each));
     }
   }
+}
+
+/** The hashes of a snapshot; those of users have their epochs. */
+export type Held = ReadonlyMap<string, number>;
+
+export function heldBy(answer: Answer | undefined): Held {
+  const ended = [...(answer?.closed ?? []), ...(answer?.credentials ?? [])];
+  return new Map([...(answer?.epochs ?? []), ...ended.map((hash) => [hash, 0] as const)]);
+}
+
+export function isVoid({ token, user, room, credential }: Voided, held: Held): boolean {
+  const { ep = 0 } = token.answer!.claims!;
+  return (held.get(user) ?? 0) > ep || held.has(room) || held.has(credential);
+}
+
+export function describe({ token: { args }, by }: Voided): string {
+  return `a token of ${args.username} in ${args.room} of ${args.tenant} is not void after a ${by.op}`;
 }

@@ -65,6 +65,9 @@ const LOOKS_AT_NOTHING = new Set([
   ...['adjustments are those that were made', 'a replaced key is refused once its overlap is over'],
   ...['a session that ended is refused', 'a room that ended admits no one', 'a banned user is not admitted'],
   ...['a snapshot of revocations voids each token that was ended before', 'a key is replaced once'],
+  ...['a relay with a stream is told in time of each token that was ended'],
+  ...['the numbers that a relay is told never go back'],
+  ...['a snapshot and a push hold what was ended up to their number'],
   'no hold of a budget is kept for ever',
   'histories of budgets are linearizable',
   ...(hasPorcupine()
