@@ -88,6 +88,8 @@ export interface Answer {
   readonly id?: string;
   /** The room that a call was about; a mint has its name. */
   readonly room?: { readonly uid?: string; readonly state?: string } | string;
+  /** Of one room, which may have had its name before another one. */
+  readonly ban?: { readonly roomUid: string };
   readonly watchdog?: { readonly id: string };
   readonly webhook?: { readonly id: string };
   readonly events?: readonly DeliveredEvent[];

@@ -179,6 +179,9 @@ function checkBans(facts: Facts, look: Look): void {
     ];
     for (const entry of admissions.get(userOf(banned)) ?? []) {
       if (entry.invokedUs <= endOf(banned)) continue;
+      const rid = entry.answer?.claims?.rid;
+      // A ban ends with its room.
+      if (rid !== undefined && rid !== (banned.answer?.ban?.roomUid ?? rid)) continue;
       look.at();
       if (succeeded(entry) && !mayBeBetween(lifts, banned.invokedUs, endOf(entry)))
         look.wrong(`${username} of ${tenant} is banned from ${room}; ${after(entry, endOf(banned))}`);

@@ -142,8 +142,14 @@ const CASES: readonly Case[] = [
       entry('mint', { ...IN, username: 'bob' }, [21, 30]),
       entry('unban', IN, [31, null]),
       entry('mint', IN, [32, 40]),
+      entry('ban', IN, [50, 60], { ban: { roomUid: 'rm_1' } }),
+      entry('mint', IN, [61, 70], token('rm_2', 0)),
     ],
-    wrong: [entry('ban', IN, [10, 20]), entry('mint', IN, [21, 30]), entry('unban', IN, [31, 40])],
+    wrong: [
+      entry('ban', IN, [10, 20], { ban: { roomUid: 'rm_1' } }),
+      entry('mint', IN, [21, 30], token('rm_1', 0)),
+      entry('unban', IN, [31, 40]),
+    ],
     says: 'ann of t_0123456789abcdef is banned from stage; mint began 1 us after it',
   },
   {
