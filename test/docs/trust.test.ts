@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readCounted, roundDown } from '../support/counted-cases.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -91,6 +92,16 @@ test('every test that the page names stands in the file before it', () => {
     return !["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`));
   });
   expect(missing).toEqual([]);
+});
+
+// How many there are is known at the end of a run: see RunReporter.
+test('each row of what was tried has a figure of two digits, and where it was tried', () => {
+  const [, rows = ''] = /\n\| Door .*\n\| -.*\n((?:\|.*\n)+)/.exec(PAGE) ?? [];
+  const counted = readCounted();
+  expect(counted.map(({ door }) => door)).toEqual(
+    [...rows.matchAll(/^\| ([^|]+) \|/gm)].map(([, door]) => door),
+  );
+  for (const { atLeast } of counted) expect(atLeast).toBe(roundDown(atLeast));
 });
 
 describe('the security matrix', () => {

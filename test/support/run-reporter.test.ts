@@ -17,9 +17,20 @@ describe('a group', () => {
   test.skip('left out', () => {});
 });`;
 
+/** `some.spec.ts` has three. Of `other.spec.ts`, nothing is known. */
+const PAGE = `
+| Door | Tried | Cases, at least | Tests |
+| ---- | ----- | --------------: | ----- |
+| the front door | keys | 4 | \`some.spec.ts\` |
+| the back door | hammers | 3 | \`some.spec.ts\` |
+| the cellar | drills | 2 | \`some.spec.ts\` |
+| the roof | ladders | 1,000 | \`some.spec.ts\`, \`other.spec.ts\` |
+`;
+
 const CONFIG = `
 import { RunReporter } from '${REPORTER}';
-export default { test: { include: ['*.spec.ts'], reporters: ['default', new RunReporter({ quietMs: 100 })] } };`;
+const reporter = new RunReporter({ quietMs: 100, page: 'page.md' });
+export default { test: { include: ['*.spec.ts'], reporters: ['default', reporter] } };`;
 
 function run(folder: string): Promise<string[]> {
   // Without CITUS_URL and what tells vitest that it runs inside of another.
@@ -36,11 +47,14 @@ test('a run names what fails, is left out or goes on', async () => {
   writeFileSync(join(folder, 'some.spec.ts'), TESTS);
   writeFileSync(join(folder, 'broken.spec.ts'), "throw new Error('does not load');");
   writeFileSync(join(folder, 'vitest.config.ts'), CONFIG);
+  writeFileSync(join(folder, 'page.md'), PAGE);
   const lines = await run(folder);
 
-  expect(lines.at(-1)).toBe('1 passed, 2 failed, 1 skipped');
+  expect(lines.at(-1)).toBe('1 passed, 4 failed, 1 skipped');
   expect(lines.filter((line) => line.startsWith('failed: ')).toSorted()).toEqual([
     'failed: broken.spec.ts',
+    'failed: docs/trust.md says at least 2 cases of the cellar: say 3',
+    'failed: docs/trust.md says at least 4 cases of the front door: say 3',
     'failed: some.spec.ts > a group > that fails',
   ]);
   expect(lines).toContain('skipped: 1 in some.spec.ts');

@@ -1,23 +1,27 @@
 /**
  * What a run says beside its results: a line while nothing else is printed, and at the end the names of tests that failed,
- * what was left out, and one plain line for programs, `N passed, N failed`.
+ * what was left out, and one plain line for programs, `N passed, N failed`. A figure of docs/trust.md that the tests no longer
+ * have counts as failed, too.
  */
 import { writeSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestCase, TestModule, TestSpecification } from 'vitest/node';
+import { findStale, readCounted, TRUST_PAGE } from './counted-cases.ts';
 import { describeLeftOut } from './left-out.ts';
 
 export class RunReporter implements Reporter {
   readonly #startedAt = Date.now();
   readonly #quietMs: number;
+  readonly #page: string;
   readonly #running = new Set<string>();
   #files = 0;
   #ended = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** The longest time in which nothing is printed. */
-  constructor({ quietMs = 10_000 } = {}) {
+  /** `quietMs`: the longest time in which nothing is printed. `page`: says how many cases there are. */
+  constructor({ quietMs = 10_000, page = TRUST_PAGE } = {}) {
     this.#quietMs = quietMs;
+    this.#page = page;
   }
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
@@ -45,7 +49,9 @@ export class RunReporter implements Reporter {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const inState = (state: ReturnType<TestCase['result']>['state']) =>
       tests.filter((test) => test.result().state === state);
-    const failed = [...modules.flatMap(errorsOutsideTests), ...inState('failed').map(describe)];
+    const stale = findStale(readCounted(this.#page), casesOf(modules));
+    if (stale.length > 0) process.exitCode = 1;
+    const failed = [...modules.flatMap(errorsOutsideTests), ...inState('failed').map(describe), ...stale];
     const skipped = inState('skipped').length + inState('pending').length;
     const lines = [
       ...failed.map((name) => `failed: ${name}`),
@@ -67,6 +73,17 @@ export class RunReporter implements Reporter {
 
 function nameOf(module: TestModule): string {
   return `${relative(process.cwd(), module.moduleId)}${module.project.name === 'step forms' ? ' (step forms)' : ''}`;
+}
+
+/** Files that were loaded. One that is in several projects has the same cases in each. */
+function casesOf(modules: readonly TestModule[]): Map<string, number> {
+  const loaded = modules.filter((module) => module.errors().length === 0);
+  return new Map(
+    loaded.map((module) => [
+      relative(process.cwd(), module.moduleId),
+      [...module.children.allTests()].length,
+    ]),
+  );
 }
 
 const describe = (test: TestCase): string => `${nameOf(test.module)} > ${test.fullName}`;
