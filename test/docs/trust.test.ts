@@ -1,7 +1,11 @@
-/** What docs/trust.md names exists, and its security matrix has each requirement once. */
+/** What docs/trust.md names and counts is there, and its security matrix has each requirement once. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ALL_RULES } from '../../faults/check/check.ts';
+import { CONTROLS } from '../../faults/controls.ts';
+import { FAULTS } from '../../faults/inject/faults.ts';
+import { KINDS } from '../../faults/load/kinds.ts';
 import { readCounted, roundDown } from '../support/counted-cases.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -94,12 +98,37 @@ test('every test that the page names stands in the file before it', () => {
   expect(missing).toEqual([]);
 });
 
+/** The rows of the table under a heading, each by its cells. */
+function rowsUnder(heading: string): string[][] {
+  const [, text = ''] = PAGE.split(`\n${heading}\n`);
+  const [, rows = ''] = /\n\| --.*\n((?:\|.*\n)+)/.exec(text) ?? [];
+  return [...rows.matchAll(/^\| (.*?) *\|$/gm)].map(([, cells]) => cells!.split(/ +\| +/));
+}
+
+describe('the campaign', () => {
+  test('has the clients and the faults that the page says', () => {
+    const [, clients, faults] = /(\d+) clients a tenant .* (\d+) kinds of faults/s.exec(PAGE) ?? [];
+    expect(KINDS.reduce((sum, kind) => sum + kind.clients, 0)).toBe(Number(clients));
+    // Both services have faults of the same names.
+    expect(new Set(FAULTS.map(({ name }) => name)).size).toBe(Number(faults));
+  });
+
+  test('is checked by the rules of the page', () => {
+    const rules = rowsUnder('### What the checker looks at').flatMap(([, names]) => names!.split('; '));
+    expect(rules).toEqual(ALL_RULES.map(({ name }) => name));
+  });
+
+  test('has the controls of the page', () => {
+    const controls = rowsUnder('## Controls that must fail');
+    expect(controls).toEqual(CONTROLS.map(({ name, summary }) => [`\`${name}\``, summary]));
+  });
+});
+
 // How many there are is known at the end of a run: see RunReporter.
 test('each row of what was tried has a figure of two digits, and where it was tried', () => {
-  const [, rows = ''] = /\n\| Door .*\n\| -.*\n((?:\|.*\n)+)/.exec(PAGE) ?? [];
   const counted = readCounted();
   expect(counted.map(({ door }) => door)).toEqual(
-    [...rows.matchAll(/^\| ([^|]+) \|/gm)].map(([, door]) => door),
+    rowsUnder('### What was tried against each door').map(([door]) => door),
   );
   for (const { atLeast } of counted) expect(atLeast).toBe(roundDown(atLeast));
 });
