@@ -88,7 +88,7 @@ export interface Answer {
   readonly id?: string;
   /** The room that a call was about; a mint has its name. */
   readonly room?: { readonly uid?: string; readonly state?: string } | string;
-  /** Of one room, which may have had its name before another one. */
+  /** A ban is of one room, whose name another one may have later. */
   readonly ban?: { readonly roomUid: string };
   readonly watchdog?: { readonly id: string };
   readonly webhook?: { readonly id: string };

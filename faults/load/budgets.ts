@@ -25,7 +25,7 @@ interface Step {
 }
 
 interface Still {
-  /** Of the budget and of its room. */
+  /** The budget and its room have the same one. */
   readonly name: string;
   readonly endsAt: number;
 }

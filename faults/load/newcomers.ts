@@ -11,7 +11,7 @@ import { drawRecord, newRelayKey, report } from './usage.ts';
 interface Step {
   readonly service: number;
   readonly records: readonly Omit<WireRecord, 'id'>[];
-  /** Of the first payment. */
+  /** What the first payment is. */
   readonly card: string;
   /** Reported once automatic top-ups are on: what is charged for them leads to one. */
   readonly later: readonly Omit<WireRecord, 'id'>[];

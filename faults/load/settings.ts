@@ -17,7 +17,7 @@ const WEIGHTS = {
   events: 3,
   grant: 0.7,
 };
-/** Of each client: the check looks for every name in every row. */
+/** A client makes no more: the check looks for every name in every row. */
 const STRANGERS_MAX = 40;
 
 interface Step {
@@ -26,7 +26,7 @@ interface Step {
   readonly number: number;
   readonly micros: number;
   readonly seconds: number;
-  /** Of a stranger, without its id and name. */
+  /** What a stranger used, without id and name. */
   readonly record: Omit<WireRecord, 'id' | 'participant'>;
 }
 
