@@ -65,7 +65,12 @@ async function run(plan: Plan, stage: Stage, options: CampaignOptions): Promise<
     judged = await settleAndCheck(plan, shared, begunAt, options);
   } catch (error) {
     if (!(error instanceof DatabaseGone)) throw error;
-    judged = { problems: [error.message], looked: {}, topUps: {} };
+    judged = {
+      problems: [error.message],
+      looked: {},
+      notLooked: ['any rule: the database was gone'],
+      topUps: {},
+    };
   } finally {
     givingUp.abort();
     for (const client of grpc) client.close();
@@ -128,10 +133,11 @@ async function settleAndCheck(
   stage.journal.note('settled', {});
   await stage.journal.close();
   progress('checking');
-  const { problems, looked } = await judge(checkableOf(shared));
+  const { problems, looked, notLooked } = await judge(checkableOf(shared));
   return {
     problems: [...stage.surprises, ...shared.surprises.slice(0, LINES_MAX), ...unsettled, ...problems],
     looked,
+    notLooked,
     topUps,
   };
 }

@@ -10,13 +10,15 @@ export interface Judgement {
   readonly problems: readonly string[];
   /** How many things each rule has looked at. */
   readonly looked: Readonly<Record<string, number>>;
+  /** `<rule>: <why>`, for what could not be looked at. */
+  readonly notLooked: readonly string[];
 }
 
 /** The check in SQL holds all records in memory. */
 const RECORDS_MAX = 500_000;
 
 export async function judge(checkable: Checkable): Promise<Judgement> {
-  const { problems, looked } = await checkCampaign(checkable);
+  const { problems, looked, leftOut: notLooked } = await checkCampaign(checkable);
   const db = openPool(checkable.databaseUrl, { max: 1 });
   try {
     return await onLongConnection(db, async (client) => {
@@ -24,11 +26,18 @@ export async function judge(checkable: Checkable): Promise<Judgement> {
         'select sum(records)::int as count from postings',
       );
       const records = rows[0]!.count ?? 0;
-      if (records > RECORDS_MAX) return { problems, looked };
+      if (records > RECORDS_MAX) {
+        const why = `the ledger, in SQL: ${records} records, of which it can hold ${RECORDS_MAX}`;
+        return { problems, looked, notLooked: [...notLooked, why] };
+      }
       await client.query('analyze');
       await showAllRecords(client);
       const ofLedger = await checkLedger(client);
-      return { problems: [...problems, ...ofLedger], looked: { ...looked, 'the ledger, in SQL': records } };
+      return {
+        problems: [...problems, ...ofLedger],
+        looked: { ...looked, 'the ledger, in SQL': records },
+        notLooked,
+      };
     });
   } finally {
     await db.end();

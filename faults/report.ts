@@ -19,9 +19,22 @@ export interface Report extends Judgement {
   readonly topUps: TopUpCounts;
 }
 
-/** Whether it went as it should: nothing was found, or with a control, what it has broken. */
-export function isAsExpected({ control, problems }: Report): boolean {
-  return control === undefined ? problems.length === 0 : problems.some((line) => control.finds.test(line));
+/** Whether it went as it should: nothing was found, or with a control, what it has broken. A rule that failed itself found nothing. */
+export function isAsExpected({ control, problems }: Pick<Report, 'control' | 'problems'>): boolean {
+  if (control === undefined) return problems.length === 0;
+  return problems.some((line) => control.finds.test(line) && !line.includes(': the check failed: '));
+}
+
+/** What rules could not look at, and the rules that had nothing to compare. */
+function listNotLooked({ notLooked, looked }: Judgement): string {
+  const idle = Object.keys(looked).filter((rule) => looked[rule] === 0);
+  const lines = [...notLooked, ...idle.map((rule) => `${rule}: there was nothing to compare`)];
+  return lines.length === 0 ? 'Nothing.' : lines.map((line) => `- ${line}`).join('\n');
+}
+
+function commandOf({ minutes, seed, tenants }: Plan, control: Control | undefined): string {
+  const options = `--minutes ${minutes} --seed ${seed} --tenants ${tenants}`;
+  return `npm run faults -- ${options}${control === undefined ? '' : ` --control ${control.name}`}`;
 }
 
 export function renderMarkdown(report: Report): string {
@@ -41,6 +54,7 @@ export function renderMarkdown(report: Report): string {
     [
       `Seed ${plan.seed}, ${plan.tenants} tenants, ${plan.clients.length} clients, ${seconds} s.`,
       `${faults.total} faults, ${counts.records} records charged, ${counts.answers} answers.`,
+      `The same plan again: \`${commandOf(plan, control)}\`.`,
       ...(control === undefined ? [] : [`Control: ${control.name}${controlled ? ` (${controlled})` : ''}.`]),
     ].join('\n'),
     `## Problems`,
@@ -52,6 +66,8 @@ export function renderMarkdown(report: Report): string {
     table(['Operation', 'Succeeded', 'Refused', 'Unknown'], operationRows),
     `## Automatic top-ups`,
     table(['Ended as', 'Attempts'], Object.entries(report.topUps)),
+    `## Not looked at`,
+    listNotLooked(report),
     `## Rules`,
     table(['Rule', 'Looked at'], Object.entries(looked)),
   ].join('\n\n');
