@@ -17,6 +17,7 @@ import { LINEARIZABILITY_RULES } from './rules/linearizable.ts';
 import { OPEN_END_RULES } from './rules/open-ends.ts';
 import { PEOPLE_RULES } from './rules/people.ts';
 import { PRICE_RULES } from './rules/prices.ts';
+import { PROGRESS_RULES } from './rules/progress.ts';
 import { PROVIDER_RULES } from './rules/provider.ts';
 import { PUSH_RULES } from './rules/pushes.ts';
 import { REVOCATION_RULES } from './rules/revocations.ts';
@@ -46,6 +47,7 @@ const JOURNAL_RULE: Rule = {
 
 export const ALL_RULES: readonly Rule[] = [
   JOURNAL_RULE,
+  ...PROGRESS_RULES,
   ...USAGE_RULES,
   ...LEDGER_RULES,
   ...PRICE_RULES,

@@ -91,6 +91,8 @@ export async function openDisk(): Promise<Disk> {
     mountAgain: async () => {
       await unmount(folder);
       await mount();
+      // What was freed and not synced before the loss of power is there again.
+      rmSync(ballast, { recursive: true, force: true });
     },
     remove,
   };
