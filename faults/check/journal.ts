@@ -88,8 +88,6 @@ export interface Answer {
   readonly id?: string;
   /** The room that a call was about; a mint has its name. */
   readonly room?: { readonly uid?: string; readonly state?: string } | string;
-  /** A ban is of one room, whose name another one may have later. */
-  readonly ban?: { readonly roomUid: string };
   readonly watchdog?: { readonly id: string };
   readonly webhook?: { readonly id: string };
   readonly events?: readonly DeliveredEvent[];

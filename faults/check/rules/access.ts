@@ -38,6 +38,7 @@ const wasAccepted = ({ outcome, status }: Entry) =>
   outcome === 'ok' || (outcome === 'refused' && AFTER_THE_KEY.has(status));
 
 const succeeded = ({ outcome }: Entry) => outcome === 'ok';
+const isAnswered = ({ outcome }: Entry) => outcome !== 'unknown';
 const mayHaveHappened = ({ outcome }: Entry) => outcome !== 'refused';
 
 /** Everything that was asked with a key, usage too. */
@@ -147,10 +148,13 @@ const mayBeBetween = (entries: readonly Entry[] | undefined, fromUs: number, unt
     (entry) => mayHaveHappened(entry) && endOf(entry) >= fromUs && entry.invokedUs <= untilUs,
   );
 
+/** An attempt without an answer explains nothing once its repetition was answered, and its effect may be from before that. */
+const changesOf = (facts: Facts, ...ops: readonly string[]) => withoutRepetitions(facts.of(...ops));
+
 function checkRooms(facts: Facts, look: Look): void {
-  const created = Map.groupBy(facts.of('room.create'), roomOf);
-  const admissions = Map.groupBy(admissionsOf(facts), roomOf);
-  for (const ended of facts.of('room.end').filter(succeeded)) {
+  const created = Map.groupBy(changesOf(facts, 'room.create'), roomOf);
+  const admissions = Map.groupBy(admissionsOf(facts).filter(isAnswered), roomOf);
+  for (const ended of changesOf(facts, 'room.end').filter(succeeded)) {
     const { tenant, room } = ended.args;
     for (const entry of admissions.get(roomOf(ended)) ?? []) {
       if (entry.invokedUs <= endOf(ended)) continue;
@@ -164,14 +168,17 @@ function checkRooms(facts: Facts, look: Look): void {
   }
 }
 
+/** A ban holds for the name of the room, also when the room ends and is made again. */
+const withoutEnd = (entry: Entry): Entry => ({ ...entry, returnedUs: null });
+
 function checkBans(facts: Facts, look: Look): void {
-  const admissions = Map.groupBy(admissionsOf(facts), userOf);
-  const unbans = Map.groupBy(facts.of('unban'), userOf);
-  // Erasing a person ends the bans of the name.
-  const erasures = Map.groupBy(facts.of('erasure.request'), ({ args }) =>
+  const admissions = Map.groupBy(admissionsOf(facts).filter(isAnswered), userOf);
+  const unbans = Map.groupBy(changesOf(facts, 'unban'), userOf);
+  // Erasing a person ends the bans of the name, at some time after the answer.
+  const erasures = Map.groupBy(changesOf(facts, 'erasure.request').map(withoutEnd), ({ args }) =>
     JSON.stringify([args.tenant, args.username]),
   );
-  for (const banned of facts.of('ban').filter(succeeded)) {
+  for (const banned of changesOf(facts, 'ban').filter(succeeded)) {
     const { tenant, room, username } = banned.args;
     const lifts = [
       ...(unbans.get(userOf(banned)) ?? []),
@@ -179,9 +186,6 @@ function checkBans(facts: Facts, look: Look): void {
     ];
     for (const entry of admissions.get(userOf(banned)) ?? []) {
       if (entry.invokedUs <= endOf(banned)) continue;
-      const rid = entry.answer?.claims?.rid;
-      // A ban ends with its room.
-      if (rid !== undefined && rid !== (banned.answer?.ban?.roomUid ?? rid)) continue;
       look.at();
       if (succeeded(entry) && !mayBeBetween(lifts, banned.invokedUs, endOf(entry)))
         look.wrong(`${username} of ${tenant} is banned from ${room}; ${after(entry, endOf(banned))}`);
@@ -191,7 +195,7 @@ function checkBans(facts: Facts, look: Look): void {
 
 function checkEpochs(facts: Facts, look: Look): void {
   const admissions = Map.groupBy(admissionsOf(facts).filter(succeeded), userOf);
-  for (const kicked of facts.of('kick', 'ban').filter(succeeded)) {
+  for (const kicked of changesOf(facts, 'kick', 'ban').filter(succeeded)) {
     const tokens = (admissions.get(userOf(kicked)) ?? []).filter(
       ({ answer }) => answer?.claims?.ep !== undefined,
     );

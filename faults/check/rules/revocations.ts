@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Facts } from '../facts.ts';
 import { type Answer, type Entry, endOf, roomIn } from '../journal.ts';
+import { withoutRepetitions } from '../repetitions.ts';
 import type { Look, Rule } from '../rule.ts';
 
 export const REVOCATION_RULES: readonly Rule[] = [
@@ -36,7 +37,8 @@ const credentialOf = (tenant: string | undefined, id: string | undefined) => JSO
 
 /** Answers that made tokens void, by what they were about. */
 function findEndings(facts: Facts): ReadonlyMap<string, readonly Entry[]> {
-  return Map.groupBy(facts.of('kick', 'ban', 'room.end', 'credential.revoke').filter(succeeded), (entry) => {
+  const changes = withoutRepetitions(facts.of('kick', 'ban', 'room.end', 'credential.revoke'));
+  return Map.groupBy(changes.filter(succeeded), (entry) => {
     if (entry.op === 'room.end') return roomOf(entry);
     return entry.op === 'credential.revoke' ? credentialOf(entry.args.tenant, entry.args.id) : userOf(entry);
   });

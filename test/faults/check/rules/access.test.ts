@@ -135,20 +135,53 @@ const CASES: readonly Case[] = [
     says: 'stage of t_0123456789abcdef ended; join began 11 us after it',
   },
   {
+    // The try that had the effect got no answer; what came between it and its repetition came after it.
+    rule: 'a room that ended admits no one',
+    right: [
+      entry('room.end', { ...IN, idempotency: 'a' }, [10, null]),
+      entry('room.create', IN, [12, 14]),
+      entry('room.end', { ...IN, idempotency: 'a' }, [20, 30], { answer: { room: { uid: 'rm_1' } } }),
+      entry('mint', IN, [41, 50], token('rm_2', 0)),
+    ],
+    wrong: [
+      entry('room.create', { ...IN, idempotency: 'b' }, [0, null]),
+      entry('room.create', { ...IN, idempotency: 'b' }, [2, 4]),
+      entry('room.end', IN, [20, 30]),
+      entry('mint', IN, [41, 50], token('rm_2', 0)),
+    ],
+    says: 'stage of t_0123456789abcdef ended; mint began 11 us after it',
+  },
+  {
     rule: 'a banned user is not admitted',
     right: [
+      entry('erasure.request', { ...IN, username: 'eve' }, [1, 2]),
+      entry('ban', { ...IN, username: 'eve' }, [10, 20]),
+      entry('mint', { ...IN, username: 'eve' }, [21, 30]),
       entry('ban', IN, [10, 20]),
       entry('mint', IN, [15, 30]),
       entry('mint', { ...IN, username: 'bob' }, [21, 30]),
+      entry('mint', IN, [31, null]),
       entry('unban', IN, [31, null]),
       entry('mint', IN, [32, 40]),
-      entry('ban', { ...IN, username: 'eve' }, [10, 20], { answer: { ban: { roomUid: 'rm_1' } } }),
-      entry('mint', { ...IN, username: 'eve' }, [21, 30], token('rm_2', 0)),
+    ],
+    wrong: [entry('ban', IN, [10, 20]), entry('mint', IN, [21, 30], token('rm_1', 0))],
+    says: 'ann of t_0123456789abcdef is banned from stage; mint began 1 us after it',
+  },
+  {
+    // A ban holds for the name of the room.
+    rule: 'a banned user is not admitted',
+    right: [
+      entry('ban', { ...IN, idempotency: 'a' }, [10, null]),
+      entry('unban', IN, [12, 14]),
+      entry('ban', { ...IN, idempotency: 'a' }, [20, 30]),
+      entry('mint', IN, [31, 40], token('rm_2', 0)),
     ],
     wrong: [
-      entry('ban', IN, [10, 20], { answer: { ban: { roomUid: 'rm_1' } } }),
-      entry('mint', IN, [21, 30], token('rm_1', 0)),
-      entry('unban', IN, [31, 40]),
+      // It was answered when it was repeated, before the ban.
+      entry('unban', { ...IN, idempotency: 'a' }, [1, null]),
+      entry('unban', { ...IN, idempotency: 'a' }, [3, 5]),
+      entry('ban', IN, [10, 20], { answer: { room: { uid: 'rm_1' } } }),
+      entry('mint', IN, [21, 30], token('rm_2', 0)),
     ],
     says: 'ann of t_0123456789abcdef is banned from stage; mint began 1 us after it',
   },
@@ -167,6 +200,22 @@ const CASES: readonly Case[] = [
       entry('mint', IN, [21, 30], token('rm_1', 3)),
     ],
     says: 'ann of t_0123456789abcdef has the epoch 3 as before the kick',
+  },
+  {
+    rule: 'a token from after a kick has a later epoch',
+    right: [
+      entry('kick', { ...IN, idempotency: 'a' }, [10, null]),
+      entry('mint', IN, [15, 18], token('rm_1', 4)),
+      entry('kick', { ...IN, idempotency: 'a' }, [20, 30]),
+      entry('mint', IN, [31, 40], token('rm_1', 4)),
+    ],
+    wrong: [
+      entry('mint', IN, [0, 5], token('rm_1', 4)),
+      entry('kick', { ...IN, idempotency: 'a' }, [10, null]),
+      entry('kick', { ...IN, idempotency: 'a' }, [20, 30]),
+      entry('mint', IN, [31, 40], token('rm_1', 4)),
+    ],
+    says: 'ann of t_0123456789abcdef has the epoch 4 as before the kick',
   },
   {
     rule: 'a key is replaced once',

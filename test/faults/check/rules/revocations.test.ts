@@ -39,6 +39,13 @@ describe('a token of a user who was kicked', () => {
     expect(looked[RULE]).toBe(1);
   });
 
+  test('is another one if it was made before the repetition of a kick that had its effect', async () => {
+    const tries = [entry('kick', { ...IN, idempotency: 'a' }, [1, null])];
+    const answered = entry('kick', { ...IN, idempotency: 'a' }, [10, 20]);
+    const all = [...tries, token, answered, read(30, NOTHING)];
+    expect((await judge(REVOCATION_RULES, all)).problems).toEqual([]);
+  });
+
   test('is another one after the kick', async () => {
     const later = { ...token, invokedUs: 21, returnedUs: 25 };
     expect((await judge(REVOCATION_RULES, [later, kick, read(30, NOTHING)])).problems).toEqual([]);
