@@ -168,13 +168,14 @@ function checkRooms(facts: Facts, look: Look): void {
   }
 }
 
-/** A ban holds for the name of the room, also when the room ends and is made again. */
+/** What takes effect at some time after its answer. */
 const withoutEnd = (entry: Entry): Entry => ({ ...entry, returnedUs: null });
 
+/** A ban holds for the name of the room, also when the room ends and is made again. */
 function checkBans(facts: Facts, look: Look): void {
   const admissions = Map.groupBy(admissionsOf(facts).filter(isAnswered), userOf);
   const unbans = Map.groupBy(changesOf(facts, 'unban'), userOf);
-  // Erasing a person ends the bans of the name, at some time after the answer.
+  // Erasing a person ends the bans of the name.
   const erasures = Map.groupBy(changesOf(facts, 'erasure.request').map(withoutEnd), ({ args }) =>
     JSON.stringify([args.tenant, args.username]),
   );
