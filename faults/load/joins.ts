@@ -34,12 +34,14 @@ export const joins = kind<Step>({
     const devices = Array.from({ length: DEVICES }, () => newDevice());
     let credential = await createCredential(client, 0);
     return async ({ action, service, room, username, device }) => {
-      if (action === 'join')
-        return void (await join(client, service, credential!, { room, username, key: devices[device] }));
-      const old = credential!;
-      await revokeCredential(client, service, old);
-      await join(client, 1 - service, old, { room, username, key: devices[device] });
-      credential = await createCredential(client, service);
+      credential ??= await createCredential(client, service);
+      if (credential === undefined) return;
+      const body = { room, username, key: devices[device] };
+      if (action === 'join') return void (await join(client, service, credential, body));
+      await revokeCredential(client, service, credential);
+      await join(client, 1 - service, credential, body);
+      // A revoked credential goes on being tried while no other one may be created.
+      credential = (await createCredential(client, service)) ?? credential;
     };
   },
 });
@@ -50,9 +52,10 @@ function newDevice() {
   return { kty, crv, x, y };
 }
 
-async function createCredential(client: Client, service: number): Promise<Secret> {
+/** `undefined` if it is refused: so many may be revoked in 15 minutes. */
+async function createCredential(client: Client, service: number): Promise<Secret | undefined> {
   const idempotency = client.newIdempotencyKey();
-  const { json } = await client.insist(service, (at) =>
+  const { outcome, json } = await client.insist(service, (at) =>
     client.rest(
       'credential.create',
       {},
@@ -69,7 +72,7 @@ async function createCredential(client: Client, service: number): Promise<Secret
       ({ device_credential }) => ({ id: device_credential.id }),
     ),
   );
-  return { id: json.device_credential.id, plaintext: json.credential };
+  return outcome === 'ok' ? { id: json.device_credential.id, plaintext: json.credential } : undefined;
 }
 
 async function revokeCredential(client: Client, service: number, { id }: Secret): Promise<void> {

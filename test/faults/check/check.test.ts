@@ -123,10 +123,15 @@ function added(op: string, change: (entry: Fields) => unknown) {
   };
 }
 
+const isInOrder = ({ args }: Entry) => args.webhook === IN_ORDER;
+
+/** A request comes once more at the end. */
+const repeated = (entries: readonly Entry[], { args }: Entry) =>
+  added('webhook.received', (entry) => Object.assign(entry.args, args))(entries);
+
 /** The first event comes once more at the end, while a fault happens all the time. */
 function repeatedAmong(entries: readonly Entry[], fault: string): readonly Entry[] {
-  const first = entries.find(({ args }) => args.webhook === IN_ORDER)!;
-  const again = added('webhook.received', (entry) => Object.assign(entry.args, first.args))(entries);
+  const again = repeated(entries, entries.find(isInOrder)!);
   return added('webhook.received', (entry) => {
     entry.op = 'fault';
     entry.args = { name: fault, begunUs: 0 };
@@ -628,10 +633,12 @@ test.skipIf(isCluster).each([
   ['a service stands still', (entries: readonly Entry[]) => repeatedAmong(entries, 'a service stands still')],
   [
     'an answer that was eaten',
-    (entries: readonly Entry[]) =>
-      added('webhook.received', () => {})(
-        changed('webhook.received', ({ args }) => Object.assign(args, { mayBeLost: true }))(entries),
-      ),
+    (entries: readonly Entry[]) => {
+      const eaten = changed('webhook.received', ({ args }) => Object.assign(args, { mayBeLost: true }))(
+        entries,
+      );
+      return repeated(eaten, eaten.findLast(isInOrder)!);
+    },
   ],
 ])('after %s, an event may come again', async (_, journal) => {
   const rule = 'an event that was accepted does not come again';
