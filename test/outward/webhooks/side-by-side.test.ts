@@ -6,7 +6,14 @@ import type { WebhookOrder } from '../../../src/outward/webhooks/webhook.ts';
 import { setStatus } from '../../doors/rest/support.ts';
 import { FAST_WEBHOOKS, type Received, useReceiver } from '../../support/receiver.ts';
 import { type TestTenant, useService } from '../../support/service.ts';
-import { appendCounted, endTheHour, makeWebhook, numberOf, refuseForAnHour } from './support.ts';
+import {
+  appendCounted,
+  countRefused,
+  endTheHour,
+  makeWebhook,
+  numberOf,
+  refuseForAnHour,
+} from './support.ts';
 
 /** A request may take longer than a second, so that it is late. */
 const PATIENT = {
@@ -176,6 +183,9 @@ describe('side by side', () => {
 describe('one event that is always refused', () => {
   const refuse = (number: number, status = 500) =>
     receiver.answer(path, (received) => (numberOf(received) === number ? status : 204));
+  /** An event that is accepted afterwards shows that the fault is not the receiver's. */
+  const isRefused = ({ of, id }: Hook) =>
+    settle(async () => expect(await countRefused(db(), of, id)).toBe(1));
   const goOn = ({ of, id }: Hook) => settle(async () => expect(await endTheHour(db(), of, id)).toBe(1));
 
   test('in no order keeps no other, and is given up after its last attempt', async () => {
@@ -184,6 +194,7 @@ describe('one event that is always refused', () => {
     await append(hook.of, ['a', 'a', 'a', 'b']);
     await settle(() => expect(firsts().toSorted()).toEqual([1, 2, 3, 4]));
     await settle(async () => expect(await hook.show()).toMatchObject({ delivered_seq: 4, waiting: 1 }));
+    await isRefused(hook);
     await append(hook.of, ['a'], 5);
     await goOn(hook);
     await settle(async () => expect(await hook.show()).toMatchObject({ waiting: 0, state: 'active' }));
@@ -201,6 +212,7 @@ describe('one event that is always refused', () => {
     refuseForAnHour(receiver, path, [1]);
     await append(hook.of, ['a', 'b', 'a', 'b', 'a']);
     await settle(() => expect(firsts().toSorted()).toEqual([1, 2, 4]));
+    await isRefused(hook);
     await append(hook.of, ['b', 'a'], 6);
     await settle(() => expect(firsts()).toEqual(expect.arrayContaining([6])));
     await goOn(hook);

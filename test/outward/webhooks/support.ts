@@ -72,6 +72,19 @@ export function refuseForAnHour(
   });
 }
 
+/** How many of them the database knows to be refused. */
+export async function countRefused(
+  db: Pool,
+  tenant: { readonly id: string },
+  webhookId: string,
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `select from webhook_waiting where tenant_id = $1 and webhook_id = $2 and retry_at > now() + interval '1 minute'`,
+    [idOf(tenant), webhookId],
+  );
+  return rowCount!;
+}
+
 /** What has failed once is tried again, if another event was accepted since: then the fault is the event's own. */
 export async function endTheHour(
   db: Pool,
