@@ -30,6 +30,8 @@ test('events and attempts to deliver them are kept for as many days as the opera
   const { db } = app.service.deps;
   const tenant = await app.signUp();
   const { id } = await makeWebhook(app, tenant, 'https://x.example/');
+  // The service itself attempts nothing.
+  await app.request('PATCH', `/v1/webhooks/${id}`, { key: tenant.key, body: { paused: true } });
   await db.query(
     `insert into event_streams (tenant_id, last_seq) values ($1, 3) on conflict (tenant_id) do update set last_seq = 3`,
     [idOf(tenant)],

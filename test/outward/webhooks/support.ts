@@ -98,5 +98,10 @@ export async function endTheHour(
         and c.tenant_id = $1 and c.webhook_id = $2 and c.delivered_at > q.failed_at`,
     [idOf(tenant), webhookId],
   );
+  // The worker looks at webhooks of which something is due.
+  await db.query('update webhook_cursors set aside_at = now() where tenant_id = $1 and webhook_id = $2', [
+    idOf(tenant),
+    webhookId,
+  ]);
   return rowCount!;
 }
