@@ -75,7 +75,7 @@ async function chunksOf(tenant: TenantId): Promise<number> {
 }
 
 const waitForWaiters = (count: number) =>
-  vi.waitFor(async () => expect(await countLockWaiters(db())).toBe(count), { interval: 5 });
+  vi.waitFor(async () => expect(await countLockWaiters(db())).toBe(count), { timeout: 30_000, interval: 5 });
 
 const lockAccountBy = ({ query }: Holder, tenant: TenantId) =>
   query('select from accounts where tenant_id = $1 for no key update', [tenant]);
