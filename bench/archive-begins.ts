@@ -10,6 +10,8 @@ import { percentile } from './statistics.ts';
 import { parseCharged, usageRequest } from './usage-records.ts';
 
 const RECORDS = Number(process.env.BENCH_RECORDS ?? 10_000_000);
+/** Requests a second; 0: each connection sends the next one at once. */
+const PACE = Number(process.env.BENCH_PACE ?? 0);
 const TENANTS = 4;
 const BATCH = 10;
 /** The load is sent in stretches; after each, the archive is asked how far it is. */
@@ -20,7 +22,7 @@ export const archiveBegins: Benchmark = {
   name: 'archive-begins',
   summary: `charging while the archive takes ${named(RECORDS)} usage records that are rows`,
   protocol: `${TENANTS} tenants have ${named(RECORDS)} records as rows, charged in batches of 500 and vacuumed. ${TENANTS} connections, one of each tenant,
-    send batches of ${BATCH} new records one after the other: for a minute to a service without an archive, which is the floor, and then
+    send batches of ${BATCH} new records ${PACE === 0 ? 'one after the other' : `at ${PACE} a second`}: for a minute to a service without an archive, which is the floor, and then
     to one that archives whatever there is, until as many are archived. Commits wait for the disk. Latencies are those of the whole
     time.`,
   isByNameOnly: true,
@@ -67,6 +69,7 @@ async function noteCharging(
         return usageRequest(url, key, reports.rows(BATCH));
       },
       until: { seconds: STRETCH_SECONDS },
+      ...(PACE > 0 && { pace: PACE }),
       statuses: [200],
       isRight: (body) => parseCharged(body).charged === BATCH,
     });
