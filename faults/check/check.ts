@@ -21,6 +21,7 @@ import { PROGRESS_RULES } from './rules/progress.ts';
 import { PROVIDER_RULES } from './rules/provider.ts';
 import { PUSH_RULES } from './rules/pushes.ts';
 import { REVOCATION_RULES } from './rules/revocations.ts';
+import { SETTING_RULES } from './rules/settings.ts';
 import { STORED_RULES } from './rules/stored.ts';
 import { USAGE_RULES } from './rules/usage.ts';
 import { VIEW_RULES } from './rules/views.ts';
@@ -57,6 +58,7 @@ export const ALL_RULES: readonly Rule[] = [
   ...PROVIDER_RULES,
   ...OPEN_END_RULES,
   ...STORED_RULES,
+  ...SETTING_RULES,
   ...ACCESS_RULES,
   ...REVOCATION_RULES,
   ...PUSH_RULES,

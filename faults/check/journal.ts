@@ -54,6 +54,11 @@ export interface Args {
   /** The same in each repetition of a change. */
   readonly idempotency?: string;
   readonly limit_micros?: number;
+  readonly hard?: boolean;
+  readonly below_micros?: number;
+  readonly enabled?: boolean;
+  readonly below_cents?: number;
+  readonly amount_cents?: number;
   /** Cents that a dispute took, as a negative number; what it gave back is added. */
   readonly moved?: number;
   /** The one that covers the token, and the micros that the token takes from it. */

@@ -502,6 +502,17 @@ const STORED: readonly Planted[] = [
     says: /a-grant of t_\w+ is 3000000, and was asked for as undefined/,
     journal: without('grant.create'),
   },
+  ...(
+    [
+      ['/v1/billing', /^\/v1\/billing$/, (body: Fields) => body.tenant.auto_top_up.amount.micros++],
+      ['/v1/alerts', /^\/v1\/alerts/, (body: Fields) => body.thresholds[0].below_micros++],
+      ['/v1/budgets/all', /^\/v1\/budgets/, (body: Fields) => body.limit.micros++],
+    ] as const
+  ).map(([path, ...answers]) => ({
+    rule: 'a setting is what the last acknowledged change made it',
+    says: new RegExp(`${path} of t_\\w+ shows .*, and not \\[`),
+    answers,
+  })),
   {
     rule: 'an event that was read stays as it was',
     says: /1 of t_\w+ was evt_\w+ \w+, and is evt_other \w+/,

@@ -95,7 +95,7 @@ class Running {
     await this.#runRooms();
     await this.#erase();
     const budget = { period: 'total', limit_micros: 9_000_000, hard: true };
-    await this.#rest('budget.set', 'PUT', '/v1/budgets/all', budget, { id: 'all' });
+    await this.#rest('budget.set', 'PUT', '/v1/budgets/all', budget, { id: 'all', ...budget });
     await this.#rest('events.list', 'GET', '/v1/events');
     const month = new Date().toISOString().slice(0, 7);
     await this.#rest('statement.read', 'GET', `/v1/statements/${month}?so_far=true`);
@@ -200,9 +200,10 @@ class Running {
 
   /** The balance is below the threshold, so the next charge causes a top-up. */
   async #topUp(): Promise<void> {
-    await this.#rest('auto_top_up.set', 'PUT', '/v1/billing/auto-top-up', {
-      ...{ enabled: true, below_cents: 6_000, amount_cents: 2_000 },
-    });
+    const wanted = { enabled: true, below_cents: 6_000, amount_cents: 2_000 };
+    await this.#rest('auto_top_up.set', 'PUT', '/v1/billing/auto-top-up', wanted, wanted);
+    const alert = { thresholds: [{ kind: 'balance', below_micros: 4_000_000 }] };
+    await this.#rest('alert.set', 'PUT', '/v1/alerts', alert, { below_micros: 4_000_000 });
   }
 
   async #useKeys(): Promise<void> {
