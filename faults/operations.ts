@@ -121,6 +121,9 @@ interface Operations {
   /** An operator's; the service is -1 and the key empty. */
   'grant.create': ByKey & { readonly amount: string; readonly expires_at: string };
 
+  /** What a buyer of a tenant saw: who paid what, whatever the service has told the provider of it. */
+  'checkout.paid': { readonly tenant: string; readonly session: string; readonly payment: string };
+
   /** The provider's own book, at the end. Amounts in cents; `metadata` as the service gave it. */
   'provider.charged': Payment & {
     readonly customer: string | null;

@@ -46,6 +46,7 @@ export interface Args {
   /** The number of a stream of its client. */
   readonly stream?: number;
   readonly payment?: string;
+  readonly customer?: string | null;
   readonly refund?: string;
   readonly dispute?: string;
   readonly status?: string;
@@ -98,6 +99,8 @@ export interface Answer {
   readonly events?: readonly DeliveredEvent[];
   /** A statement. One of a month that is not over closes with the balance. */
   readonly statement?: { readonly closing: Micros; readonly so_far?: boolean };
+  /** The page of a checkout. */
+  readonly session?: string;
   /** The tenant that signed up. */
   readonly tenant?: string;
   readonly claims?: Claims;

@@ -110,11 +110,15 @@ export async function checkout(client: Client, service: number, cents: number) {
 }
 
 /** Pay on the page, as its buyer. */
-export function payAt(client: Pick<Client, 'stage'>, checkoutUrl: string, card = CARD): string[] {
+export function payAt(client: Pick<Client, 'stage' | 'tenant'>, checkoutUrl: string, card = CARD): string[] {
   let payment: string[] = [];
   attempt(() => {
-    const { id, status } = client.stage.provider.control.pay(sessionOf(checkoutUrl), { card });
-    if (status === 'succeeded') payment = [id];
+    const { stage, tenant } = client;
+    const session = sessionOf(checkoutUrl);
+    const { id, status } = stage.provider.control.pay(session, { card });
+    if (status !== 'succeeded') return;
+    stage.journal.note('checkout.paid', { tenant: tenant.id, session, payment: id });
+    payment = [id];
   });
   return payment;
 }

@@ -9,6 +9,7 @@ export const PROVIDER_RULES: readonly Rule[] = [
   { name: 'each credit was paid at the provider', check: checkCredits },
   { name: 'a payment has its postings', check: checkPostings },
   { name: 'a top-up charges the card once', check: checkAttempts },
+  { name: 'who paid is who is credited, with what was asked for', check: checkPayers },
 ];
 
 /** Cents are amounts at the provider, micros are ours. */
@@ -153,4 +154,28 @@ async function checkAttempts(facts: Facts, look: Look): Promise<void> {
     }
   }
   for (const attempt of charged.keys()) look.wrong(`${attempt} charged a card, and is not there`);
+}
+
+/** What the provider knows of a payment, the service has told it. Here requests, and the pages that buyers saw, say it. */
+function checkPayers(facts: Facts, look: Look): void {
+  const paid = new Map(facts.of('checkout.paid').map(({ args }) => [args.payment, args]));
+  const pages = new Map(facts.of('checkout.create').map(({ args, answer }) => [answer?.session, args]));
+  const topUps = facts.of('auto_top_up.set').filter(({ outcome }) => outcome !== 'refused');
+  const set = new Set(topUps.map(({ args }) => `${args.tenant} ${args.amount_cents}`));
+  const owners = new Map<string, string | undefined>();
+  for (const { args } of lastOf(facts.of('provider.charged'), ({ args }) => args.payment)) {
+    const { payment, customer, amount, tax = 0, metadata: { tenant, attempt } = {} } = args;
+    const cents = Number(amount) - tax;
+    const buyer = paid.get(payment);
+    const asked = (buyer && pages.get(buyer.session)?.amount_cents) ?? cents;
+    const owner = owners.get(customer ?? '') ?? tenant;
+    if (customer) owners.set(customer, owner);
+    look.at();
+    if (!buyer && attempt === undefined) look.wrong(`${payment} of ${tenant} was paid by no one`);
+    if (buyer && buyer.tenant !== tenant) look.wrong(`${payment} was paid by ${buyer.tenant}, for ${tenant}`);
+    if (owner !== tenant) look.wrong(`${payment} of ${tenant} charged ${customer}, a customer of ${owner}`);
+    if (asked !== cents) look.wrong(`${payment} of ${tenant} took ${cents} cents, of a page for ${asked}`);
+    if (attempt !== undefined && !set.has(`${tenant} ${cents}`))
+      look.wrong(`${attempt} of ${tenant} took ${cents} cents, which it never set`);
+  }
 }

@@ -393,6 +393,33 @@ const PROVIDER: readonly Planted[] = [
       return [...entries, { ...topUp, args: { ...topUp.args, payment: 'pi_again' } }];
     },
   },
+  ...(
+    [
+      [/pi_\w+ of t_\w+ was paid by no one/, without('checkout.paid')],
+      [
+        /pi_\w+ was paid by t_other, for t_\w+/,
+        changed('checkout.paid', ({ args }) => Object.assign(args, { tenant: 't_other' })),
+      ],
+      [
+        /pi_\w+ of t_other charged cus_\w+, a customer of t_\w+/,
+        added('provider.charged', ({ args }) =>
+          Object.assign(args, { payment: 'pi_other', metadata: { tenant: 't_other', attempt: 'tu_other' } }),
+        ),
+      ],
+      [
+        /pi_\w+ of t_\w+ took 5000 cents, of a page for 500/,
+        changed('checkout.create', ({ args }) => Object.assign(args, { amount_cents: 500 })),
+      ],
+      [
+        /tu_\w+ of t_\w+ took 2000 cents, which it never set/,
+        changed('auto_top_up.set', ({ args }) => Object.assign(args, { amount_cents: 200 })),
+      ],
+    ] as const
+  ).map(([says, journal]) => ({
+    rule: 'who paid is who is credited, with what was asked for',
+    says,
+    journal,
+  })),
 ];
 
 const OPEN_ENDS: readonly Planted[] = [

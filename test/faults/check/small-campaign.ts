@@ -86,7 +86,7 @@ class Running {
     const settings = { [IN_ORDER]: {}, [BY_ROOM]: { order: 'room', max_batch: 5 } };
     for (const [path, rest] of Object.entries(settings))
       await this.#rest('webhook.create', 'POST', '/v1/webhooks', { url: receiver.url(path), ...rest });
-    const { payment } = await this.#app.pay(this.#tenant, { cents: 5_000 });
+    const payment = await this.#pay(5_000);
     await this.#topUp();
     await this.#useKeys();
     await this.reportUsage(PERSON);
@@ -136,8 +136,11 @@ class Running {
 
   async writeBook(): Promise<void> {
     const { stripe } = this.#app;
-    for await (const { id, amount, status, metadata } of stripe.paymentIntents.list({ limit: 100 }))
-      if (status === 'succeeded') this.#note('provider.charged', { payment: id, amount, metadata });
+    for await (const { id, status, customer, ...rest } of stripe.paymentIntents.list({ limit: 100 })) {
+      const { amount, metadata } = rest;
+      if (status === 'succeeded')
+        this.#note('provider.charged', { payment: id, amount, metadata, customer: customer as string });
+    }
     for await (const { id, amount, status, payment_intent } of stripe.refunds.list({ limit: 100 }))
       this.#note('provider.refunded', {
         payment: String(payment_intent),
@@ -196,6 +199,14 @@ class Running {
     };
     this.journal.push(entry);
     return entry;
+  }
+
+  async #pay(cents: number): Promise<string> {
+    const { payment } = await this.#app.pay(this.#tenant, { cents });
+    const session = `page-of-${payment}`;
+    this.#write(this.#now(), 'checkout.create', { amount_cents: cents }, 200, true, { session });
+    this.#note('checkout.paid', { tenant: this.#tenant.id, session, payment });
+    return payment;
   }
 
   /** The balance is below the threshold, so the next charge causes a top-up. */
