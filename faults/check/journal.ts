@@ -75,8 +75,11 @@ export interface DeliveredEvent {
 
 /** What a participant token says. */
 export interface Claims {
+  readonly tid?: string;
+  readonly room?: string;
   readonly rid?: string;
   readonly sub?: string;
+  readonly key?: string;
   readonly ep?: number;
   readonly iat?: number;
   readonly exp?: number;
@@ -89,6 +92,7 @@ export interface Answer {
   readonly unbilled?: number;
   readonly total?: Micros;
   readonly balance?: Micros;
+  readonly admitted?: boolean;
   readonly free?: Micros;
   readonly key?: { readonly id: string };
   readonly id?: string;

@@ -104,6 +104,8 @@ async function join(
       address: client.newAddress(),
     } as const;
     const reply = await send(client.stage.service(service).url, request);
+    // Errors of joins are plain text.
+    if (reply.outcome === 'refused') return { ...reply, answer: { error: reply.text } };
     return withAnswer(reply, ({ token, ...answer }) => ({ ...answer, claims: claimsOf(token) }));
   });
 }

@@ -17,6 +17,7 @@ export const ACCESS_RULES: readonly Rule[] = [
   { name: 'a banned user is not admitted', check: checkBans },
   { name: 'a token from after a kick has a later epoch', check: checkEpochs },
   { name: 'a key is replaced once', check: checkReplacements },
+  { name: 'a token says what was asked for', check: checkTokens },
 ];
 
 const MICROS_OF_A_SECOND = 1_000_000;
@@ -223,5 +224,20 @@ function checkReplacements(facts: Facts, look: Look): void {
     look.at();
     if (entries.length > 1)
       look.wrong(`${id} of ${entries[0]!.args.tenant} was replaced ${entries.length} times`);
+  }
+}
+
+/** Specification 5.5. */
+const TOKEN_SECONDS_MAX = 900;
+
+/** Tokens are made together: each caller gets the one that it asked for. */
+function checkTokens(facts: Facts, look: Look): void {
+  for (const { op, args, answer } of admissionsOf(facts).filter(succeeded)) {
+    const { tid, room, sub, key, iat = 0, exp = Number.POSITIVE_INFINITY } = answer?.claims ?? {};
+    const asked = [args.tenant, args.room, args.username, args.key].join(' ');
+    const says = [tid, room, sub, key].join(' ');
+    look.at();
+    if (says !== asked) look.wrong(`a ${op} of ${asked} got a token of ${says}`);
+    if (exp - iat > TOKEN_SECONDS_MAX) look.wrong(`a ${op} of ${asked} got a token for ${exp - iat} s`);
   }
 }

@@ -288,6 +288,29 @@ const MONEY: readonly Planted[] = [
     says: /read \d+, between \d+ and \d+/,
     journal: changed('billing.read', ({ answer }) => answer.balance.micros++, 0),
   },
+  ...(
+    [
+      [
+        /billing.read of t_\w+ was not admitted, with \d+/,
+        changed('billing.read', ({ answer }) => Object.assign(answer, { admitted: false }), 0),
+      ],
+      [
+        /usage.report of t_\w+ was not admitted, with \d+/,
+        changed('usage.report', ({ answer }) => Object.assign(answer, { admitted: false }), 2),
+      ],
+      [
+        /mint of t_\w+ was not admitted, with \d+/,
+        changed('mint', (entry) =>
+          Object.assign(entry, { outcome: 'refused', answer: { error: 'insufficient credit: top up' } }),
+        ),
+      ],
+    ] as const
+  ).map(([says, journal]) => ({ rule: 'an answer admits if there is credit', says, journal })),
+  {
+    rule: 'an answer admits if there is credit',
+    says: /mint of t_\w+ was admitted, with -\d+/,
+    sql: 'update postings set balance = balance - 1000000000',
+  },
 ];
 
 const VIEWS: readonly Planted[] = [
@@ -655,6 +678,16 @@ const ORDER: readonly Planted[] = [
     rule: 'histories of rooms are linearizable',
     says: /no order explains the \d+ operations of t_\w+ stage/,
     journal: added('mint', () => {}),
+  },
+  {
+    rule: 'a token says what was asked for',
+    says: /a mint of t_\w+ stage ann \w+ got a token of t_\w+ stage bob/,
+    journal: changed('mint', ({ answer }) => Object.assign(answer.claims, { sub: 'bob' })),
+  },
+  {
+    rule: 'a token says what was asked for',
+    says: /a mint of t_\w+ stage ann \w+ got a token for 901 s/,
+    journal: changed('mint', ({ answer: { claims } }) => Object.assign(claims, { exp: claims.iat + 901 })),
   },
 ];
 
