@@ -1,4 +1,4 @@
-/** Rules of work: what was begun has ended once a campaign has settled. Each query selects what is still open. */
+/** Rules of work: what was begun has ended once a campaign has settled. Each query selects what is still open, or was for too long. */
 import { tenantOf } from '../database.ts';
 import type { Facts } from '../facts.ts';
 import type { Look, Rule } from '../rule.ts';
@@ -19,10 +19,12 @@ const OPEN_ENDS: readonly OpenEnd[] = [
              from top_up_attempts where finished_at is null`,
   },
   {
+    // By times of one clock: an attempt is made after the one before has ended, and sent by a later transaction.
     name: 'a tenant has one open top-up at the most',
-    all: 'select count(distinct tenant_id) as count from top_up_attempts',
-    open: `select ${tenantOf('tenant_id')} || ' has ' || count(*) as text from top_up_attempts
-            where finished_at is null group by tenant_id having count(*) > 1`,
+    all: 'select count(*) as count from top_up_attempts',
+    open: `select a.id || ' of ' || ${tenantOf('a.tenant_id')} || ' was sent before ' || b.id || ' had ended' as text
+             from top_up_attempts a join top_up_attempts b on b.tenant_id = a.tenant_id and b.id <> a.id
+            where a.first_sent_at between b.first_sent_at and coalesce(b.finished_at, 'infinity')`,
   },
   {
     // Relays may report for 15 minutes after a token; the job that gives back runs each minute.

@@ -136,19 +136,32 @@ async function checkCounts(facts: Facts, look: Look): Promise<void> {
   }
 }
 
+/** When each id was first acknowledged. */
+function acknowledgements(answered: readonly Report[]): ReadonlyMap<string, number> {
+  const known = new Map<string, number>();
+  for (const { ids, entry } of answered)
+    for (const id of ids) known.set(id, Math.min(known.get(id) ?? Number.POSITIVE_INFINITY, endOf(entry)));
+  return known;
+}
+
+/** Only what was not acknowledged before can be charged. What of it is not charged, a request at the same time has charged. */
 async function checkTotals(facts: Facts, look: Look): Promise<void> {
   for await (const { tenant, reports, charges } of usages(facts)) {
-    for (const report of reports.filter(isAcknowledged)) {
+    const answered = reports.filter(isAcknowledged);
+    const known = acknowledgements(answered);
+    for (const report of answered) {
       const { charged } = countsOf(report);
       const total = microsOf(report.entry.answer?.total) ?? -1n;
-      const billed = [...new Set(report.ids)]
-        .map((id) => charges.get(id)?.[0])
-        .filter((record) => record !== undefined && !record.unbilled);
-      const sum = billed.reduce((sum, record) => sum + BigInt(record!.total.micros), 0n);
+      const prices = [...new Set(report.ids)]
+        .filter((id) => known.get(id)! >= report.entry.invokedUs)
+        .flatMap((id) => charges.get(id)?.[0] ?? [])
+        .filter(({ unbilled }) => !unbilled)
+        .toSorted((a, b) => a.total.micros - b.total.micros);
+      const least = sumOf(prices.slice(0, charged));
+      const most = sumOf(prices.slice(prices.length - charged));
       look.at();
-      const isWrong = charged === 0 ? total !== 0n : charged === billed.length ? total !== sum : total > sum;
-      if (isWrong || total < 0n)
-        look.wrong(`${total} for ${charged} records of ${tenant}, of a batch that costs ${sum}`);
+      if (total < least || total > most)
+        look.wrong(`${total} for ${charged} records of ${tenant}, which cost ${least} to ${most}`);
     }
   }
 }
@@ -178,9 +191,7 @@ function sumOf(records: readonly ListedRecord[]): bigint {
 async function findLateCharges(facts: Facts, look: Look): Promise<void> {
   for await (const { tenant, reports } of usages(facts)) {
     const answered = reports.filter(isAcknowledged);
-    const known = new Map<string, number>();
-    for (const { ids, entry } of answered)
-      for (const id of ids) known.set(id, Math.min(known.get(id) ?? Number.POSITIVE_INFINITY, endOf(entry)));
+    const known = acknowledgements(answered);
     for (const report of answered) {
       const { invokedUs } = report.entry;
       const repeated = report.ids.filter((id) => known.get(id)! < invokedUs).length;

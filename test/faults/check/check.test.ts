@@ -190,8 +190,13 @@ const USAGE: readonly Planted[] = [
   },
   {
     rule: 'a total is what the request charged',
-    says: /\d+ for 3 records of t_\w+, of a batch that costs \d+/,
+    says: /\d+ for 3 records of t_\w+, which cost (\d+) to \1/,
     journal: changed('usage.report', ({ answer }) => answer.total.micros++, 0),
+  },
+  {
+    rule: 'a total is what the request charged',
+    says: /\d+ for 1 records of t_\w+, which cost (\d+) to \1/,
+    journal: changed('usage.report', ({ answer }) => answer.total.micros++, 1),
   },
   {
     rule: 'each charge was counted by one answer',
@@ -450,6 +455,12 @@ const OPEN_ENDS: readonly Planted[] = [
     rule: 'no top-up is open for ever',
     says: /tu_\w+ of t_\w+ is pending since/,
     sql: `update top_up_attempts set state = 'pending', finished_at = null`,
+  },
+  {
+    rule: 'a tenant has one open top-up at the most',
+    says: /tu_other of t_\w+ was sent before tu_\w+ had ended/,
+    sql: `insert into top_up_attempts (id, tenant_id, amount, state, first_sent_at, finished_at)
+          select 'tu_other', tenant_id, amount, state, finished_at, finished_at from top_up_attempts`,
   },
   {
     rule: 'no hold of a budget is kept for ever',
