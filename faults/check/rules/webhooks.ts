@@ -51,6 +51,7 @@ async function readWebhooks(facts: Facts): Promise<readonly Webhook[]> {
   return [...byReceiver].flatMap(([path, [row, ...others]]) => {
     if (others.length > 0) return [];
     const types = JSON.parse(row!.types!) as readonly string[];
+    const own = requests.get(path) ?? requests.get(path.replace(/^\//, '')) ?? [];
     return {
       id: row!.id!,
       tenant: row!.tenant!,
@@ -59,11 +60,20 @@ async function readWebhooks(facts: Facts): Promise<readonly Webhook[]> {
       isPaused: row!.paused_by !== null,
       seq: Number(row!.seq),
       aside: new Set(JSON.parse(row!.aside ?? '[]') as readonly number[]),
-      gaveUp: new Set(JSON.parse(row!.gave_up ?? '[]') as readonly number[]),
+      gaveUp: givenUp(JSON.parse(row!.gave_up ?? '[]') as readonly number[], own),
       createdAt: row!.created_at!,
-      requests: requests.get(path) ?? requests.get(path.replace(/^\//, '')) ?? [],
+      requests: own,
     };
   });
+}
+
+/** An event has ten attempts at least (docs/webhooks.md). */
+const ATTEMPTS_MIN = 10;
+
+/** Those of them that the receiver has refused so often. */
+function givenUp(seqs: readonly number[], requests: readonly Entry[]): ReadonlySet<number> {
+  const refused = requests.filter((request) => !wasAccepted(request)).flatMap(eventsIn);
+  return new Set(seqs.filter((each) => refused.filter(({ seq }) => seq === each).length >= ATTEMPTS_MIN));
 }
 
 const eventsIn = ({ args }: Entry) => (args.events ?? []) as readonly DeliveredEvent[];

@@ -598,6 +598,13 @@ const WEBHOOKS: readonly Planted[] = [
     journal: (entries) => entries.filter(({ args }) => (args.events?.[0] as Fields)?.seq !== 3),
   },
   {
+    // It says that it gave the event up, and never tried.
+    rule: 'a webhook gets each of its events',
+    says: /\w+ 3 of t_\w+ never came to wh_/,
+    journal: (entries) => entries.filter(({ args }) => (args.events?.[0] as Fields)?.seq !== 3),
+    sql: 'update webhook_deliveries set gave_up = true where seq = 3',
+  },
+  {
     rule: 'no event waits for its webhook',
     says: /1 of t_\w+ for wh_\w+, from \d+ on/,
     sql: 'update webhook_cursors set seq = seq - 1',
