@@ -142,8 +142,16 @@ interface Operations {
     readonly webhook: string;
     /** The header `webhook-id`. */
     readonly id: string;
-    /** In the order of the request. */
-    readonly events: readonly { readonly id: string; readonly seq: number; readonly type: string }[];
+    readonly isList: boolean;
+    /** By the secret of the webhook; absent: the receiver did not know it yet. */
+    readonly isSigned?: boolean;
+    /** In the order of the request. `digest`: SHA-256 of the JSON of `schema_version`, `timestamp` and `data`. */
+    readonly events: readonly {
+      readonly id: string;
+      readonly seq: number;
+      readonly type: string;
+      readonly digest: string;
+    }[];
     readonly answered: number | null;
     /** As in the event, of a webhook in the order of rooms. */
     readonly rooms?: readonly (string | null)[];

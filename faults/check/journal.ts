@@ -37,6 +37,8 @@ export interface Args {
   readonly session?: string;
   readonly webhook?: string;
   readonly events?: readonly DeliveredEvent[] | readonly string[] | null;
+  readonly isList?: boolean;
+  readonly isSigned?: boolean;
   readonly answered?: number | null;
   readonly mayBeLost?: boolean;
   readonly name?: string;
@@ -71,6 +73,8 @@ export interface DeliveredEvent {
   readonly id: string;
   readonly seq: number;
   readonly type: string;
+  /** Of what a receiver was told. */
+  readonly digest?: string;
 }
 
 /** What a participant token says. */

@@ -59,7 +59,9 @@ export interface ListedEvent {
   readonly id: string;
   readonly seq: number;
   readonly type: string;
+  readonly schema_version: number;
   readonly timestamp: string;
+  readonly data: unknown;
 }
 
 const PAGE = 1_000;

@@ -32,7 +32,7 @@ export async function prepareTenant(index: number, shared: Shared): Promise<Tena
 async function createWebhook(client: Client, order: (typeof ORDERS)[number]): Promise<void> {
   const path = `/t${client.tenant.index}/${order}`;
   client.stage.receivers.set(path, 'accept');
-  const { outcome } = await client.rest(
+  const { outcome, json } = await client.rest(
     'webhook.create',
     { path, order },
     {
@@ -42,4 +42,5 @@ async function createWebhook(client: Client, order: (typeof ORDERS)[number]): Pr
     ({ webhook }) => ({ webhook }),
   );
   if (outcome !== 'ok') throw new Error(`no webhook at ${path}`);
+  client.stage.receivers.learn(path, json.secret);
 }

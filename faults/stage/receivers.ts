@@ -1,6 +1,13 @@
 /** Receivers of webhooks: each path is one, which accepts, refuses, cuts off or hangs as it is told. */
+import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal } from '../journal.ts';
@@ -22,13 +29,30 @@ interface WireEvent {
   readonly id: string;
   readonly seq: number;
   readonly type: string;
+  readonly schema_version: number;
+  readonly timestamp: string;
   readonly data?: { readonly room?: { readonly uid?: string }; readonly room_uid?: string };
+}
+
+/** What is written down of an event. */
+export function noteOf({ id, seq, type, schema_version, timestamp, data }: WireEvent) {
+  const told = JSON.stringify([schema_version, timestamp, data]);
+  return { id, seq, type, digest: createHash('sha256').update(told).digest('base64url') };
+}
+
+/** Whether one of the signatures is by the secret. Source: Standard Webhooks 1.0.0. */
+export function isSigned(headers: IncomingHttpHeaders, body: string, secret: string): boolean {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const signature = `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
+  return String(headers['webhook-signature']).split(' ').includes(signature);
 }
 
 export class Receivers {
   readonly #journal: Journal;
   readonly #server: Server;
   readonly #manners = new Map<string, Manner>();
+  readonly #secrets = new Map<string, string>();
   /** The newest requests that each path has accepted, the oldest first. */
   readonly #accepted = new Map<string, Accepted[]>();
 
@@ -61,6 +85,11 @@ export class Receivers {
     this.#manners.set(path, manner);
   }
 
+  /** From now on, it is written down of each request to the path whether the secret has signed it. */
+  learn(path: string, secret: string): void {
+    this.#secrets.set(path, secret);
+  }
+
   acceptAll(): void {
     for (const path of this.paths) this.set(path, 'accept');
   }
@@ -89,11 +118,14 @@ export class Receivers {
     const text = Buffer.concat(parts).toString();
     const body = JSON.parse(text) as WireEvent & { events?: WireEvent[] };
     const events = body.events ?? [body];
+    const secret = this.#secrets.get(path);
     // Written down before the answer: what was answered was received.
     this.#journal.note('webhook.received', {
       webhook: path,
       id: String(request.headers['webhook-id']),
-      events: events.map(({ id, seq, type }) => ({ id, seq, type })),
+      isList: body.events !== undefined,
+      ...(secret !== undefined && { isSigned: isSigned(request.headers, text, secret) }),
+      events: events.map(noteOf),
       answered,
       rooms: events.map(({ data }) => data?.room?.uid ?? data?.room_uid ?? null),
     });

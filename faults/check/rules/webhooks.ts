@@ -1,4 +1,5 @@
 /** Rules of webhooks: what receivers got, beside the events that there are. */
+import { createHash } from 'node:crypto';
 import { tenantOf } from '../database.ts';
 import type { Facts } from '../facts.ts';
 import { type DeliveredEvent, type Entry, endOf } from '../journal.ts';
@@ -8,7 +9,8 @@ import type { ListedEvent } from '../views.ts';
 export const WEBHOOK_RULES: readonly Rule[] = [
   { name: 'a webhook gets each of its events', check: checkComplete },
   { name: 'no event waits for its webhook', check: checkWaiting },
-  { name: 'an event has one id wherever it appears', check: checkIds },
+  { name: 'an event is the same wherever it appears', check: checkEvents },
+  { name: 'a request to a webhook is signed, and named by its events', check: checkRequests },
   { name: 'a webhook gets events in its order', check: checkOrder },
   { name: 'an event that was accepted does not come again', check: checkRepeated },
   { name: 'no attempt follows one that is known to have succeeded', check: checkAttempts },
@@ -124,20 +126,47 @@ async function checkWaiting(facts: Facts, look: Look): Promise<void> {
   }
 }
 
-async function checkIds(facts: Facts, look: Look): Promise<void> {
+/** `undefined`: a person was erased from it, whom receivers may have been told of. */
+function digestOf({ schema_version, timestamp, data }: ListedEvent): string | undefined {
+  const text = JSON.stringify([schema_version, timestamp, data]);
+  return text.includes('"(erased)"') ? undefined : createHash('sha256').update(text).digest('base64url');
+}
+
+async function checkEvents(facts: Facts, look: Look): Promise<void> {
   const { readable } = facts;
   const webhooks = Map.groupBy(await readWebhooks(facts), ({ tenant }) => tenant);
   for (const [tenant, own] of webhooks) {
     if (!readable.has(tenant)) continue;
-    const listed = (await facts.eventsOf(tenant)).map(({ seq, id, type }) => [seq, `${id} ${type}`] as const);
-    const ids = new Map(listed);
+    const listed = await facts.eventsOf(tenant);
+    const names = new Map(listed.map(({ seq, id, type }) => [seq, `${id} ${type}`]));
+    const digests = new Map(listed.map((event) => [event.seq, digestOf(event)]));
     for (const { id: webhook, requests } of own) {
-      for (const { id, seq, type } of requests.flatMap(eventsIn)) {
+      for (const { id, seq, type, digest } of requests.flatMap(eventsIn)) {
         if (seq === 0) continue;
         look.at();
-        if (ids.get(seq) !== `${id} ${type}`)
-          look.wrong(`${seq} of ${tenant} is ${ids.get(seq)}, and came to ${webhook} as ${id} ${type}`);
+        if (names.get(seq) !== `${id} ${type}`)
+          look.wrong(`${seq} of ${tenant} is ${names.get(seq)}, and came to ${webhook} as ${id} ${type}`);
+        else if ((digests.get(seq) ?? digest) !== digest)
+          look.wrong(`${seq} of ${tenant} says something else than what came to ${webhook}`);
       }
+    }
+  }
+}
+
+/** The id of a request is that of its event. That of a list belongs to just these events in this order (docs/webhooks.md). */
+async function checkRequests(facts: Facts, look: Look): Promise<void> {
+  for (const { id: webhook, tenant, requests } of await readWebhooks(facts)) {
+    const lists = new Map<string, string>();
+    for (const request of requests) {
+      const { id = '', isList, isSigned } = request.args;
+      const ids = eventsIn(request)
+        .map((event) => event.id)
+        .join(' ');
+      const isNamed = isList ? (lists.get(id) ?? ids) === ids && (lists.get(ids) ?? id) === id : id === ids;
+      lists.set(id, ids).set(ids, id);
+      look.at();
+      if (!isNamed) look.wrong(`${id} of ${tenant} came to ${webhook} with ${ids}`);
+      if (isSigned === false) look.wrong(`${id} of ${tenant} came to ${webhook} without its signature`);
     }
   }
 }

@@ -126,7 +126,7 @@ function added(op: string, change: (entry: Fields) => unknown) {
 const isInOrder = ({ args }: Entry) => args.webhook === IN_ORDER;
 
 /** A request comes once more at the end. */
-const repeated = (entries: readonly Entry[], { args }: Entry) =>
+const repeated = (entries: readonly Entry[], { args }: Pick<Entry, 'args'>) =>
   added('webhook.received', (entry) => Object.assign(entry.args, args))(entries);
 
 /** The first event comes once more at the end, while a fault happens all the time. */
@@ -610,15 +610,32 @@ const WEBHOOKS: readonly Planted[] = [
     sql: 'update webhook_cursors set seq = seq - 1',
   },
   {
-    rule: 'an event has one id wherever it appears',
+    rule: 'an event is the same wherever it appears',
     says: /1 of t_\w+ is evt_\w+ \w+, and came to wh_\w+ as evt_other/,
-    journal: changed(
-      'webhook.received',
-      ({ args }) => {
-        args.events[0].id = 'evt_other';
-      },
-      0,
-    ),
+    journal: changed('webhook.received', ({ args }) => Object.assign(args.events[0], { id: 'evt_other' }), 0),
+  },
+  {
+    rule: 'an event is the same wherever it appears',
+    says: /1 of t_\w+ says something else than what came to wh_/,
+    answers: [/^\/v1\/events/, (body) => Object.assign(body.events[0].data, { further: true })],
+  },
+  {
+    rule: 'a request to a webhook is signed, and named by its events',
+    says: /evt_\w+ of t_\w+ came to wh_\w+ without its signature/,
+    journal: changed('webhook.received', ({ args }) => Object.assign(args, { isSigned: false }), 0),
+  },
+  {
+    rule: 'a request to a webhook is signed, and named by its events',
+    says: /evt_other of t_\w+ came to wh_\w+ with evt_/,
+    journal: changed('webhook.received', ({ args }) => Object.assign(args, { id: 'evt_other' }), 0),
+  },
+  {
+    rule: 'a request to a webhook is signed, and named by its events',
+    says: /evb_\w+ of t_\w+ came to wh_\w+ with $/,
+    journal: (entries) => {
+      const { args } = entries.find((entry) => entry.args.isList)!;
+      return repeated(entries, { args: { ...args, events: [] } });
+    },
   },
   {
     rule: 'a webhook gets events in its order',

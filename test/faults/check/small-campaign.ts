@@ -9,6 +9,7 @@ import { toJson } from '@bufbuild/protobuf';
 import { vi } from 'vitest';
 import type { Answer, Args, Entry, SentRecord } from '../../../faults/check/journal.ts';
 import type { Reads } from '../../../faults/check/views.ts';
+import { isSigned, noteOf } from '../../../faults/stage/receivers.ts';
 import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { COOKIE, makeMember } from '../../support/console.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
@@ -73,6 +74,7 @@ class Running {
   readonly #app: TestService;
   readonly #tenant: TestTenant;
   readonly #control: TestControl;
+  readonly #secrets = new Map<string, string>();
   #changes = 0;
   #records = 0;
 
@@ -84,8 +86,11 @@ class Running {
 
   async run(receiver: Receiver): Promise<void> {
     const settings = { [IN_ORDER]: {}, [BY_ROOM]: { order: 'room', max_batch: 5 } };
-    for (const [path, rest] of Object.entries(settings))
-      await this.#rest('webhook.create', 'POST', '/v1/webhooks', { url: receiver.url(path), ...rest });
+    for (const [path, rest] of Object.entries(settings)) {
+      const body = { url: receiver.url(path), ...rest };
+      const { answer } = await this.#rest('webhook.create', 'POST', '/v1/webhooks', body);
+      this.#secrets.set(path, (answer as { secret?: string }).secret!);
+    }
     const payment = await this.#pay(5_000);
     await this.#topUp();
     await this.#useKeys();
@@ -111,8 +116,13 @@ class Running {
   listen(receiver: Receiver): void {
     for (const webhook of [IN_ORDER, BY_ROOM]) {
       receiver.answer(webhook, (received) => {
-        const events = eventsOf(received).map(({ id, seq, type }) => ({ id, seq, type }));
-        this.#note('webhook.received', { webhook, events, answered: 204 });
+        const { headers, text, event } = received;
+        const secret = this.#secrets.get(webhook);
+        this.#note('webhook.received', {
+          ...{ webhook, id: String(headers['webhook-id']), answered: 204, isList: event.events !== undefined },
+          ...(secret !== undefined && { isSigned: isSigned(headers, text, secret) }),
+          events: eventsOf(received).map(noteOf),
+        });
         return 204;
       });
     }
