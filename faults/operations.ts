@@ -121,6 +121,9 @@ interface Operations {
   /** An operator's; the service is -1 and the key empty. */
   'grant.create': ByKey & { readonly amount: string; readonly expires_at: string };
 
+  /** By the key of a tenant, at what another one has. `what`: as in "it could ...". */
+  trespass: ByKey & { readonly other: string; readonly what: string };
+
   /** What a buyer of a tenant saw: who paid what, whatever the service has told the provider of it. */
   'checkout.paid': { readonly tenant: string; readonly session: string; readonly payment: string };
 

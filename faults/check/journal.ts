@@ -36,6 +36,8 @@ export interface Args {
   readonly username?: string;
   readonly session?: string;
   readonly webhook?: string;
+  readonly other?: string;
+  readonly what?: string;
   readonly events?: readonly DeliveredEvent[] | readonly string[] | null;
   readonly isList?: boolean;
   readonly isSigned?: boolean;

@@ -57,9 +57,14 @@ export class Client {
     other.#mutations += KEYS_EACH;
   }
 
+  /** Among the clients of its tenant. Ids have it, so that tenants use the same ones. */
+  get place(): number {
+    return this.number - this.tenant.firstNumber;
+  }
+
   /** Never used before by this client. */
   newIdempotencyKey(): string {
-    return `c${this.number}-${this.#mutations++}`;
+    return `c${this.place}-${this.#mutations++}`;
   }
 
   /** Another address for each request with a key that may be wrong: those of one address are limited. */

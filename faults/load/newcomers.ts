@@ -43,7 +43,7 @@ export const newcomers = kind<Step>({
       client.continues(opener);
       const paid = checkoutUrl === '' ? [] : payAt(client, checkoutUrl, card);
       const key = await newRelayKey(client);
-      const own = records.map((record, at) => ({ id: `${name}-${at}`, ...record }));
+      const own = records.map((record, at) => ({ id: `n-${at}`, ...record }));
       await client.insist(service, (at) => report(client, at, key, own));
       if (paysTwice) {
         const { outcome, json } = await checkout(client, service, 2_500);
@@ -51,7 +51,7 @@ export const newcomers = kind<Step>({
       }
       // Refused if the payment was not credited yet, and with it its card not saved.
       await setAutoTopUp(client, service, { enabled: true, below_cents: BELOW_ANY, amount_cents: 1_000 });
-      const more = later.map((record, at) => ({ id: `${name}-later-${at}`, ...record }));
+      const more = later.map((record, at) => ({ id: `n-later-${at}`, ...record }));
       await client.insist(service, (at) => report(client, at, key, more));
       if (refund > 0 && paid[0]) giveBack(client, paid[0], refund);
       await client.insist(service, (at) => report(client, at, key, own));

@@ -11,6 +11,7 @@ export interface Load {
 /** Resolves when all have begun. */
 export async function startLoad(plan: Plan, shared: Shared): Promise<Load> {
   const stopping = new AbortController();
+  for (const { number, tenant } of plan.clients.toReversed()) shared.tenants[tenant]!.firstNumber = number;
   const begun = await Promise.all(
     plan.clients.map(async (planned) => {
       const client = new Client(planned.number, shared.tenants[planned.tenant]!, shared);

@@ -1,4 +1,8 @@
-/** What else a tenant does: alerts, budgets, erasures, statements, lists of events, and grants that an operator gives it. */
+/**
+ * What else a tenant does: alerts, budgets, erasures, statements, lists of events, grants that an operator gives it, and what it tries with
+ * things of another tenant.
+ */
+import { RoomService } from '@boxoffice/contract/room_service';
 import { grantCredit } from '../../src/money/grants/grant-credit.ts';
 import { idOf, OPERATOR } from '../../test/support/tenants.ts';
 import type { WireRecord } from '../operations.ts';
@@ -16,6 +20,7 @@ const WEIGHTS = {
   statement: 1,
   events: 3,
   grant: 0.7,
+  trespass: 1,
 };
 /** A client makes no more: the check looks for every name in every row. */
 const STRANGERS_MAX = 40;
@@ -26,7 +31,7 @@ interface Step {
   readonly number: number;
   readonly micros: number;
   readonly seconds: number;
-  /** What a stranger used, without id and name. */
+  /** What a stranger used, or is reported for another tenant. */
   readonly record: Omit<WireRecord, 'id' | 'participant'>;
 }
 
@@ -60,6 +65,7 @@ export const settings = kind<Step>({
         after = await listEvents(client, step, after);
       },
       grant: (step) => grant(client, step),
+      trespass: (step) => trespass(client, key, step),
     };
     return async (step) => void (await actions[step.action](step));
   },
@@ -180,4 +186,38 @@ async function grant(client: Client, { micros, seconds }: Step): Promise<void> {
       }
     }),
   );
+}
+
+/** With its own keys, it asks for what belongs to another tenant. */
+async function trespass(client: Client, relay: Secret, { service, number, record }: Step): Promise<void> {
+  const { tenant, shared } = client;
+  const { key } = tenant;
+  const other = shared.tenants[(tenant.index + 1) % shared.tenants.length]!;
+  if (other === tenant) return;
+  const tries = [
+    () =>
+      client.rest(
+        'trespass',
+        { other: other.id, what: 'revoke a key' },
+        { method: 'DELETE', path: `/v1/keys/${other.key.id}?confirm=stop-service`, key, service },
+      ),
+    () =>
+      client.rest(
+        'trespass',
+        { other: other.id, what: 'report usage' },
+        {
+          ...{ method: 'POST', path: '/v1/usage', key: relay, service },
+          body: { records: [{ id: 'trespass', tenant: other.id, ...record }] },
+        },
+      ),
+    () =>
+      client.call(
+        'trespass',
+        { other: other.id, what: 'end a room' },
+        RoomService.method.endRoom,
+        { tenant: other.id, room: 'r0' },
+        service,
+      ),
+  ];
+  await tries[number]!();
 }

@@ -12,6 +12,8 @@ export class Tenant {
   readonly id: string;
   /** The key of its signup, which no client revokes. */
   readonly key: Secret;
+  /** The number of its first client. */
+  firstNumber = 0;
   /** Records that its relays have reported lately, so that others report them, too. */
   readonly recent: WireRecord[] = [];
 

@@ -55,7 +55,7 @@ export const usage = kind<Step>({
     let count = 0;
     return async ({ service, records, repeated, place, isDoubled, isTwice }) => {
       const { recent } = client.tenant;
-      const own = records.map((record) => ({ id: `f${client.number}-${count++}`, ...record }));
+      const own = records.map((record) => ({ id: `f${client.place}-${count++}`, ...record }));
       const again = repeated.flatMap((each) => recent[Math.floor(each * recent.length)] ?? []);
       const batch = own.toSpliced(
         Math.floor(place * own.length),

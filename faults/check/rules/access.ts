@@ -18,6 +18,7 @@ export const ACCESS_RULES: readonly Rule[] = [
   { name: 'a token from after a kick has a later epoch', check: checkEpochs },
   { name: 'a key is replaced once', check: checkReplacements },
   { name: 'a token says what was asked for', check: checkTokens },
+  { name: 'a tenant reaches nothing of another one', check: checkTrespasses },
 ];
 
 const MICROS_OF_A_SECOND = 1_000_000;
@@ -239,5 +240,12 @@ function checkTokens(facts: Facts, look: Look): void {
     look.at();
     if (says !== asked) look.wrong(`a ${op} of ${asked} got a token of ${says}`);
     if (exp - iat > TOKEN_SECONDS_MAX) look.wrong(`a ${op} of ${asked} got a token for ${exp - iat} s`);
+  }
+}
+
+function checkTrespasses(facts: Facts, look: Look): void {
+  for (const { outcome, args } of facts.of('trespass').filter(isAnswered)) {
+    look.at();
+    if (outcome === 'ok') look.wrong(`${args.tenant} could ${args.what} of ${args.other}`);
   }
 }

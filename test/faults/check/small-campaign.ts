@@ -42,6 +42,7 @@ export async function runSmallCampaign(
   const running = new Running(app, tenant, controlOf(tenant));
   running.listen(receiver);
   await running.run(receiver);
+  await running.trespass(exempt);
   await running.settle();
   await running.writeBook();
   const unbilled = new Running(app, exempt, controlOf(exempt));
@@ -239,6 +240,11 @@ class Running {
     await use();
     await this.#rest('key.revoke', 'DELETE', `/v1/keys/${key.id}`, undefined, { id: key.id });
     await use();
+  }
+
+  async trespass({ id: other, keyId }: TestTenant): Promise<void> {
+    const args = { other, what: 'revoke a key' };
+    await this.#rest('trespass', 'DELETE', `/v1/keys/${keyId}?confirm=stop-service`, undefined, args);
   }
 
   async reportUsage(participant: string): Promise<void> {
