@@ -103,7 +103,7 @@ interface Operations {
 
   /** It gets all events. `path` of the receiver. `answer`: `webhook` (the resource). */
   'webhook.create': ByKey & { readonly path: string; readonly order: 'tenant' | 'room' | 'none' };
-  /** `answer`: `events`, each with `seq`, `id` and `type`, of one page from `after` on. */
+  /** `answer`: `events` of one page from `after` on, as receivers note them. */
   'events.list': ByKey & { readonly after: number };
 
   'alert.set': ByKey & { readonly below_micros: number };

@@ -75,7 +75,7 @@ export interface DeliveredEvent {
   readonly id: string;
   readonly seq: number;
   readonly type: string;
-  /** Of what a receiver was told. */
+  /** SHA-256 of what it tells. */
   readonly digest?: string;
 }
 

@@ -1,4 +1,5 @@
 /** The views of a tenant as the service answers them, page by page. */
+import { createHash } from 'node:crypto';
 import type { SentRecord } from './journal.ts';
 
 export interface Reads {
@@ -116,6 +117,15 @@ export async function readEvents(reads: Reads, tenant: string): Promise<ListedEv
     ({ after, more } = page);
   }
   return events;
+}
+
+/** With the digest of what it tells. One from which a person was erased may have told anything before, so it has the one that was noted. */
+export function describeEvent(event: ListedEvent | undefined, noted: string | undefined): string {
+  if (!event) return 'not listed';
+  const { id, type, schema_version, timestamp, data } = event;
+  const told = JSON.stringify([schema_version, timestamp, data]);
+  const isErased = told.includes('"(erased)"');
+  return `${id} ${type} ${isErased ? noted : createHash('sha256').update(told).digest('base64url')}`;
 }
 
 const EVENTS = 1_000;

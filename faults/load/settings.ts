@@ -6,6 +6,7 @@ import { RoomService } from '@boxoffice/contract/room_service';
 import { grantCredit } from '../../src/money/grants/grant-credit.ts';
 import { idOf, OPERATOR } from '../../test/support/tenants.ts';
 import type { WireRecord } from '../operations.ts';
+import { noteOf } from '../stage/receivers.ts';
 import type { Client } from './client.ts';
 import { kind } from './kind.ts';
 import type { Secret } from './tenant.ts';
@@ -155,15 +156,9 @@ async function listEvents(client: Client, { service }: Step, after: number): Pro
     'events.list',
     { after },
     { method: 'GET', path: `/v1/events?after=${after}`, key: client.tenant.key, service },
-    ({ events }) => ({ events: events.map(({ seq, id, type }: WireEvent) => ({ seq, id, type })) }),
+    ({ events }) => ({ events: events.map(noteOf) }),
   );
   return outcome === 'ok' ? (json.events.at(-1)?.seq ?? after) : after;
-}
-
-interface WireEvent {
-  readonly seq: number;
-  readonly id: string;
-  readonly type: string;
 }
 
 /** An operator's command, which goes to the database itself. */

@@ -4,6 +4,7 @@ import type { Facts, LoggedEvent } from '../facts.ts';
 import { type Entry, endOf, roomIn } from '../journal.ts';
 import { withoutRepetitions } from '../repetitions.ts';
 import type { Look, Rule } from '../rule.ts';
+import { describeEvent } from '../views.ts';
 
 export const EVENT_RULES: readonly Rule[] = [
   { name: 'events are numbered without a gap', check: checkNumbers },
@@ -50,11 +51,13 @@ async function checkRead(facts: Facts, look: Look): Promise<void> {
   const pages = Map.groupBy(facts.of('events.list'), ({ args }) => args.tenant!);
   for (const tenant of facts.readable) {
     if (!pages.has(tenant)) continue;
-    const now = new Map((await facts.eventsOf(tenant)).map(({ seq, id, type }) => [seq, `${id} ${type}`]));
-    for (const { seq, id, type } of pages.get(tenant)!.flatMap(({ answer }) => answer?.events ?? [])) {
+    const now = new Map((await facts.eventsOf(tenant)).map((event) => [event.seq, event]));
+    for (const { seq, id, type, digest } of pages
+      .get(tenant)!
+      .flatMap(({ answer }) => answer?.events ?? [])) {
+      const [was, is] = [`${id} ${type} ${digest}`, describeEvent(now.get(seq), digest)];
       look.at();
-      if (now.get(seq) !== `${id} ${type}`)
-        look.wrong(`${seq} of ${tenant} was ${id} ${type}, and is ${now.get(seq)}`);
+      if (was !== is) look.wrong(`${seq} of ${tenant} was ${was}, and is ${is}`);
     }
   }
 }

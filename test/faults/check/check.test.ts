@@ -576,7 +576,7 @@ const STORED: readonly Planted[] = [
   })),
   {
     rule: 'an event that was read stays as it was',
-    says: /1 of t_\w+ was evt_\w+ \w+, and is evt_other \w+/,
+    says: /1 of t_\w+ was evt_\w+ \w+ \S+, and is evt_other \w+/,
     answers: [
       /^\/v1\/events/,
       (body) => {
@@ -611,12 +611,12 @@ const WEBHOOKS: readonly Planted[] = [
   },
   {
     rule: 'an event is the same wherever it appears',
-    says: /1 of t_\w+ is evt_\w+ \w+, and came to wh_\w+ as evt_other/,
+    says: /1 of t_\w+ is evt_\w+ \w+ \S+, and came to wh_\w+ as evt_other/,
     journal: changed('webhook.received', ({ args }) => Object.assign(args.events[0], { id: 'evt_other' }), 0),
   },
   {
     rule: 'an event is the same wherever it appears',
-    says: /1 of t_\w+ says something else than what came to wh_/,
+    says: /1 of t_\w+ is (evt_\w+ \w+) \S+, and came to wh_\w+ as \1/,
     answers: [/^\/v1\/events/, (body) => Object.assign(body.events[0].data, { further: true })],
   },
   {

@@ -120,7 +120,12 @@ class Running {
         const { headers, text, event } = received;
         const secret = this.#secrets.get(webhook);
         this.#note('webhook.received', {
-          ...{ webhook, id: String(headers['webhook-id']), answered: 204, isList: event.events !== undefined },
+          ...{
+            webhook,
+            id: String(headers['webhook-id']),
+            answered: 204,
+            isList: event.events !== undefined,
+          },
           ...(secret !== undefined && { isSigned: isSigned(headers, text, secret) }),
           events: eventsOf(received).map(noteOf),
         });
@@ -184,7 +189,7 @@ class Running {
       key: key.text,
       ...(body !== undefined && { body }),
     });
-    const answer = op === 'erasure.request' ? json.erasure : json;
+    const answer = op === 'events.list' ? { events: json.events.map(noteOf) } : (json?.erasure ?? json);
     return this.#write(invokedUs, op, { key: key.id, ...args }, status, status < 300, answer);
   }
 
