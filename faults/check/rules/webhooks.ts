@@ -213,9 +213,11 @@ class EventRow {
   }
 }
 
-/** A fault may eat an answer that was given so long before it, or after it. */
-const EATEN_BEFORE_US = 1_000_000;
-const EATEN_AFTER_US = 5_000_000;
+/**
+ * A fault may eat an answer that was given so long before it, or after it: a process that could not say for four seconds that it lives is
+ * gone for the others, and what it notes moves nothing.
+ */
+const EATEN_US = 5_000_000;
 
 /** Faults of what sends, and of where it notes what was accepted. */
 const EATS_ANSWERS = /service|worker|PostgreSQL|connection/;
@@ -253,7 +255,7 @@ function findExcuses(facts: Facts): Repeat {
     if (order === 'tenant' && newest !== before)
       return overlap(STANDS_STILL, again.invokedUs - STOOD_STILL_US, again.invokedUs);
     if (saysSo) return before.args.mayBeLost === true;
-    return overlap(EATS_ANSWERS, endOf(before) - EATEN_BEFORE_US, endOf(before) + EATEN_AFTER_US);
+    return overlap(EATS_ANSWERS, endOf(before) - EATEN_US, endOf(before) + EATEN_US);
   };
 }
 
