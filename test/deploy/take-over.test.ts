@@ -1,6 +1,7 @@
 /** A server that has data becomes the primary of `deploy/ha`, as docs/high-availability.md says. */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { readBlocks } from '../docs/blocks.ts';
 import { FAULTS } from './faults.ts';
 import { findMissingProgram, HaCluster } from './ha-cluster.ts';
 
@@ -9,23 +10,36 @@ const missing = findMissingProgram();
 /** Made by another administrator: passwords of its own, which the files do not allow. */
 const SERVER = `
   initdb --pgdata=main --username=postgres --auth=trust --no-sync >initdb.log
+  mkdir --parents etc/conf.d
   export PGHOST=$PWD PGUSER=postgres
   pg_ctl --pgdata=main --wait --silent --log=main.log --options="-c listen_addresses='' -k $PWD" start
   psql --quiet --command="set password_encryption = 'md5'; create role boxoffice login password 'another';
     create role boxoffice_app login password 'another'"
   createdb --owner=boxoffice boxoffice
   psql --quiet --dbname=boxoffice --command='set role boxoffice; create table filled as
-    select id from generate_series(1, 100000) as id; grant select on filled to boxoffice_app'`;
+    select id from generate_series(1, 100000) as id; grant select on filled to boxoffice_app'
+  mv main/postgresql.conf etc`;
 
-const TAKE_OVER = `
-  psql --quiet --single-transaction --set=ON_ERROR_STOP=1 --file=take-over.sql
-  pg_ctl --pgdata=main --wait --silent --mode=fast stop
-  mv main boxoffice-one`;
+/** The machine of the page. Its user is that of PostgreSQL already, and Patroni and the service start later. */
+const MACHINE = `
+  sudo() { shift 2; "$@"; }
+  systemctl() { if [ "$3" = postgresql ]; then pg_ctl --pgdata=main --wait --silent --mode=fast stop; fi; }`;
+
+/** The commands of the page, in one folder. */
+const TAKE_OVER = readBlocks('docs/high-availability.md')
+  .filter(({ notes }) => notes['checked in'] === 'test/deploy/take-over.test.ts')
+  .map(({ text }) =>
+    text
+      .replaceAll('/etc/boxoffice-ha', '$PWD')
+      .replaceAll(/\/etc\/postgresql\/\d+\/main/g, '$PWD/etc')
+      .replaceAll(/\/var\/lib\/postgresql\/\d+/g, '$PWD'),
+  );
 
 test.skipIf(missing !== undefined)(
   'a filled server is taken over, and its standby has all of it when it is killed',
   async () => {
-    const cluster = await HaCluster.start(SERVER + TAKE_OVER);
+    expect(TAKE_OVER).toHaveLength(3);
+    const cluster = await HaCluster.start([SERVER, MACHINE, ...TAKE_OVER].join('\n'));
     onTestFinished(() => cluster.stop());
     const primary = await cluster.becomesPrimary();
     expect(primary.name).toBe('one');

@@ -1,52 +1,54 @@
 /** The commands of docs/operations.md for two roles, and of docs/procedures.md for backup and restore. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { migrate } from '../../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../../src/base/db/pool.ts';
 import { useDumpServer } from '../support/dump.ts';
+import { blocksOf } from './blocks.ts';
 
 const server = useDumpServer();
-const OWNER = 'drill_owner';
-const APPLICATION = 'drill_app';
+const OWNER = 'boxoffice';
+const APPLICATION = 'boxoffice_app';
 
-let live: string;
+const [roles, restore] = ['docs/operations.md', 'docs/procedures.md'].map(
+  (page) =>
+    blocksOf('another test').find(
+      (block) => block.page === page && block.notes['checked in'] === 'test/docs/backup.test.ts',
+    )!.text,
+);
+
 const opened: Pool[] = [];
+afterAll(() => Promise.all(opened.map((pool) => pool.end())));
 
-function openAs(url: string, role?: string): Pool {
-  const own = new URL(url);
-  if (role !== undefined) own.username = role;
-  const pool = openPool(own.href, { max: 1 });
+function openAs(database: string, role: string): Pool {
+  const url = new URL(server.urlOf(database));
+  url.username = role;
+  const pool = openPool(url.href, { max: 1 });
   opened.push(pool);
   return pool;
 }
 
-beforeAll(async () => {
-  if (server.means !== 'pg_dump') return;
-  live = await server.create('live');
-  const admin = openAs(live);
-  await admin.query(`create role ${OWNER} login`);
-  await admin.query(`create role ${APPLICATION} login`);
-  await admin.query(`alter database live owner to ${OWNER}`);
-  await migrate(openAs(live, OWNER), { application: APPLICATION });
-});
-afterAll(() => Promise.all(opened.map((pool) => pool.end())));
+/** What a role may do with which table. */
+async function rightsIn(database: string, role: string): Promise<string[]> {
+  const { rows } = await openAs(database, role).query<{ name: string }>(
+    `select c.relname || ': ' || p.one as name
+       from pg_class c, unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}'::text[]) as p (one)
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and has_table_privilege(c.oid, p.one)
+      order by 1`,
+  );
+  return rows.map(({ name }) => name);
+}
 
 // A dump needs the programs of a PostgreSQL installation, which not every machine has.
 it.skipIf(server.means !== 'pg_dump')(
   'the owner dumps, and a restored database serves the other role',
   async () => {
-    await server.dump('live', 'live.dump', OWNER);
-    const restored = await server.restore('live.dump', 'restored');
-    const rights = async (url: string, role: string) => {
-      const { rows } = await openAs(url, role).query<{ name: string }>(
-        `select c.relname || ': ' || p.one as name
-         from pg_class c, unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}'::text[]) as p (one)
-        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and has_table_privilege(c.oid, p.one)
-        order by 1`,
-      );
-      return rows.map(({ name }) => name);
-    };
-    const before = await rights(live, APPLICATION);
+    // A person types the passwords.
+    server.run(roles!.replaceAll(' --pwprompt', ''));
+    await migrate(openAs('boxoffice', OWNER), { application: APPLICATION });
+
+    server.run(restore!);
+    const before = await rightsIn('boxoffice', APPLICATION);
     expect(before.length).toBeGreaterThan(50);
-    expect(await rights(restored, APPLICATION)).toEqual(before);
+    expect(await rightsIn('restored', APPLICATION)).toEqual(before);
   },
 );

@@ -5,8 +5,6 @@
  * sent, `event` for an event as receivers get it, `rate card`, or `other: ` and why no schema describes it. A text that is cut
  * ends in `...`, and need not have its form.
  */
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { keyRetiring } from '../../src/access/keys/key-events.ts';
@@ -23,45 +21,14 @@ import { renderPublicEvent } from '../../src/outward/events/public-event.ts';
 import { closed, openApiValidator } from '../support/openapi.ts';
 import { faultsOfEvent } from '../support/real-events.ts';
 import { useService } from '../support/service.ts';
+import { type Block, blocksOf, readPage } from './blocks.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const DOCUMENTS = ['README.md', ...globSync('docs/*.md', { cwd: ROOT }).sort()];
-const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+/** The block at a place of a page, and what its note says. */
+type Example = Pick<Block, 'where' | 'text'> & { readonly what: string | undefined };
 
-interface Example {
-  /** The file and the line. */
-  readonly where: string;
-  /** What the comment above it says; `undefined` without one. */
-  readonly what: string | undefined;
-  readonly json: string;
-}
-
-function examplesOf(file: string): Example[] {
-  const text = textOf(file);
-  return [...text.matchAll(/(?:<!-- json: ([^>]+) -->\n+)?```json\n([\s\S]*?)```/g)].map(
-    ({ index, 1: what, 2: json }) => ({
-      where: `${file}:${text.slice(0, index).split('\n').length}`,
-      what,
-      json: json!,
-    }),
-  );
-}
-
-/** Bodies that `curl` sends to the REST interface: `-d '{...}'` of commands whose address has a path of it. */
-function requestsOf(file: string): Example[] {
-  const text = textOf(file).replaceAll(/\\\n\s*/g, ' ');
-  const commands = [...text.matchAll(/^.*\bcurl\b.*$/gm)].map(([line]) => line);
-  return commands.flatMap((command) => {
-    const [, path] = /(?:https?:\/\/|\$\w+)[^\s"'/]*((?:\/v1\/|\/join)[^\s"'?]*)/.exec(command) ?? [];
-    const [, json] = / -d '(\{.*?\})'(?: |$)/.exec(command) ?? [];
-    const [, method = 'POST'] = / -X ?(\w+)/.exec(command) ?? [];
-    if (!path || !json) return [];
-    return [{ where: `${file}: ${command.slice(0, 80)}`, what: `${method} ${path} request`, json }];
-  });
-}
-
-const examples = DOCUMENTS.flatMap(examplesOf);
-const requests = DOCUMENTS.flatMap(requestsOf);
+const examples = blocksOf('json').map(
+  ({ where, text, notes }): Example => ({ where, text, what: notes.json }),
+);
 
 const app = useService();
 const ajv = openApiValidator();
@@ -141,8 +108,8 @@ const DATA: Readonly<Record<string, Readonly<Record<string, unknown>>>> = Object
   }),
 );
 
-function checkExample({ what = '', json }: Example): void {
-  const value = JSON.parse(json);
+function checkExample({ what = '', text }: Omit<Example, 'where'>): void {
+  const value = JSON.parse(text);
   if (what.startsWith('other: ')) return;
   if (what === 'rate card') {
     expect(() => parseRateCard(value)).not.toThrow();
@@ -160,16 +127,13 @@ describe('an example', () => {
 
   test.each(examples)('at $where is what its schema says: $what', checkExample);
 
-  test.each(requests)('of a request is what its schema says: $where', checkExample);
-
   test('is found in the documents', () => {
     expect(examples.length).toBeGreaterThan(15);
-    expect(requests.length).toBeGreaterThan(8);
   });
 
   test('that is wrong is noticed', () => {
     const example = (what: string, value: object) => () =>
-      checkExample({ where: '', what, json: JSON.stringify(value) });
+      checkExample({ what, text: JSON.stringify(value) });
     expect(example('POST /v1/signup 201', { tenant: 't_e3131c22f12898a2' })).toThrow();
     expect(example('POST /v1/keys request', { name: 'a', kind: 'relay', more: 1 })).toThrow();
     expect(example('POST /v1/nothing request', {})).toThrow('no schema');
@@ -191,7 +155,7 @@ describe('an example', () => {
 });
 
 describe('a table of events in docs/alerts.md', () => {
-  const rows = [...textOf('docs/alerts.md').matchAll(/^\| `(\w+)` +\|.*?\| ([^|]*) \|$/gm)].flatMap(
+  const rows = [...readPage('docs/alerts.md').matchAll(/^\| `(\w+)` +\|.*?\| ([^|]*) \|$/gm)].flatMap(
     ([, type, subject]) => (type! in DATA ? [{ type: type!, subject: subject! }] : []),
   );
 

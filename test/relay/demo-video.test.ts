@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { CHROMIUM_PATH } from '../../scripts/browser-path.ts';
+import { readBlocks } from '../docs/blocks.ts';
+import { expectOutput } from '../docs/masks.ts';
 import { MACHINE } from '../support/environment.ts';
 
 const DEMO = join(import.meta.dirname, '../../demo/main.ts');
@@ -60,6 +62,9 @@ test('without a window it tells the story with its figures, and leaves nothing b
   ]) {
     expect(stdout).toMatch(line);
   }
+  const [shown] = readBlocks('README.md').filter(({ text }) => text.includes('told "kicked" within'));
+  const withoutFigures = (text: string) => text.replaceAll(/\d[\d,.]*/g, '0');
+  expectOutput(withoutFigures(`...\n${shown!.text}...\n`), withoutFigures(stdout), shown!.where);
   await expectNothingLeft(demo);
 });
 

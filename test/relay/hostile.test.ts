@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createDevice, type Device } from '../../sdk/typescript/src/device/device.ts';
+import { readBlocks } from '../docs/blocks.ts';
 import { createCredential } from '../support/devices.ts';
 import { type TestTenant, useService } from '../support/service.ts';
 import { challengeFrom, FINGERPRINT, offer, type Sent, sendTo } from './requests.ts';
@@ -47,6 +48,11 @@ test('pages of any origin may send what the wire has, and read it', async () => 
   expect(listed('allow-origin')).toEqual(['*']);
   expect(listed('allow-methods')).toEqual(expect.arrayContaining(['patch', 'delete']));
   expect(listed('allow-headers')).toEqual(expect.arrayContaining(['authorization', 'content-type', 'dpop']));
+  const [shown] = readBlocks('docs/relays.md').filter(({ text }) => text.startsWith('Access-Control-'));
+  for (const line of shown!.text.trim().split('\n')) {
+    const [name = '', value] = line.toLowerCase().split(': ');
+    expect(listed(name.replace('access-control-', '')).sort(), name).toEqual(value!.split(', ').sort());
+  }
   const read = ['dpop-nonce', 'location', 'publisher', 'www-authenticate'];
   expect(listed('expose-headers')).toEqual(expect.arrayContaining(read));
 });

@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { blocksOf } from '../docs/blocks.ts';
+import { expectOutput } from '../docs/masks.ts';
 import { MACHINE } from '../support/environment.ts';
 import { ask, useService } from '../support/service.ts';
 
@@ -35,7 +37,10 @@ const countTenants = async () =>
 test('tells the whole story, and its sum is right', async () => {
   const { code, stdout, stderr } = await demo(app.sandbox.port);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain('Done: every micro-dollar is accounted for.');
+  const [shown] = blocksOf('another test').filter(
+    ({ page, text }) => page === 'README.md' && text.startsWith('Using the service'),
+  );
+  expectOutput(shown!.text, stdout.replaceAll('service.test', '127.0.0.1:8080'), shown!.where);
 });
 
 test('also when its address has used up its signups', async () => {

@@ -24,6 +24,10 @@ export interface DumpServer {
   dump(name: string, dump: string, role?: string): Promise<void>;
   /** Restore a dump into a database that does not exist yet. Returns its URL. */
   restore(dump: string, name: string): Promise<string>;
+  /** The URL of a database. */
+  urlOf(name: string): string;
+  /** Run commands with its programs, which reach it as `db.internal`. Only with `pg_dump`. */
+  run(commands: string): void;
 }
 
 const PROGRAMS = ['initdb', 'postgres', 'pg_dump', 'pg_restore'];
@@ -58,6 +62,8 @@ export function useDumpServer(): DumpServer {
     create: (name) => get().create(name),
     dump: (name, dump, role) => get().dump(name, dump, role),
     restore: (dump, name) => get().restore(dump, name),
+    urlOf: (name) => get().urlOf(name),
+    run: (commands) => get().run(commands),
   };
 }
 
@@ -90,6 +96,12 @@ function dumping(bin: string, folder: string, adminUrl: string): DumpServer {
       run('pg_restore', '--no-owner', '--exit-on-error', `--dbname=${url}`, join(folder, dump));
       return url;
     },
+    urlOf: (name) => databaseUrl(adminUrl, name),
+    run: (commands) => {
+      const { hostname, port } = new URL(adminUrl);
+      const env = { PATH: `${bin}:${process.env.PATH}`, PGPORT: port };
+      execFileSync('sh', ['-ec', commands.replaceAll('db.internal', hostname)], { cwd: folder, env });
+    },
   };
 }
 
@@ -114,6 +126,10 @@ function copying(adminUrl: string, made: string[]): DumpServer {
       await runOn(adminUrl, `alter database ${name} with allow_connections true`);
     },
     restore: (dump, name) => create(name, dump),
+    urlOf: (name) => databaseUrl(inject('adminUrl'), name),
+    run: () => {
+      throw new Error('this server came without its programs');
+    },
   };
 }
 
@@ -126,7 +142,7 @@ async function startServer(bin: string, folder: string): Promise<string> {
   const options = { ...account, cwd: data, env: { PATH: process.env.PATH } };
   execFileSync(
     join(bin, 'initdb'),
-    ['-D', data, '-U', 'boxoffice', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C'],
     { ...options, stdio: 'ignore' },
   );
   const port = await findFreePort('127.0.0.1');
@@ -139,7 +155,7 @@ async function startServer(bin: string, folder: string): Promise<string> {
   // The folder's watcher kills it; its end must not end the tests.
   ended.catch(() => undefined);
   child.unref();
-  const url = `postgres://boxoffice@127.0.0.1:${port}/postgres`;
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await vi.waitFor(() => runOn(url, 'select 1'), { timeout: 60_000 });
   return url;
 }

@@ -1,0 +1,35 @@
+/** The code of the pages is a part of programs, which are compiled, tested or run with the SDKs. */
+import { expect, test } from 'vitest';
+import { blocksOf, readPage } from './blocks.ts';
+
+/** By page and language. `test/docs/webhooks.test.ts` runs the receivers. */
+const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'docs/control-plane.md': {
+    ts: 'sdk/typescript/examples/control-plane.ts',
+    go: 'sdk/go/internal/examples/control_plane.go',
+    rust: 'sdk/rust/examples/control_plane.rs',
+  },
+  'docs/tokens.md': { go: 'sdk/go/internal/examples/revocation_hash.go' },
+  'docs/webhooks.md': {
+    ts: 'sdk/typescript/examples/webhook-receiver.ts',
+    go: 'sdk/go/internal/webhookreceiver/main.go',
+    rust: 'sdk/rust/examples/webhook_receiver.rs',
+  },
+};
+
+/** Lines without their indentation. */
+const flat = (text: string) => text.replace(/^[ \t]+/gm, '').trim();
+
+test.each(blocksOf('code'))('the $language at $where is a part of a program', ({ page, language, text }) => {
+  const program = PROGRAMS[page]?.[language];
+  expect(program, `a program with the ${language} of ${page}`).toBeDefined();
+  expect(flat(readPage(program!))).toContain(flat(text));
+});
+
+test.each(Object.entries(PROGRAMS))('%s has each of its examples in every language', (page, programs) => {
+  const counts = Object.keys(programs).map(
+    (name) => blocksOf('code').filter((block) => block.page === page && block.language === name).length,
+  );
+  expect(counts[0]).toBeGreaterThan(0);
+  expect(new Set(counts).size).toBe(1);
+});
