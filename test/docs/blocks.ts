@@ -6,6 +6,7 @@
  * - `<!-- json: GET /v1/billing 200 -->`: the schema of a block of JSON (`json-examples.test.ts`). If the commands above it got
  *   that answer, it is compared with it.
  * - `<!-- varies: seq -->`: members of JSON whose values are another time others.
+ * - `<!-- line of: tenant.ndjson -->`: the commands above it have written a line with the same members into this file.
  * - `<!-- file: batch.json -->`: the commands below it find it under this name.
  * - `<!-- needs: tenant t_84d1e0ee86273703, a grant -->`: what is there before the commands begin (`needs.ts`).
  * - `<!-- until: ready -->`: the commands run for ever, and end once they have printed this.
@@ -24,7 +25,7 @@ export const ROOT = join(import.meta.dirname, '../..');
 export const PAGES = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: ROOT }).sort()];
 
 const NOTES = [
-  ...['json', 'varies', 'file', 'needs', 'until', 'output', 'answer', 'logged', 'settings'],
+  ...['json', 'varies', 'line of', 'file', 'needs', 'until', 'output', 'answer', 'logged', 'settings'],
   ...['checked in', 'not run'],
 ] as const;
 type Note = (typeof NOTES)[number];

@@ -191,10 +191,12 @@ async function saveCard({ app, tenant }: Scene): Promise<string> {
   return String((await app.stripe.paymentIntents.retrieve(payment)).payment_method);
 }
 
-async function refuseBatch({ app, tenant }: Scene): Promise<string> {
-  const body = { records: [{ id: 'a' }] };
-  const answer = await app.request('POST', '/v1/usage', { key: tenant.relayKey, body });
-  expect(answer.status).toBe(400);
+/** Its record has no tier. */
+async function refuseBatch({ app, tenant, exchanges }: Scene): Promise<string> {
+  const body = { records: [{ id: 'a', role: 'host', seconds: 60, egress_bytes: 0, ingress_bytes: 0 }] };
+  const { status, text } = await app.request('POST', '/v1/usage', { key: tenant.relayKey, body });
+  expect(status).toBe(400);
+  exchanges.push({ method: 'POST', path: '/v1/usage', status, text });
   return '';
 }
 

@@ -1,4 +1,5 @@
 /** Where the commands of a page run: a service with a tenant that has paid, a folder, and a shell. */
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -113,10 +114,13 @@ export class Scene {
     }
   }
 
-  /** A block of JSON, and the newest answer to the request that its note names. */
+  /** A block of JSON, and the newest answer to the request that its note names, such as `GET /v1/billing 200`. */
   expectAnswer({ text, notes, where }: Block): void {
-    const real = this.answerTo(notes.json!);
-    if (!real) return;
+    const told = masked(notes.json!);
+    const real = this.exchanges.findLast(
+      ({ method, path, status }) => masked(`${method} ${path} ${status}`) === told,
+    );
+    if (!real) expect.fail(`${where}: the commands above got no answer to ${notes.json}`);
     const varying = notes.varies?.split(', ');
     expect(maskedValue(JSON.parse(real.text), varying), where).toEqual(
       maskedValue(JSON.parse(text), varying),
@@ -124,11 +128,12 @@ export class Scene {
     this.#learn(text, real.text);
   }
 
-  /** `GET /v1/billing 200` */
-  answerTo(what: string): Exchange | undefined {
-    return this.exchanges.findLast(
-      ({ method, path, status }) => masked(`${method} ${path} ${status}`) === masked(what),
-    );
+  /** Members of a row, from the file with a line for each. */
+  expectLine({ text, notes, where }: Block): void {
+    const shown = JSON.parse(text);
+    const lines = readFileSync(join(this.folder, notes['line of']!), 'utf8').trim().split('\n');
+    const real = lines.map((line) => JSON.parse(line)).find(({ table }) => table === shown.table);
+    expect(Object.keys(real ?? {}), where).toEqual(Object.keys(shown));
   }
 
   /** A line of the service's log, for the same route and status. */
@@ -232,12 +237,15 @@ function withAddresses(text: string, { url, service, sandbox }: TestService): st
     .replaceAll('127.0.0.1:8083', `127.0.0.1:${service.opsPort}`);
 }
 
-/** On the pages it is 23 November 2026. Months and their first days stay whole, other days are as long ago. */
+/**
+ * On the pages it is 23 November 2026. Months and their first days stay whole, other days are as long ago. October is two months
+ * ago, because a month is not told before its last charges are committed.
+ */
 export function withDates(text: string, today = new Date()): string {
   return text.replaceAll(/\b2026-(1[0-2])(-\d\d)?(?=T|\b)/g, (_, month: string, day = '') => {
     const date = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()));
     if (day !== '' && day !== '-01') date.setUTCDate(date.getUTCDate() + Number(day.slice(1)) - 23);
-    else date.setUTCMonth(date.getUTCMonth() + Number(month) - 11, 1);
+    else date.setUTCMonth(date.getUTCMonth() + (month === '10' ? -2 : Number(month) - 11), 1);
     return date.toISOString().slice(0, 7 + day.length);
   });
 }
