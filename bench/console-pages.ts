@@ -11,7 +11,7 @@ import { compareRead, READS_PER_ROUND, reader } from './read-times.ts';
 import { makeBenchTenant, openProcess, openService, openStand } from './stand.ts';
 
 const RECORDS = Number(process.env.BENCH_RECORDS ?? 10_000_000);
-const PAGE_MS = 20;
+const PAGE_MS = 50;
 const HOUR_MS = 3_600_000;
 
 const MIDDLE = new Date(Date.now() - (DAYS / 2) * 24 * HOUR_MS).toISOString().slice(0, 10);

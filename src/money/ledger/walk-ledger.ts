@@ -25,7 +25,7 @@ const LINES_END = 2 ** 16;
 /** How many records a filter looks through by one statement. */
 const FILTERED_AT_ONCE = 20_000;
 /** A filter that fits few records must not read the whole ledger for one page. */
-const LOOKED_MAX = 60_000;
+const LOOKED_MAX = 40_000;
 
 /** Before the newest line. */
 export function beginningOf({ lastSeq }: LedgerFilter): LedgerPlace {
