@@ -118,7 +118,7 @@ export const ANSWERS: Readonly<Record<string, AnswerName>> = {
     at: 'POST /v1/rates/simulate lines',
     doc: 'What participants who are alike would cost',
   },
-  UsageReport: { at: 'POST /v1/usage', doc: 'What became of a batch of usage' },
+  UsageReport: { at: 'POST /v1/usage', go: 'ChargedUsage', doc: 'What became of a batch of usage' },
   ChargedRecord: { at: 'GET /v1/usage/records records', doc: 'A usage record, and what it cost' },
   Session: {
     at: 'GET /v1/sessions sessions',

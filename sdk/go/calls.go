@@ -49,6 +49,8 @@ func SilenceLimit(limit time.Duration) CallOption {
 type caller struct {
 	limits limits
 	logger *slog.Logger
+	// life ends when the client is closed.
+	life context.Context
 	// wait is [waitAfter] except in tests.
 	wait func(failures int, atLeast time.Duration) time.Duration
 }
@@ -86,6 +88,9 @@ func attempt[T any](
 	once func(context.Context) (T, error),
 ) (T, error) {
 	var none T
+	if c.life.Err() != nil {
+		return none, closedError()
+	}
 	endsAt := time.Now().Add(options.timeout)
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(endsAt) {
 		endsAt = deadline
@@ -126,6 +131,19 @@ func inTime[T any](ctx context.Context, limit time.Duration, once func(context.C
 		return answer, timeoutError()
 	}
 	return answer, err
+}
+
+// untilClosed returns a context that also ends when the client is closed. Call the function when it is not needed any more.
+func (c *caller) untilClosed(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if c.life.Err() != nil {
+		cancel(closedError())
+	}
+	stop := context.AfterFunc(c.life, func() { cancel(closedError()) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // pause waits before what follows events is reopened. It returns why it must not be, if so.

@@ -23,18 +23,18 @@ type control struct {
 	watchdogs    controlv1connect.WatchdogServiceClient
 
 	hasAddress bool
-	key        secret
+	key        Secret
 	client     *http.Client
 	calls      *caller
 	tenant     *tenantLookup
 }
 
-func newControl(options Options, key secret, calls *caller, tenant *tenantLookup) *control {
+func newControl(options Options, calls *caller, tenant *tenantLookup) *control {
 	client := newHTTPClient(newControlTransport(options.TLS), options.WrapTransport)
 	address := strings.TrimRight(options.ControlURL, "/")
 	with := []connect.ClientOption{
 		connect.WithGRPC(),
-		connect.WithInterceptors(authorization{key}),
+		connect.WithInterceptors(authorization{options.APIKey}),
 		connect.WithReadMaxBytes(maxAnswer),
 	}
 	return &control{
@@ -44,7 +44,7 @@ func newControl(options Options, key secret, calls *caller, tenant *tenantLookup
 		tokens:       controlv1connect.NewTokenServiceClient(client, address, with...),
 		watchdogs:    controlv1connect.NewWatchdogServiceClient(client, address, with...),
 		hasAddress:   address != "",
-		key:          key,
+		key:          options.APIKey,
 		client:       client,
 		calls:        calls,
 		tenant:       tenant,
@@ -119,7 +119,7 @@ func prepare[Message proto.Message](c *control, given request[Message], idempote
 	if !c.hasAddress {
 		checked.fail("ControlURL", "is needed for this call")
 	}
-	if c.key() == "" {
+	if c.key.IsZero() {
 		checked.fail("APIKey", "is needed for this call")
 	}
 	setField(message, "idempotency_key", idempotencyKey)
@@ -147,13 +147,13 @@ func setField(message proto.Message, name protoreflect.Name, value string) {
 
 // authorization adds the key to calls and streams.
 type authorization struct {
-	key secret
+	key Secret
 }
 
 // WrapUnary is part of [connect.Interceptor].
 func (a authorization) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
-		request.Header().Set("Authorization", "Bearer "+a.key())
+		request.Header().Set("Authorization", "Bearer "+a.key.Reveal())
 		return next(ctx, request)
 	}
 }
@@ -162,7 +162,7 @@ func (a authorization) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 func (a authorization) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
 		stream := next(ctx, spec)
-		stream.RequestHeader().Set("Authorization", "Bearer "+a.key())
+		stream.RequestHeader().Set("Authorization", "Bearer "+a.key.Reveal())
 		return stream
 	}
 }

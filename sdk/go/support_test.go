@@ -151,8 +151,8 @@ func newTestClient(t *testing.T, options Options) *Client {
 	if options.ControlURL == "" {
 		options.ControlURL = nowhere
 	}
-	if options.APIKey == "" {
-		options.APIKey = testKey
+	if options.APIKey.IsZero() {
+		options.APIKey = NewSecret(testKey)
 	}
 	client, err := New(options)
 	if err != nil {

@@ -214,7 +214,11 @@ func (d *driver) work(ctx context.Context, op operation, running *run) (any, err
 		if err != nil {
 			return nil, err
 		}
-		return method(ctx, client, op.Request, op.Options.ofCall())
+		answer, err := method(ctx, client, op.Request, op.Options.ofCall())
+		if err != nil {
+			return nil, err
+		}
+		return revealed(answer)
 	case "pages":
 		method, err := find(lists(), op.Method)
 		if err != nil {
@@ -246,7 +250,7 @@ func (d *driver) open(op operation) error {
 	client, err := boxoffice.New(boxoffice.Options{
 		URL:            given.URL,
 		ControlURL:     given.ControlURL,
-		APIKey:         given.APIKey,
+		APIKey:         boxoffice.NewSecret(given.APIKey),
 		Tenant:         given.Tenant,
 		Timeout:        milliseconds(given.TimeoutMS),
 		AttemptTimeout: milliseconds(given.AttemptTimeoutMS),
