@@ -29,9 +29,6 @@ const TYPES: Readonly<Record<string, string>> = {
   'CreateWebhook.description': 'String',
 };
 
-/** Types whose members are in the other order, which is that of the parameters of `new`. */
-const REVERSED: readonly string[] = ['SignUp'];
-
 export function writeRust(model: Model, head: string): string {
   const structs = model.structs.filter(({ name }) => !REQUESTS[name]?.isGoOnly);
   const withFloats = findFloats(structs);
@@ -140,8 +137,7 @@ interface Member {
 function writeStruct(struct: Struct, hasFloats: boolean): string {
   const { name, doc, fields, request } = struct;
   const given = REQUESTS[name];
-  const ordered = REVERSED.includes(name) ? fields.toReversed() : fields;
-  const members = ordered.map((field) => memberOf(struct, field));
+  const members = fields.map((field) => memberOf(struct, field));
   const derived = [
     'Clone',
     'Debug',
@@ -253,6 +249,7 @@ function attribute(
 
 function emptyOf({ type, isOption }: Member): string {
   if (isOption) return 'None';
+  if (type === 'String') return 'String::new()';
   return type.startsWith('Vec<') ? 'Vec::new()' : '0';
 }
 

@@ -207,7 +207,7 @@ async fn rest_repeats_what_is_safe() {
             "checkout" => client.billing().checkout(1000).await.unwrap_err(),
             "portal" => client.billing().portal().await.unwrap_err(),
             _ => client
-                .sign_up(SignUp::new("Ann", "ann@example.com"))
+                .sign_up(SignUp::new("ann@example.com").name("Ann"))
                 .await
                 .unwrap_err(),
         };
