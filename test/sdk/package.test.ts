@@ -1,4 +1,4 @@
-/** The published SDK and contract: what `npm pack` includes, and that plain JavaScript can import it. */
+/** The SDK and the contract as they are published: packed, installed from a registry into an empty folder, and run. */
 import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,51 +6,59 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findMissing } from '../../scripts/pack.ts';
+import { useService } from '../support/service.ts';
+import { startRegistry } from './local-registry.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SDK = join(ROOT, 'sdk/typescript');
 const CONTRACT = join(ROOT, 'proto');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const run = promisify(execFile);
+const app = useService();
 let folder: string;
-/** A project outside this repository, with the two packages and their declared dependencies. */
+/** A project outside this repository, where the SDK was installed. */
 let project: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-sdk-'));
   project = join(folder, 'project');
-  const modules = join(project, 'node_modules');
-  const manifests = [await install(CONTRACT, modules), await install(await buildSdk(), modules)];
-
-  const declared = manifests.flatMap(({ dependencies }) => Object.keys(dependencies));
-  for (const name of new Set(declared)) {
-    if (name.startsWith('@boxoffice/')) continue;
-    await mkdir(dirname(join(modules, name)), { recursive: true });
-    await symlink(join(ROOT, 'node_modules', name), join(modules, name));
+  await mkdir(project);
+  const pack = [join(await cloneSources(), 'scripts/pack.ts'), join(folder, 'packages')];
+  const { stdout } = await run(process.execPath, pack);
+  const registry = await startRegistry(ROOT, stdout.trim().split('\n'));
+  try {
+    await install('@boxoffice/sdk', registry.url);
+  } finally {
+    registry.close();
   }
 });
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The SDK as its own script builds it, in a folder of its own, over what an earlier build left. */
-async function buildSdk(): Promise<string> {
+/** A checkout of the two packages and of what packs them, where an earlier build left something. */
+async function cloneSources(): Promise<string> {
   const clone = join(folder, 'clone');
-  const built = join(clone, 'sdk/typescript');
-  await mkdir(join(built, 'dist/relay'), { recursive: true });
+  await mkdir(join(clone, 'sdk/typescript/dist/relay'), { recursive: true });
   await copyFile(join(ROOT, 'tsconfig.json'), join(clone, 'tsconfig.json'));
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  await cp(CONTRACT, join(clone, 'proto'), { recursive: true });
+  await mkdir(join(clone, 'scripts'));
+  await copyFile(join(ROOT, 'scripts/pack.ts'), join(clone, 'scripts/pack.ts'));
+  await writeFile(join(clone, 'package.json'), '{ "type": "module" }');
   for (const entry of ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']) {
-    await cp(join(SDK, entry), join(built, entry), { recursive: true });
+    await cp(join(SDK, entry), join(clone, 'sdk/typescript', entry), { recursive: true });
   }
-  await writeFile(join(built, 'dist/relay/of-an-earlier-build.js'), '');
-  await run('npm', ['run', 'build'], { cwd: built });
-  return built;
+  await writeFile(join(clone, 'sdk/typescript/dist/relay/of-an-earlier-build.js'), '');
+  return clone;
 }
 
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly private?: boolean;
+  readonly scripts?: Readonly<Record<string, string>>;
   readonly repository: { readonly url: string; readonly directory: string };
   readonly dependencies: Readonly<Record<string, string>>;
 }
@@ -58,16 +66,15 @@ interface Manifest {
 const readManifest = async (path: string): Promise<Manifest> =>
   JSON.parse(await readFile(join(path, 'package.json'), 'utf8'));
 
-/** Packs the package of a folder and unpacks it among the modules. */
-async function install(source: string, modules: string): Promise<Manifest> {
-  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const { stdout } = await run('npm', pack, { cwd: source });
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-  const manifest = await readManifest(source);
-  const target = join(modules, manifest.name);
-  await mkdir(target, { recursive: true });
-  await run('tar', ['-xzf', join(folder, filename), '-C', target, '--strip-components=1']);
-  return manifest;
+/** Installs a package as its users do, with their usual settings: scripts of packages run. */
+async function install(name: string, registry: string): Promise<void> {
+  // npm passes its settings on to what it runs, such as this test.
+  const own = Object.entries(process.env).filter(([variable]) => !/^npm_/i.test(variable));
+  const settings = ['--registry', registry, '--prefix', project, '--cache', join(folder, 'cache')];
+  await run('npm', ['install', name, ...settings, '--no-audit', '--no-fund', '--no-update-notifier'], {
+    cwd: project,
+    env: { ...Object.fromEntries(own), npm_config_userconfig: join(folder, 'no-npmrc') },
+  });
 }
 
 /** Runs a program of the project, and returns its output. */
@@ -93,6 +100,46 @@ test('the SDK holds the build, a README and the licence, and neither sources nor
         !/^dist\/(backend|command|device|relay|whip-proxy)\/[\w/-]+(\.d\.ts|\.js|\.js\.map)$/.test(path),
     ),
   ).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
+});
+
+test('npm publishes no folder of the repository, and packages lack what only that needs', async () => {
+  for (const source of [SDK, CONTRACT]) {
+    const manifest = await readManifest(source);
+    const packed = await readManifest(join(project, 'node_modules', manifest.name));
+    expect([manifest.private, packed.private, packed.scripts], manifest.name).toStrictEqual([
+      true,
+      undefined,
+      undefined,
+    ]);
+  }
+});
+
+test('a package without a file that its manifest offers is not packed', () => {
+  const manifest = {
+    exports: { './*': { types: './gen/*.d.ts', default: './gen/*.js' } },
+    bin: { x: './dist/x.js' },
+  };
+  const without = (...paths: string[]) => findMissing(manifest, { files: paths.map((path) => ({ path })) });
+  expect(without('gen/room.d.ts', 'gen/room.js', 'dist/x.js')).toStrictEqual([]);
+  expect(without('gen/room.js', 'README.md')).toStrictEqual(['gen/*.d.ts', 'dist/x.js']);
+});
+
+test('the first example of the README runs with what was installed', async () => {
+  const { key } = await app.paidTenant();
+  const [, example] = /```ts\n(.*?)```/s.exec(await readFile(join(SDK, 'README.md'), 'utf8'))!;
+  const program = `
+    import { createDevice } from '@boxoffice/sdk/device';
+    const { thumbprint: deviceThumbprint } = await createDevice();
+    const log = console.log;
+    ${example}
+    log(room.state, expireTime > new Date(), balance.display, admitted);
+    boxoffice.close();\n`
+    .replace('https://boxoffice.example', app.url)
+    .replace('https://control.example:443', `http://127.0.0.1:${app.service.grpcPort}`);
+  await writeFile(join(project, 'first.mts'), program);
+  const env = { ...process.env, BOXOFFICE_API_KEY: key };
+  const { stdout } = await run(process.execPath, ['first.mts'], { cwd: project, env });
+  expect(stdout).toBe('lobby: 1\nlive true $20.000000 true\n');
 });
 
 test('the SDK holds nothing of an earlier build', async () => {
