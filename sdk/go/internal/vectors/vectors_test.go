@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	boxoffice "boxoffice.example/boxoffice/sdk/go"
+	"boxoffice.example/boxoffice/sdk/go/internal/leaks"
 	"boxoffice.example/boxoffice/sdk/go/relay"
-	"go.uber.org/goleak"
 )
 
 const folder = "../../../../docs/vectors"
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 func TestTokens(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
