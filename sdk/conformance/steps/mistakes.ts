@@ -34,6 +34,9 @@ const WITH_IDS = [
 const OPTIONS: Readonly<Record<string, object>> = {
   'an address of another kind': { url: 'ftp://boxoffice.example' },
   'no address': { control_url: 'boxoffice' },
+  'an address with a query': { url: 'https://boxoffice.example/?tenant=x' },
+  'an address with a fragment': { control_url: 'https://boxoffice.example/#x' },
+  'an address with a user': { url: 'https://ann:secret@boxoffice.example' },
   'a key with a line break': { api_key: 'svc_1\nx: y' },
   'a key beyond ASCII': { api_key: 'svc_é' },
 };
