@@ -28,7 +28,7 @@ export interface Release {
 
 /** History keeps the names of its day. */
 const HISTORY = /^(?:CHANGELOG\.md$|docs\/decisions\/)/;
-/** Only here is the name of the crate not a word like any other. */
+/** Only here, and where it is installed, is the name of the crate not a word like any other. */
 const CRATE_FILES = ['sdk/rust/Cargo.toml', 'sdk/rust/Cargo.lock'];
 
 export function readRelease(root: string): Release {
@@ -68,8 +68,10 @@ export function rename(path: string, text: string, from: Release, to: Release): 
   const names = (['repository', 'contract', 'typescript', 'go'] as const).map(
     (name) => [new RegExp(`${escaped(from[name])}(?![\\w-])`, 'g'), to[name]] as const,
   );
-  const crate = [new RegExp(`(?<=^name = ")${escaped(from.rust)}(?="$)`, 'gm'), to.rust] as const;
-  return [...names, ...(CRATE_FILES.includes(path) ? [crate] : [])].reduce(
+  const crate = escaped(from.rust);
+  const installed = [new RegExp(`(?<=^cargo add )${crate}$`, 'gm'), to.rust] as const;
+  const named = [new RegExp(`(?<=^name = ")${crate}(?="$)`, 'gm'), to.rust] as const;
+  return [...names, installed, ...(CRATE_FILES.includes(path) ? [named] : [])].reduce(
     (renamed, [old, name]) => renamed.replace(old, () => name),
     text,
   );

@@ -40,7 +40,10 @@ test('what only begins like a name stays', () => {
   expect(renamed(text)).toBe(text);
 });
 
-test('the crate is renamed in its manifest and its lock file alone', () => {
+test('the crate is renamed in its manifest, its lock file, and where it is installed', () => {
+  expect(renamed('cargo add old\ncargo add older\nthe old one')).toBe(
+    'cargo add new-client\ncargo add older\nthe old one',
+  );
   const text = '[package]\nname = "old"\n\n[[package]]\nname = "older"\n';
   expect(renamed(text, 'sdk/rust/Cargo.toml')).toBe(text.replace('"old"', '"new-client"'));
   expect(renamed(text, 'sdk/rust/generate/Cargo.toml')).toBe(text);

@@ -119,8 +119,11 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
       GOFLAGS: '-mod=mod -modcacherw -p=2 -gcflags=all=-dwarf=false',
       GOWORK: 'off',
     };
-    const [, code] = /```go\n(.*?)```/s.exec(await readFile(join(SDK, 'README.md'), 'utf8'))!;
-    await writeFile(join(project, 'main.go'), code!);
+    const readme = await readFile(join(SDK, 'README.md'), 'utf8');
+    const [firstCall, backEnd] = [...readme.matchAll(/```go\n(.*?)```/gs)].map(([, code]) => code!);
+    await mkdir(join(project, 'first-call'));
+    await writeFile(join(project, 'first-call/main.go'), firstCall!);
+    await writeFile(join(project, 'main.go'), backEnd!);
     await go('mod', 'init', 'backend.example/backend');
     await go('get', `${MODULE}@${VERSION}`);
     await go('mod', 'tidy');
@@ -140,7 +143,8 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
     ]);
   });
 
-  test('runs the first example of its README: it opens a room, admits a user, and lists rooms', async () => {
+  test('runs the first examples of its README: a call, and a back end that opens a room and admits a user', async () => {
+    await go('build', '-o', 'call', './first-call');
     await go('build', '-o', 'example', '.');
     const tenant = await app.paidTenant();
     const env = {
@@ -149,6 +153,8 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
       BOXOFFICE_API_KEY: tenant.key,
       THUMBPRINT: (await createDevice()).thumbprint,
     };
+    const called = await promisify(execFile)(join(project, 'call'), { env });
+    expect(called.stdout).toBe('$20.000000\n');
     const { stderr } = await promisify(execFile)(join(project, 'example'), { env });
     expect(stderr).toMatch(/a token for ann until 2.* lobby: 1\n.* balance \$20\.000000\n$/s);
   });

@@ -47,7 +47,7 @@ async function cloneSources(): Promise<string> {
   await mkdir(join(clone, 'scripts'));
   await copyFile(join(ROOT, 'scripts/pack.ts'), join(clone, 'scripts/pack.ts'));
   await writeFile(join(clone, 'package.json'), '{ "type": "module" }');
-  for (const entry of ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']) {
+  for (const entry of ['package.json', 'tsconfig.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'src']) {
     await cp(join(SDK, entry), join(clone, 'sdk/typescript', entry), { recursive: true });
   }
   await writeFile(join(clone, 'sdk/typescript/dist/relay/of-an-earlier-build.js'), '');
@@ -92,14 +92,14 @@ async function packedFiles(name: string): Promise<string[]> {
     .sort();
 }
 
-test('the SDK holds the build, a README and the licence, and neither sources nor tests', async () => {
+test('the SDK holds the build, a README, a changelog and the licence, and neither sources nor tests', async () => {
   const paths = await packedFiles('@boxoffice/sdk');
   expect(
     paths.filter(
       (path) =>
         !/^dist\/(backend|command|device|relay|whip-proxy)\/[\w/-]+(\.d\.ts|\.js|\.js\.map)$/.test(path),
     ),
-  ).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
+  ).toStrictEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
 });
 
 test('npm publishes no folder of the repository, and packages lack what only that needs', async () => {
@@ -124,22 +124,28 @@ test('a package without a file that its manifest offers is not packed', () => {
   expect(without('gen/room.js', 'README.md')).toStrictEqual(['gen/*.d.ts', 'dist/x.js']);
 });
 
-test('the first example of the README runs with what was installed', async () => {
+test('the first examples of the README run with what was installed', async () => {
   const { key } = await app.paidTenant();
-  const [, example] = /```ts\n(.*?)```/s.exec(await readFile(join(SDK, 'README.md'), 'utf8'))!;
+  const readme = (await readFile(join(SDK, 'README.md'), 'utf8'))
+    .replaceAll('https://boxoffice.example', app.url)
+    .replaceAll('https://control.example:443', `http://127.0.0.1:${app.service.grpcPort}`);
+  const [firstCall, backEnd] = ['js', 'ts'].map(
+    (language) => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(readme)![1]!,
+  );
+  const runFile = async (name: string, program: string) => {
+    await writeFile(join(project, name), program);
+    const env = { ...process.env, BOXOFFICE_API_KEY: key };
+    return (await run(process.execPath, [name], { cwd: project, env })).stdout;
+  };
+  expect(await runFile('first-call.mjs', firstCall!)).toBe('$20.000000\n');
   const program = `
     import { createDevice } from '@boxoffice/sdk/device';
     const { thumbprint: deviceThumbprint } = await createDevice();
     const log = console.log;
-    ${example}
+    ${backEnd}
     log(room.state, expireTime > new Date(), balance.display, admitted);
-    boxoffice.close();\n`
-    .replace('https://boxoffice.example', app.url)
-    .replace('https://control.example:443', `http://127.0.0.1:${app.service.grpcPort}`);
-  await writeFile(join(project, 'first.mts'), program);
-  const env = { ...process.env, BOXOFFICE_API_KEY: key };
-  const { stdout } = await run(process.execPath, ['first.mts'], { cwd: project, env });
-  expect(stdout).toBe('lobby: 1\nlive true $20.000000 true\n');
+    boxoffice.close();\n`;
+  expect(await runFile('back-end.mts', program)).toBe('lobby: 1\nlive true $20.000000 true\n');
 });
 
 test('the SDK holds nothing of an earlier build', async () => {

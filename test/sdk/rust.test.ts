@@ -98,7 +98,7 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => 
     const sources = (await readdir(join(SDK, 'src'), { recursive: true }))
       .filter((path) => path.endsWith('.rs'))
       .map((path) => `src/${path}`);
-    const others = ['Cargo.lock', 'Cargo.toml', 'Cargo.toml.orig', 'LICENSE', 'README.md'];
+    const others = ['CHANGELOG.md', 'Cargo.lock', 'Cargo.toml', 'Cargo.toml.orig', 'LICENSE', 'README.md'];
     const packaged = (await cargo('package --locked --allow-dirty --list')).trim().split('\n');
     expect(packaged.filter((path) => path !== '.cargo_vcs_info.json').toSorted()).toEqual(
       [...sources, ...others].toSorted(),
