@@ -71,6 +71,13 @@ export type {
   UsageSummary,
 } from './usage.ts';
 export {
+  STATEMENT_REFUSALS,
+  type StatementKeys,
+  type StatementRefusal,
+  StatementRefused,
+  verifyStatement,
+} from './verify-statement.ts';
+export {
   type VerifyWebhookOptions,
   verifyWebhook,
   verifyWebhookEvents,
