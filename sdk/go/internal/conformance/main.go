@@ -203,6 +203,8 @@ func (d *driver) work(ctx context.Context, op operation, running *run) (any, err
 		return vectors.Revocations(op.File)
 	case "webhook_vectors":
 		return vectors.Webhooks(op.File)
+	case "statement_vectors":
+		return vectors.Statements(op.File)
 	}
 	client, err := d.client(op.Client)
 	if err != nil {
