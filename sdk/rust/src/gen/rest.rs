@@ -2797,12 +2797,12 @@ pub struct WebhookHeader {
     /// The name of the header. 1 to 100 characters.
     pub name: String,
     /// Its value: printable ASCII. 1 to 1024 characters.
-    pub value: String,
+    pub value: Secret,
 }
 
 impl WebhookHeader {
     /// The header of this name, with this value.
-    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>, value: impl Into<Secret>) -> Self {
         Self {
             name: name.into(),
             value: value.into(),
@@ -2819,7 +2819,7 @@ pub struct BasicAuth {
     pub username: String,
     /// May be empty. At most 256 characters.
     #[serde(default)]
-    pub password: String,
+    pub password: Secret,
 }
 
 impl BasicAuth {
@@ -2827,12 +2827,12 @@ impl BasicAuth {
     pub fn new(username: impl Into<String>) -> Self {
         Self {
             username: username.into(),
-            password: String::new(),
+            password: Secret::default(),
         }
     }
 
     /// May be empty. At most 256 characters.
-    pub fn password(mut self, password: impl Into<String>) -> Self {
+    pub fn password(mut self, password: impl Into<Secret>) -> Self {
         self.password = password.into();
         self
     }
