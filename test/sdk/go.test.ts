@@ -13,6 +13,7 @@ import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { newTenantId } from '../../src/base/tenants/tenant.ts';
 import { renderFirstRoom } from '../../src/doors/console/pages/first-room.ts';
 import { useService } from '../support/service.ts';
+import { tryBackEnd } from './example-back-end.ts';
 import { writeProxy } from './go-proxy.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -101,8 +102,7 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
   let project: string;
 
   let settings: NodeJS.ProcessEnv;
-  const go = (...args: string[]) =>
-    runTool('go', args, { folder: relative(ROOT, project), env: settings });
+  const go = (...args: string[]) => runTool('go', args, { folder: relative(ROOT, project), env: settings });
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'boxoffice-go-'));
@@ -134,7 +134,12 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
 
   test('brings two modules that it needs, and what they test themselves with', async () => {
     const sums = await readFile(join(project, 'go.sum'), 'utf8');
-    const modules = new Set(sums.trim().split('\n').map((line) => line.split(' ')[0]));
+    const modules = new Set(
+      sums
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ')[0]),
+    );
     expect([...modules].sort()).toStrictEqual([
       MODULE,
       'connectrpc.com/connect',
@@ -157,6 +162,26 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
     expect(called.stdout).toBe('$20.000000\n');
     const { stderr } = await promisify(execFile)(join(project, 'example'), { env });
     expect(stderr).toMatch(/a token for ann until 2.* lobby: 1\n.* balance \$20\.000000\n$/s);
+  });
+
+  test('runs the example of a back end', async () => {
+    const example = join(folder, 'example');
+    await cp(join(ROOT, 'examples/go-backend'), example, { recursive: true });
+    const inExample = (...args: string[]) =>
+      runTool('go', args, { folder: relative(ROOT, example), env: settings });
+    await inExample('mod', 'tidy');
+    expect(await readFile(join(example, 'go.mod'), 'utf8')).toContain(`require ${MODULE} ${VERSION}\n`);
+    await inExample('vet', '.');
+    await inExample('build', '-o', 'backend', '.');
+    const { key } = await app.paidTenant();
+    await tryBackEnd([join(example, 'backend')], {
+      cwd: example,
+      env: {
+        BOXOFFICE_URL: app.url,
+        BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+        BOXOFFICE_API_KEY: key,
+      },
+    });
   });
 
   test('compiles what the console shows to tenants without rooms', async () => {

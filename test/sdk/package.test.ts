@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findMissing } from '../../scripts/pack.ts';
 import { useService } from '../support/service.ts';
+import { tryBackEnd } from './example-back-end.ts';
 import { startRegistry } from './local-registry.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -146,6 +147,22 @@ test('the first examples of the README run with what was installed', async () =>
     log(room.state, expireTime > new Date(), balance.display, admitted);
     boxoffice.close();\n`;
   expect(await runFile('back-end.mts', program)).toBe('lobby: 1\nlive true $20.000000 true\n');
+});
+
+test('the example of a back end in Node runs with what was installed', async () => {
+  const { key } = await app.paidTenant();
+  const example = join(ROOT, 'examples/node-backend');
+  const manifest = JSON.parse(await readFile(join(example, 'package.json'), 'utf8'));
+  expect(manifest.dependencies).toStrictEqual({ '@boxoffice/sdk': `^${(await readManifest(SDK)).version}` });
+  await copyFile(join(example, 'server.js'), join(project, 'server.mjs'));
+  await tryBackEnd([process.execPath, 'server.mjs'], {
+    cwd: project,
+    env: {
+      BOXOFFICE_URL: app.url,
+      BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+      BOXOFFICE_API_KEY: key,
+    },
+  });
 });
 
 test('the SDK holds nothing of an earlier build', async () => {
