@@ -2,7 +2,6 @@ package boxoffice
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"strings"
 
@@ -68,7 +67,7 @@ func query[Message, Answer proto.Message](
 	given request[Message],
 	options []CallOption,
 ) (Answer, error) {
-	return send(ctx, c, call, given, c.calls.options(options))
+	return send(ctx, c, call, given, "", c.calls.options(options))
 }
 
 // mutate makes a call that may be repeated because all attempts have the same idempotency key.
@@ -80,10 +79,12 @@ func mutate[Message, Answer proto.Message](
 	options []CallOption,
 ) (Answer, error) {
 	settings := c.calls.options(options)
-	if settings.idempotencyKey == "" {
-		settings.idempotencyKey = rand.Text()
+	key, err := settings.key(' ', 128, "must be 1 to 128 printable ASCII characters")
+	if err != nil {
+		var none Answer
+		return none, err
 	}
-	return send(ctx, c, call, given, settings)
+	return send(ctx, c, call, given, key, settings)
 }
 
 func send[Message, Answer proto.Message](
@@ -91,10 +92,11 @@ func send[Message, Answer proto.Message](
 	c *control,
 	call func(context.Context, Message) (Answer, error),
 	given request[Message],
+	idempotencyKey string,
 	settings callOptions,
 ) (Answer, error) {
 	var none Answer
-	message, err := prepare(c, given, settings.idempotencyKey)
+	message, err := prepare(c, given, idempotencyKey)
 	if err != nil {
 		return none, err
 	}

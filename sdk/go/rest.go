@@ -3,7 +3,6 @@ package boxoffice
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -106,16 +105,7 @@ func keyOf(op operation, settings callOptions) (string, error) {
 	if !op.isWrite {
 		return "", nil
 	}
-	key := settings.idempotencyKey
-	if key == "" {
-		return rand.Text(), nil
-	}
-	for _, each := range []byte(key) {
-		if each < 0x21 || each > 0x7e {
-			return "", invalid("IdempotencyKey", "must be visible ASCII characters")
-		}
-	}
-	return key, nil
+	return settings.key('!', 255, "must be 1 to 255 visible ASCII characters")
 }
 
 func encode(body any) ([]byte, error) {

@@ -445,7 +445,7 @@ func TestIdempotencyKeysOfREST(t *testing.T) {
 				all[10] != "mine" || all[14] != "mine" {
 				t.Errorf("keys: %q", all)
 			}
-			for _, key := range []string{"a b", "a\n", "ü"} {
+			for _, key := range []string{"", "a b", "a\n", "ü", strings.Repeat("k", 256)} {
 				if err := write(client, IdempotencyKey(key)); !errors.Is(err, ErrInvalid) {
 					t.Errorf("%q: %v", key, err)
 				}

@@ -51,6 +51,15 @@ describe('attempts', () => {
     expect(mine).toBe('mine');
   });
 
+  test.each(['', 'a\n', '\u00fc', 'k'.repeat(129)])('a key may not be %j', async (idempotencyKey) => {
+    const { control, boxoffice } = await clientOf([room]);
+    const message = 'idempotencyKey must be 1 to 128 printable ASCII characters';
+    await expect(async () => boxoffice.rooms.create({ room: 'lobby' }, { idempotencyKey })).rejects.toThrow(
+      new TypeError(message),
+    );
+    expect(control.received).toHaveLength(0);
+  });
+
   test('a token is retried after UNAVAILABLE, without a key', async () => {
     const { control, boxoffice } = await clientOf([refuse('UNAVAILABLE'), () => ({ token: 't' })]);
     expect(await boxoffice.tokens.mint({ ...MINT, lifetimeSeconds: 300 })).toMatchObject({ token: 't' });

@@ -40,7 +40,7 @@ type options struct {
 	TimeoutMS        *float64 `json:"timeout_ms"`
 	AttemptTimeoutMS *float64 `json:"attempt_timeout_ms"`
 	Retries          *int     `json:"retries"`
-	IdempotencyKey   string   `json:"idempotency_key"`
+	IdempotencyKey   *string  `json:"idempotency_key"`
 	SilentMS         *float64 `json:"silent_ms"`
 }
 
@@ -288,8 +288,8 @@ func milliseconds(number *float64) time.Duration {
 
 func (o options) ofCall() []boxoffice.CallOption {
 	var result []boxoffice.CallOption
-	if o.IdempotencyKey != "" {
-		result = append(result, boxoffice.IdempotencyKey(o.IdempotencyKey))
+	if o.IdempotencyKey != nil {
+		result = append(result, boxoffice.IdempotencyKey(*o.IdempotencyKey))
 	}
 	if o.TimeoutMS != nil {
 		result = append(result, boxoffice.Timeout(milliseconds(o.TimeoutMS)))

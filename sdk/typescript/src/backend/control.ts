@@ -96,6 +96,9 @@ export class Control {
     options: MutationOptions = {},
   ): Promise<Answer<M>> {
     const { idempotencyKey = randomUUID() } = options;
+    // An empty one would be sent as none, and the call would take effect with each of its attempts.
+    if (!/^[\x20-\x7e]{1,128}$/.test(idempotencyKey))
+      throw new TypeError('idempotencyKey must be 1 to 128 printable ASCII characters');
     return this.query(method, { ...request, idempotencyKey }, options);
   }
 
