@@ -15,6 +15,7 @@ import {
   type Limits,
   type MutationOptions,
   sleep,
+  untilClosed,
   waitAfter,
 } from './calls.ts';
 import type { Event } from './control-types.ts';
@@ -123,8 +124,9 @@ export class Control {
   async *watch(
     method: DescMethodServerStreaming,
     request: { readonly resumeToken?: string | undefined },
-    { signal, silentMsMax = SILENT_MS_MAX }: WatchOptions = {},
+    { signal: given, silentMsMax = SILENT_MS_MAX }: WatchOptions = {},
   ): AsyncGenerator<WatchedEvent, never, undefined> {
+    const signal = untilClosed(given, this.#options.limits);
     let { resumeToken } = request;
     let failures = 0;
     for (;;) {
@@ -158,6 +160,8 @@ export class Control {
     let message: Buffer | undefined;
     const attempt = async (signal: AbortSignal) => {
       message ??= await this.#render(method, request, signal);
+      // The connection is gone, also for another attempt.
+      limits.closed?.throwIfAborted();
       return await this.#send(method, message, signal);
     };
     return await attemptInTime(attempt, { ...options, limits, mayRetry: isTransient });
