@@ -57,13 +57,13 @@ const REQUESTS: Readonly<Record<string, string>> = {
   KickParticipant: 'Moderation.Kick',
   BanSubject: 'Moderation.Ban',
   UnbanSubject: 'Moderation.Unban',
-  ListBans: 'Moderation.ListBans',
+  ListBans: 'Moderation.Bans',
   ForceMute: 'Moderation.ForceMute',
   ReleaseMute: 'Moderation.ReleaseMute',
   RevokePublish: 'Moderation.RevokePublish',
   RestorePublish: 'Moderation.RestorePublish',
   CloseRoom: 'Moderation.CloseRoom',
-  ListModerationEvents: 'Moderation.ListEvents',
+  ListModerationEvents: 'Moderation.Events',
   MintClientToken: 'Tokens.Mint',
   CreateDeviceCredential: 'DeviceCredentials.Create',
   ListDeviceCredentials: 'DeviceCredentials.List',
@@ -138,6 +138,7 @@ const NAMED: Readonly<Record<string, string>> = {
   amount_micros: 'Micros',
   below_micros: 'Micros',
   burn_per_hour_micros: 'Micros',
+  token: 'Secret',
 };
 
 const SCALARS: { readonly [Type in ScalarType]?: string } = {
@@ -435,6 +436,7 @@ function fromField({ desc, type }: Field): string {
     return desc.message ? `each(${value}, deref(from${type.replace(/^\[\]/, '')}))` : value;
   }
   if (desc.enum) return `wordOf[${enumName(desc.enum)[0]}](${value})`;
+  if (NAMED[desc.name] === 'Secret') return `NewSecret(${value})`;
   if (NAMED[desc.name]) return `${NAMED[desc.name]}(${value})`;
   if (!desc.message) return value;
   switch (desc.message.typeName) {

@@ -13,6 +13,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/base/db/pipeline.ts': 'sends statements, each of which has a name',
   'src/base/db/pool.ts': 'settings have no plan',
   'src/base/db/read-by-cursor.ts': 'a cursor is planned once, when it is declared',
+  'src/base/db/run-migration.ts': 'runs once',
   'src/base/db/snapshot.ts': 'for operators',
   'src/base/db/transaction.ts': 'begin, commit and rollback have no plan',
   'src/base/tenants/shares.ts': 'Citus plans for the servers that are there',

@@ -26,6 +26,8 @@ const TYPES: Readonly<Record<string, string>> = {
   'Session.seconds_by_tier': 'map[Tier]int64',
   'SessionSums.seconds_by_tier': 'map[Tier]int64',
   'PulledEvents.events': '[]*WebhookEvent',
+  'BasicAuth.password': 'Secret',
+  'WebhookHeader.value': 'Secret',
   // Both empty is a value.
   'ChangeWebhook.basic_auth': '*BasicAuth',
 };
@@ -116,9 +118,10 @@ function writeField(struct: Struct, field: Field, members: ReadonlySet<string>):
 function typeOf({ kind, from }: Pick<Field, 'kind' | 'from'>): string {
   switch (kind.is) {
     case 'text':
-    case 'secret':
     case 'page token':
       return 'string';
+    case 'secret':
+      return 'Secret';
     case 'event type':
       return 'EventType';
     case 'time':

@@ -118,7 +118,7 @@ export const ANSWERS: Readonly<Record<string, AnswerName>> = {
     at: 'POST /v1/rates/simulate lines',
     doc: 'What participants who are alike would cost',
   },
-  UsageReport: { at: 'POST /v1/usage', doc: 'What became of a batch of usage' },
+  UsageReport: { at: 'POST /v1/usage', go: 'ChargedUsage', doc: 'What became of a batch of usage' },
   ChargedRecord: { at: 'GET /v1/usage/records records', doc: 'A usage record, and what it cost' },
   Session: {
     at: 'GET /v1/sessions sessions',
@@ -189,7 +189,8 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
     at: 'POST /v1/signup',
     method: 'Client.SignUp',
     doc: 'The tenant to create',
-    new: ['A customer with this name and address', 'name', 'email'],
+    // Two texts could be given in the wrong order.
+    new: ['A customer with this address. A name is needed, too', 'email'],
   },
   CreateKey: {
     at: 'POST /v1/keys',
@@ -320,7 +321,7 @@ export const REQUESTS: Readonly<Record<string, RequestName>> = {
   BasicAuth: {
     at: 'POST /v1/webhooks basic_auth',
     doc: 'Basic authentication of each request of a webhook',
-    new: ['This user, with this password. Both empty: none', 'username', 'password'],
+    new: ['This user, whose password is empty. An empty user, too: none', 'username'],
     default: 'none',
   },
   CreateWebhook: {

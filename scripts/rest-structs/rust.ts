@@ -27,10 +27,9 @@ const TYPES: Readonly<Record<string, string>> = {
   'DeadLetter.status': 'u16',
   // Empty like that of a webhook.
   'CreateWebhook.description': 'String',
+  'BasicAuth.password': 'Secret',
+  'WebhookHeader.value': 'Secret',
 };
-
-/** Types whose members are in the other order, which is that of the parameters of `new`. */
-const REVERSED: readonly string[] = ['SignUp'];
 
 export function writeRust(model: Model, head: string): string {
   const structs = model.structs.filter(({ name }) => !REQUESTS[name]?.isGoOnly);
@@ -140,8 +139,7 @@ interface Member {
 function writeStruct(struct: Struct, hasFloats: boolean): string {
   const { name, doc, fields, request } = struct;
   const given = REQUESTS[name];
-  const ordered = REVERSED.includes(name) ? fields.toReversed() : fields;
-  const members = ordered.map((field) => memberOf(struct, field));
+  const members = fields.map((field) => memberOf(struct, field));
   const derived = [
     'Clone',
     'Debug',
@@ -253,6 +251,8 @@ function attribute(
 
 function emptyOf({ type, isOption }: Member): string {
   if (isOption) return 'None';
+  if (type === 'String') return 'String::new()';
+  if (type === 'Secret') return 'Secret::default()';
   return type.startsWith('Vec<') ? 'Vec::new()' : '0';
 }
 
@@ -261,7 +261,7 @@ function writeBuilder(name: string, members: readonly Member[]): string {
   const first = taken.map((each) => members.find((member) => member.name === each)!);
   const others = members.filter((each) => !first.includes(each));
   const values = first.map((each) =>
-    each.type === 'String' ? `${each.name}: ${each.name}.into(),\n` : `${each.name},\n`,
+    IS_TEXT.test(each.type) ? `${each.name}: ${each.name}.into(),\n` : `${each.name},\n`,
   );
   const rest =
     REQUESTS[name]!.default === 'none'
@@ -290,9 +290,11 @@ function writeSetter(member: Member): string {
   return `\n${docs(doc)}pub fn ${name}(mut self, ${parameter}: ${type}) -> Self {\n${set}\nself\n}\n`;
 }
 
+const IS_TEXT = /^(?:String|Secret)$/;
+
 /** What a function takes for a member, and how that becomes its value. */
 function taking({ type }: Member): readonly [type: string, convert: string] {
-  if (type === 'String') return ['impl Into<String>', '.into()'];
+  if (IS_TEXT.test(type)) return [`impl Into<${type}>`, '.into()'];
   if (type === 'Vec<String>') {
     return ['impl IntoIterator<Item = impl Into<String>>', '.into_iter().map(Into::into).collect()'];
   }

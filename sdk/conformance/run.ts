@@ -1,11 +1,11 @@
 /**
- * The conformance suite: `node sdk/conformance/run.ts [--table] [--only <words>] [language...]`. Without
- * languages, it runs all. See README.md.
+ * The conformance suite: `npm run conformance -- [--table] [--only <words>] [--verbose] [language...]`. Without languages, it
+ * runs all. See README.md.
  */
 import { parseArgs } from 'node:util';
 import { LANGUAGES } from './languages.ts';
 import { STEPS } from './steps/index.ts';
-import { type LanguageResult, REFERENCE, runLanguage } from './suite.ts';
+import { type LanguageResult, REFERENCE, runLanguage, type StepResult } from './suite.ts';
 import { renderProblems, renderTable } from './table.ts';
 import { openWorld } from './world.ts';
 
@@ -16,10 +16,17 @@ const { values, positionals } = parseArgs({
     table: { type: 'boolean', default: false },
     /** Only the steps whose names contain this. */
     only: { type: 'string', default: '' },
-    /** Print how long each step took, and its outcome. */
+    /** Print the outcome of each step. */
     verbose: { type: 'boolean', default: false },
   },
 });
+
+function print(language: string, name: string, { problems, ms, outcome }: StepResult): void {
+  const verdict = problems.length === 0 ? 'ok' : 'FAILED';
+  console.log(`${language}: ${name}: ${verdict} in ${Math.round(ms)} ms`);
+  if (values.verbose) console.log(JSON.stringify(outcome));
+  for (const problem of problems) console.log(`  ${problem}`);
+}
 
 const languages = positionals.length > 0 ? positionals : Object.keys(LANGUAGES);
 const steps = STEPS.filter(({ name }) => name.includes(values.only));
@@ -28,13 +35,10 @@ const results: LanguageResult[] = [];
 try {
   for (const language of languages) {
     const reference = results.find((each) => each.language === REFERENCE);
-    const result = await runLanguage(language, world, { steps, reference });
+    const onStep = (name: string, result: StepResult) => print(language, name, result);
+    const result = await runLanguage(language, world, { steps, reference, onStep });
     results.push(result);
     if (result.missing !== undefined) console.log(`${language} is missing: ${result.missing}`);
-    if (!values.verbose) continue;
-    for (const [name, { ms, outcome }] of result.steps) {
-      console.log(`${language}: ${name}: ${Math.round(ms)} ms ${JSON.stringify(outcome)}`);
-    }
   }
 } finally {
   await world.close();

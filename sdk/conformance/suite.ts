@@ -1,7 +1,7 @@
 /** Runs the steps with one SDK after the other, and compares what comes of them. */
 import { differences, mismatches } from './compare.ts';
 import { Driver, type Json } from './driver.ts';
-import { LANGUAGES } from './languages.ts';
+import { type Found, LANGUAGES } from './languages.ts';
 import { normalise } from './normalise.ts';
 import { startProxy } from './proxy.ts';
 import { At, type Run, type Step } from './step.ts';
@@ -38,45 +38,86 @@ export interface SuiteOptions {
   readonly steps?: readonly Step[];
   /** Results of the language that this one is compared with. */
   readonly reference?: LanguageResult | undefined;
+  /** Is called when a step has ended. */
+  readonly onStep?: (name: string, result: StepResult) => void;
+  /** Others than those that there are, for tests. */
+  readonly languages?: typeof LANGUAGES;
 }
 
 const NOT_RUN: StepResult = { outcome: undefined, problems: ['it did not run'], ms: 0 };
 
+/** The step at the beginning of each run. It takes as long as the build. */
+export const FIRST_STEP = 'the driver is built';
 /** The step at the end of each run: the driver has to end by itself. */
 export const LAST_STEP = 'the driver ends with its input';
 
 export async function runLanguage(
   language: string,
   world: World,
-  { steps = STEPS, reference }: SuiteOptions = {},
+  { steps = STEPS, reference, onStep = () => {}, languages = LANGUAGES }: SuiteOptions = {},
 ): Promise<LanguageResult> {
-  const find = LANGUAGES[language];
+  const find = languages[language];
   if (!find)
-    throw new Error(`there is no SDK for ${language}; there are ${Object.keys(LANGUAGES).join(', ')}`);
-  const found = await find();
-  if ('missing' in found) return { language, missing: found.missing, steps: new Map(), ms: 0 };
+    throw new Error(`there is no SDK for ${language}; there are ${Object.keys(languages).join(', ')}`);
+  const results = new Map<string, StepResult>();
+  const note = (name: string, result: StepResult) => {
+    const compared = compareWith(reference, name, result);
+    results.set(name, compared);
+    onStep(name, compared);
+  };
+  const { found, built } = await build(find);
+  if (found && 'missing' in found) return { language, missing: found.missing, steps: results, ms: 0 };
+  note(FIRST_STEP, built);
+  if (!found) return { language, steps: results, ms: 0 };
 
+  // In the order of the steps, whichever ends first.
+  for (const { name } of steps) results.set(name, NOT_RUN);
   const begun = performance.now();
-  const driver = new Driver(found.command);
+  await runSteps(found.command, world, steps, note);
+  return { language, steps: results, ms: performance.now() - begun };
+}
+
+/** `found` is undefined if the build failed. */
+async function build(
+  find: () => Promise<Found>,
+): Promise<{ readonly found?: Found; readonly built: StepResult }> {
+  const begun = performance.now();
+  const resultWith = (problems: readonly string[]) => ({
+    outcome: {},
+    problems,
+    ms: performance.now() - begun,
+  });
+  try {
+    const found = await find();
+    return { found, built: resultWith([]) };
+  } catch (error) {
+    return { built: resultWith([messageOf(error)]) };
+  }
+}
+
+async function runSteps(
+  command: readonly string[],
+  world: World,
+  steps: readonly Step[],
+  note: (name: string, result: StepResult) => void,
+): Promise<void> {
+  const driver = new Driver(command);
   const { port, grpcPort } = world.service;
   const [rest, control] = [await startProxy(port), await startProxy(grpcPort)];
-  // In the order of the steps, whichever ends first.
-  const results = new Map<string, StepResult>(steps.map(({ name }) => [name, NOT_RUN]));
   try {
     // The first answer may open the output, which then counts.
     await driver.ask({ op: 'tasks' });
     const tasksAtStart = (await driver.ask({ op: 'tasks' })).ok;
     const run = { world, driver, rest, control, tasksAtStart };
-    const runStep = async (step: Step) => void results.set(step.name, await tryStep(step, run));
+    const runStep = async (step: Step) => note(step.name, await tryStep(step, run));
     const place = ({ isSlow = false }: Step) => (isSlow ? 0 : 1);
     const together = steps.filter(({ isAlone }) => !isAlone).toSorted((a, b) => place(a) - place(b));
     await Promise.all(Array.from({ length: AT_ONCE }, () => runEach(together, runStep)));
     for (const step of steps.filter(({ isAlone }) => isAlone)) await runStep(step);
   } finally {
-    results.set(LAST_STEP, await endDriver(driver));
+    note(LAST_STEP, await endDriver(driver));
     await Promise.all([rest.close(), control.close()]);
   }
-  return compareWith(reference, { language, steps: results, ms: performance.now() - begun });
 }
 
 /** Several of these take steps from the same list. */
@@ -93,10 +134,14 @@ async function tryStep(step: Step, run: Run): Promise<StepResult> {
     outcome = normalise(await inTime(step.run(at)));
     problems = mismatches(step.expect, outcome);
   } catch (error) {
-    problems = [error instanceof Error ? error.message : String(error)];
+    problems = [messageOf(error)];
   }
   await at.end().catch((error: unknown) => problems.push(`at its end: ${String(error)}`));
   return { outcome, problems, ms: performance.now() - begun };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A wrong SDK may leave a step waiting without end. */
@@ -116,16 +161,12 @@ async function endDriver(driver: Driver): Promise<StepResult> {
   return { outcome: { exitCode }, problems, ms: performance.now() - begun };
 }
 
-/** Adds where the outcomes of a language differ from the reference. */
-function compareWith(reference: LanguageResult | undefined, result: LanguageResult): LanguageResult {
-  if (!reference || reference.missing !== undefined) return result;
-  const steps = new Map<string, StepResult>();
-  for (const [name, each] of result.steps) {
-    const other = reference.steps.get(name);
-    const isComparable = other?.outcome !== undefined && each.outcome !== undefined;
-    const found = isComparable ? differences(other.outcome, each.outcome) : [];
-    const told = found.map((line) => `unlike ${reference.language}: ${line}`);
-    steps.set(name, { ...each, problems: [...each.problems, ...told] });
-  }
-  return { ...result, steps };
+/** Adds where the outcome of a step differs from that of the reference. */
+function compareWith(reference: LanguageResult | undefined, name: string, result: StepResult): StepResult {
+  const other = reference?.steps.get(name);
+  if (!reference || other?.outcome === undefined || result.outcome === undefined) return result;
+  const told = differences(other.outcome, result.outcome).map(
+    (line) => `unlike ${reference.language}: ${line}`,
+  );
+  return { ...result, problems: [...result.problems, ...told] };
 }

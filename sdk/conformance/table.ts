@@ -1,13 +1,13 @@
 /** The results as a table of steps and languages, in Markdown. */
 import { STEPS } from './steps/index.ts';
-import type { LanguageResult, StepResult } from './suite.ts';
+import { FIRST_STEP, type LanguageResult, type StepResult } from './suite.ts';
 
 export function renderTable(results: readonly LanguageResult[]): string {
   const names = [...new Set(results.flatMap(({ steps }) => [...steps.keys()]))];
   const head = ['Step', ...results.map(({ language }) => language)];
   const rows = names.map((name) => [
     labelOf(name),
-    ...results.map(({ steps }) => renderCell(steps.get(name))),
+    ...results.map(({ steps }) => renderCell(name, steps.get(name))),
   ]);
   const last = ['passed', ...results.map(renderCount)];
   return [head, head.map(() => '---'), ...rows, last].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
@@ -19,16 +19,19 @@ function labelOf(name: string): string {
   return against === undefined ? name : `${name} (against ${against})`;
 }
 
-function renderCell(result: StepResult | undefined): string {
+function renderCell(name: string, result: StepResult | undefined): string {
   if (!result) return 'not run';
-  return result.problems.length === 0 ? 'ok' : 'FAILED';
+  if (result.problems.length > 0) return 'FAILED';
+  return name === FIRST_STEP ? `in ${secondsOf(result.ms)}` : 'ok';
 }
 
 function renderCount({ steps, missing, ms }: LanguageResult): string {
   if (missing !== undefined) return missing;
   const passed = [...steps.values()].filter(({ problems }) => problems.length === 0);
-  return `${passed.length} of ${steps.size} in ${(ms / 1000).toFixed(1)} s`;
+  return `${passed.length} of ${steps.size} in ${secondsOf(ms)}`;
 }
+
+const secondsOf = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
 /** What is wrong, one line each. */
 export function renderProblems(results: readonly LanguageResult[]): string[] {

@@ -2,9 +2,10 @@ package boxoffice
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"time"
 )
 
@@ -20,13 +21,32 @@ type callOptions struct {
 	timeout        time.Duration
 	attemptTimeout time.Duration
 	silenceLimit   time.Duration
-	idempotencyKey string
+	// idempotencyKey is nil for a random one.
+	idempotencyKey *string
 }
 
 // IdempotencyKey replaces the random key of a change: 1 to 128 ASCII characters without spaces; the control
 // plane takes spaces too, and REST up to 255 characters. Within 24 hours, the same key returns the first answer without a second effect.
+// Another key, such as an empty one, is [ErrInvalid].
 func IdempotencyKey(key string) CallOption {
-	return func(o *callOptions) { o.idempotencyKey = key }
+	return func(o *callOptions) { o.idempotencyKey = &key }
+}
+
+// key is a random key, or that of the caller. That has 1 to maxLength characters, from first to ~: an empty one would be sent
+// as none, and the call would take effect with each of its attempts.
+func (o callOptions) key(first byte, maxLength int, accepted string) (string, error) {
+	if o.idempotencyKey == nil {
+		return rand.Text(), nil
+	}
+	key := *o.idempotencyKey
+	isAccepted := key != "" && len(key) <= maxLength
+	for _, each := range []byte(key) {
+		isAccepted = isAccepted && each >= first && each <= '~'
+	}
+	if !isAccepted {
+		return "", invalid("IdempotencyKey", accepted)
+	}
+	return key, nil
 }
 
 // Timeout limits the call with all its attempts.
@@ -49,6 +69,8 @@ func SilenceLimit(limit time.Duration) CallOption {
 type caller struct {
 	limits limits
 	logger *slog.Logger
+	// life ends when the client is closed.
+	life context.Context
 	// wait is [waitAfter] except in tests.
 	wait func(failures int, atLeast time.Duration) time.Duration
 }
@@ -73,7 +95,7 @@ func waitAfter(failures int, atLeast time.Duration) time.Duration {
 	if failures < 5 {
 		ceiling = min(maxWait, firstWait<<failures)
 	}
-	return atLeast + rand.N(ceiling)
+	return atLeast + mathrand.N(ceiling)
 }
 
 // attempt calls once until it succeeds, fails permanently, or there is no time for another attempt.
@@ -86,6 +108,9 @@ func attempt[T any](
 	once func(context.Context) (T, error),
 ) (T, error) {
 	var none T
+	if c.life.Err() != nil {
+		return none, closedError()
+	}
 	endsAt := time.Now().Add(options.timeout)
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(endsAt) {
 		endsAt = deadline
@@ -126,6 +151,19 @@ func inTime[T any](ctx context.Context, limit time.Duration, once func(context.C
 		return answer, timeoutError()
 	}
 	return answer, err
+}
+
+// untilClosed returns a context that also ends when the client is closed. Call the function when it is not needed any more.
+func (c *caller) untilClosed(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if c.life.Err() != nil {
+		cancel(closedError())
+	}
+	stop := context.AfterFunc(c.life, func() { cancel(closedError()) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // pause waits before what follows events is reopened. It returns why it must not be, if so.

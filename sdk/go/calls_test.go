@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -54,6 +55,13 @@ func TestEveryMutationHasItsOwnKey(t *testing.T) {
 	keys := s.texts("idempotency_key")
 	if keys[0] == keys[1] || keys[2] != "mine" {
 		t.Errorf("idempotency keys: %q", keys)
+	}
+	for _, key := range []string{"", "a\n", "ü", strings.Repeat("k", 129)} {
+		_, err := client.Rooms.Create(t.Context(), CreateRoom{Room: "lobby"}, IdempotencyKey(key))
+		only(t, err, ErrInvalid)
+	}
+	if sent := len(s.received()); sent != 3 {
+		t.Errorf("%d requests", sent)
 	}
 }
 

@@ -1,6 +1,9 @@
 package boxoffice
 
-import "log/slog"
+import (
+	"context"
+	"log/slog"
+)
 
 // Client is the client of one API key. Its methods may be called by many goroutines.
 type Client struct {
@@ -38,6 +41,8 @@ type Client struct {
 	rest    *rest
 	control *control
 	tenant  *tenantLookup
+	// end ends what follows events, and refuses later calls.
+	end context.CancelFunc
 }
 
 // New makes a client. It connects with the first call. Invalid options are [ErrInvalid].
@@ -49,11 +54,11 @@ func New(options Options) (*Client, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	calls := &caller{limits: options.limits(), logger: logger, wait: waitAfter}
-	key := secret(func() string { return options.APIKey })
-	rest := newRest(options, key, calls)
+	life, end := context.WithCancel(context.Background())
+	calls := &caller{limits: options.limits(), logger: logger, wait: waitAfter, life: life}
+	rest := newRest(options, calls)
 	tenant := &tenantLookup{known: options.Tenant, find: rest.findTenant}
-	control := newControl(options, key, calls, tenant)
+	control := newControl(options, calls, tenant)
 	return &Client{
 		Rooms:             &Rooms{control},
 		Participants:      &Participants{control, rest},
@@ -73,11 +78,14 @@ func New(options Options) (*Client, error) {
 		rest:              rest,
 		control:           control,
 		tenant:            tenant,
+		end:               end,
 	}, nil
 }
 
-// Close closes idle connections. Calls in progress still finish. Close it when the program no longer needs it.
+// Close ends the client: whatever follows events ends with [ErrClientClosed], and later calls fail with it. Calls in
+// progress still finish. It may be called more than once.
 func (c *Client) Close() {
+	c.end()
 	c.tenant.close()
 	c.rest.close()
 	c.control.close()

@@ -2,7 +2,6 @@ package boxoffice
 
 import (
 	"context"
-	"crypto/rand"
 	"net/http"
 	"strings"
 
@@ -23,18 +22,18 @@ type control struct {
 	watchdogs    controlv1connect.WatchdogServiceClient
 
 	hasAddress bool
-	key        secret
+	key        Secret
 	client     *http.Client
 	calls      *caller
 	tenant     *tenantLookup
 }
 
-func newControl(options Options, key secret, calls *caller, tenant *tenantLookup) *control {
+func newControl(options Options, calls *caller, tenant *tenantLookup) *control {
 	client := newHTTPClient(newControlTransport(options.TLS), options.WrapTransport)
 	address := strings.TrimRight(options.ControlURL, "/")
 	with := []connect.ClientOption{
 		connect.WithGRPC(),
-		connect.WithInterceptors(authorization{key}),
+		connect.WithInterceptors(authorization{options.APIKey}),
 		connect.WithReadMaxBytes(maxAnswer),
 	}
 	return &control{
@@ -44,7 +43,7 @@ func newControl(options Options, key secret, calls *caller, tenant *tenantLookup
 		tokens:       controlv1connect.NewTokenServiceClient(client, address, with...),
 		watchdogs:    controlv1connect.NewWatchdogServiceClient(client, address, with...),
 		hasAddress:   address != "",
-		key:          key,
+		key:          options.APIKey,
 		client:       client,
 		calls:        calls,
 		tenant:       tenant,
@@ -68,7 +67,7 @@ func query[Message, Answer proto.Message](
 	given request[Message],
 	options []CallOption,
 ) (Answer, error) {
-	return send(ctx, c, call, given, c.calls.options(options))
+	return send(ctx, c, call, given, "", c.calls.options(options))
 }
 
 // mutate makes a call that may be repeated because all attempts have the same idempotency key.
@@ -80,10 +79,12 @@ func mutate[Message, Answer proto.Message](
 	options []CallOption,
 ) (Answer, error) {
 	settings := c.calls.options(options)
-	if settings.idempotencyKey == "" {
-		settings.idempotencyKey = rand.Text()
+	key, err := settings.key(' ', 128, "must be 1 to 128 printable ASCII characters")
+	if err != nil {
+		var none Answer
+		return none, err
 	}
-	return send(ctx, c, call, given, settings)
+	return send(ctx, c, call, given, key, settings)
 }
 
 func send[Message, Answer proto.Message](
@@ -91,10 +92,11 @@ func send[Message, Answer proto.Message](
 	c *control,
 	call func(context.Context, Message) (Answer, error),
 	given request[Message],
+	idempotencyKey string,
 	settings callOptions,
 ) (Answer, error) {
 	var none Answer
-	message, err := prepare(c, given, settings.idempotencyKey)
+	message, err := prepare(c, given, idempotencyKey)
 	if err != nil {
 		return none, err
 	}
@@ -119,7 +121,7 @@ func prepare[Message proto.Message](c *control, given request[Message], idempote
 	if !c.hasAddress {
 		checked.fail("ControlURL", "is needed for this call")
 	}
-	if c.key() == "" {
+	if c.key.IsZero() {
 		checked.fail("APIKey", "is needed for this call")
 	}
 	setField(message, "idempotency_key", idempotencyKey)
@@ -147,13 +149,13 @@ func setField(message proto.Message, name protoreflect.Name, value string) {
 
 // authorization adds the key to calls and streams.
 type authorization struct {
-	key secret
+	key Secret
 }
 
 // WrapUnary is part of [connect.Interceptor].
 func (a authorization) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
-		request.Header().Set("Authorization", "Bearer "+a.key())
+		request.Header().Set("Authorization", "Bearer "+a.key.Reveal())
 		return next(ctx, request)
 	}
 }
@@ -162,7 +164,7 @@ func (a authorization) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 func (a authorization) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
 		stream := next(ctx, spec)
-		stream.RequestHeader().Set("Authorization", "Bearer "+a.key())
+		stream.RequestHeader().Set("Authorization", "Bearer "+a.key.Reveal())
 		return stream
 	}
 }

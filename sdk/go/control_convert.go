@@ -212,7 +212,7 @@ func fromMintedToken(m *controlv1.MintClientTokenResponse) *MintedToken {
 		return nil
 	}
 	return &MintedToken{
-		Token:                m.GetToken(),
+		Token:                NewSecret(m.GetToken()),
 		ExpireTime:           timeOf(m.GetExpireTime()),
 		Room:                 m.GetRoom(),
 		Username:             m.GetUsername(),

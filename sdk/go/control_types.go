@@ -537,7 +537,7 @@ type Reset struct {
 // MintedToken is the token.
 type MintedToken struct {
 	// For the device and its relay. Treat it as opaque.
-	Token string `json:"token"`
+	Token Secret `json:"token"`
 	// When it expires. Renew it before then.
 	ExpireTime time.Time `json:"expire_time,omitzero"`
 	// The room.
@@ -1007,7 +1007,7 @@ type UnbanSubject struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// ListBans is the request of [Moderation.ListBans]: which bans to list.
+// ListBans is the request of [Moderation.Bans]: which bans to list.
 type ListBans struct {
 	// Name of a room, to list its own bans; empty: all bans of the tenant and its rooms.
 	Room string `json:"room,omitzero"`
@@ -1090,7 +1090,7 @@ type CloseRoom struct {
 	Actor *Actor `json:"actor,omitzero"`
 }
 
-// ListModerationEvents is the request of [Moderation.ListEvents]: which records to list.
+// ListModerationEvents is the request of [Moderation.Events]: which records to list.
 type ListModerationEvents struct {
 	// Only actions in rooms of this name; empty: in any. NOT_FOUND if no room ever had the name.
 	Room string `json:"room,omitzero"`

@@ -17,7 +17,7 @@ type CreatedCredential struct {
 	// The credential without its secret.
 	DeviceCredential *DeviceCredential `json:"device_credential,omitzero"`
 	// The plaintext that the device presents; no later answer contains it.
-	Credential string `json:"credential"`
+	Credential Secret `json:"credential"`
 }
 
 // RotatedCredential is the replacement of a credential.
@@ -30,7 +30,7 @@ type RotatedCredential struct {
 // Create creates a credential.
 func (d *DeviceCredentials) Create(ctx context.Context, request CreateDeviceCredential, options ...CallOption) (*CreatedCredential, error) {
 	answer, err := mutate(ctx, d.control, d.control.tokens.CreateDeviceCredential, request, options)
-	return orNil(&CreatedCredential{fromDeviceCredential(answer.GetDeviceCredential()), answer.GetCredential()}, err)
+	return orNil(&CreatedCredential{fromDeviceCredential(answer.GetDeviceCredential()), NewSecret(answer.GetCredential())}, err)
 }
 
 // List yields all credentials, oldest first, including revoked ones.
@@ -50,7 +50,7 @@ func (d *DeviceCredentials) Pages(ctx context.Context, request ListDeviceCredent
 // Rotate replaces a credential. The old one works on for Overlap, by default a day.
 func (d *DeviceCredentials) Rotate(ctx context.Context, request RotateDeviceCredential, options ...CallOption) (*RotatedCredential, error) {
 	answer, err := mutate(ctx, d.control, d.control.tokens.RotateDeviceCredential, request, options)
-	created := CreatedCredential{fromDeviceCredential(answer.GetDeviceCredential()), answer.GetCredential()}
+	created := CreatedCredential{fromDeviceCredential(answer.GetDeviceCredential()), NewSecret(answer.GetCredential())}
 	return orNil(&RotatedCredential{created, timeOf(answer.GetOldCredentialRetireTime())}, err)
 }
 

@@ -7,7 +7,7 @@
 //	client, err := boxoffice.New(boxoffice.Options{
 //		URL:        "https://boxoffice.example",
 //		ControlURL: "https://control.example:443",
-//		APIKey:     os.Getenv("BOXOFFICE_API_KEY"),
+//		APIKey:     boxoffice.NewSecret(os.Getenv("BOXOFFICE_API_KEY")),
 //	})
 //	if err != nil {
 //		return err

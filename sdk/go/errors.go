@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// ErrClientClosed says that [Client.Close] was called. Nothing was sent.
+var ErrClientClosed = errors.New("the client is closed")
+
 // Error is a failure with its details: the service refused, failed, or was not reached, or the request was
 // wrong before it was sent. It is one of the sentinels for [errors.Is].
 type Error struct {
@@ -86,6 +89,10 @@ func invalidFields(fields []FieldViolation) *Error {
 	return &Error{Kind: ErrInvalid, Message: strings.Join(texts, "; "), Fields: fields}
 }
 
+func closedError() *Error {
+	return &Error{Kind: ErrClientClosed, Message: "the client is closed"}
+}
+
 func timeoutError() *Error {
 	return &Error{
 		Kind:    ErrTimeout,
@@ -110,6 +117,9 @@ func errorOfContext(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return timeoutError()
+	}
+	if errors.Is(cause, ErrClientClosed) {
+		return closedError()
 	}
 	if cause == nil || errors.Is(cause, err) {
 		return fmt.Errorf("boxoffice: %w", err)

@@ -16,7 +16,7 @@ func ExampleBilling_Get() {
 		fmt.Fprint(w, `{"balance":{"micros":20000000,"display":"$20.000000"},"admitted":true}`)
 	}))
 	defer service.Close()
-	client, err := boxoffice.New(boxoffice.Options{URL: service.URL, APIKey: "svc_0f7e440556fe905a_..."})
+	client, err := boxoffice.New(boxoffice.Options{URL: service.URL, APIKey: boxoffice.NewSecret("svc_0f7e440556fe905a_...")})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -38,7 +38,7 @@ func ExampleError() {
 		fmt.Fprint(w, `{"error":"this is the last working key","code":"would_stop_service"}`)
 	}))
 	defer service.Close()
-	client, err := boxoffice.New(boxoffice.Options{URL: service.URL, APIKey: "svc_0f7e440556fe905a_..."})
+	client, err := boxoffice.New(boxoffice.Options{URL: service.URL, APIKey: boxoffice.NewSecret("svc_0f7e440556fe905a_...")})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,7 +4,6 @@ go 1.24.0
 
 require (
 	connectrpc.com/connect v1.19.1
-	go.uber.org/goleak v1.3.0
 	google.golang.org/protobuf v1.36.12
 )
 

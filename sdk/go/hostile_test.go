@@ -29,12 +29,19 @@ func TestOptions(t *testing.T) {
 		{URL: "ftp://boxoffice.example"},
 		{URL: "https://"},
 		{URL: "http://a b"},
+		{URL: nowhere + "?"},
+		{URL: nowhere + "/?tenant=x"},
+		{URL: nowhere + "#"},
+		{URL: nowhere + "/#x"},
+		{URL: "http://ann:" + testSecret + "@127.0.0.1:1"},
+		{URL: nowhere, ControlURL: nowhere + "?x"},
+		{URL: nowhere, ControlURL: nowhere + "#x"},
 		{URL: nowhere, ControlURL: "localhost:8081"},
 		{URL: nowhere, Retries: Ptr(-1)},
 		{URL: nowhere, Timeout: -1},
-		{URL: nowhere, APIKey: testKey + "\n"},
-		{URL: nowhere, APIKey: testKey + " "},
-		{URL: nowhere, APIKey: testKey + "é"},
+		{URL: nowhere, APIKey: NewSecret(testKey + "\n")},
+		{URL: nowhere, APIKey: NewSecret(testKey + " ")},
+		{URL: nowhere, APIKey: NewSecret(testKey + "é")},
 	} {
 		client, err := New(options)
 		only(t, err, ErrInvalid)
@@ -236,7 +243,7 @@ func TestServiceThatHangsUp(t *testing.T) {
 }
 
 func TestKeyIsNotShown(t *testing.T) {
-	options := Options{URL: nowhere, ControlURL: nowhere, APIKey: testKey, Tenant: testTenant, Retries: Ptr(0)}
+	options := Options{URL: nowhere, ControlURL: nowhere, APIKey: NewSecret(testKey), Tenant: testTenant, Retries: Ptr(0)}
 	client := newTestClient(t, options)
 	refused, _ := clientOf(t, Options{Retries: Ptr(0)}, refusal{code: connect.CodeUnauthenticated, reason: ReasonInvalidAPIKey}.step)
 	var out bytes.Buffer
@@ -331,10 +338,10 @@ func TestEveryMethod(t *testing.T) {
 	for _, err := range client.Participants.List(ctx, ListParticipants{}) {
 		queries["ListParticipants"] = err
 	}
-	for _, err := range client.Moderation.ListBans(ctx, ListBans{}) {
+	for _, err := range client.Moderation.Bans(ctx, ListBans{}) {
 		queries["ListBans"] = err
 	}
-	for _, err := range client.Moderation.ListEvents(ctx, ListModerationEvents{}) {
+	for _, err := range client.Moderation.Events(ctx, ListModerationEvents{}) {
 		queries["ListModerationEvents"] = err
 	}
 	for _, err := range client.DeviceCredentials.List(ctx, ListDeviceCredentials{}) {

@@ -55,12 +55,12 @@ func (m *Moderation) Unban(ctx context.Context, request UnbanSubject, options ..
 	return orNil(&Banned{fromBan(answer.GetBan()), fromModerationEvent(answer.GetEvent())}, err)
 }
 
-// ListBans yields current bans, newest first.
-func (m *Moderation) ListBans(ctx context.Context, request ListBans, options ...CallOption) iter.Seq2[*Ban, error] {
+// Bans yields current bans, newest first.
+func (m *Moderation) Bans(ctx context.Context, request ListBans, options ...CallOption) iter.Seq2[*Ban, error] {
 	return itemsOf(m.BanPages(ctx, request, options...))
 }
 
-// BanPages yields the pages of ListBans.
+// BanPages yields the pages of Bans.
 func (m *Moderation) BanPages(ctx context.Context, request ListBans, options ...CallOption) iter.Seq2[*Page[Ban], error] {
 	return pagesFrom(ctx, request.PageToken, func(ctx context.Context, pageToken string) (*Page[Ban], error) {
 		request.PageToken = pageToken
@@ -99,12 +99,12 @@ func (m *Moderation) CloseRoom(ctx context.Context, request CloseRoom, options .
 	return orNil(&ClosedRoom{fromRoom(answer.GetRoom()), fromModerationEvent(answer.GetEvent())}, err)
 }
 
-// ListEvents yields moderation events, newest first.
-func (m *Moderation) ListEvents(ctx context.Context, request ListModerationEvents, options ...CallOption) iter.Seq2[*ModerationEvent, error] {
+// Events yields moderation events, newest first.
+func (m *Moderation) Events(ctx context.Context, request ListModerationEvents, options ...CallOption) iter.Seq2[*ModerationEvent, error] {
 	return itemsOf(m.EventPages(ctx, request, options...))
 }
 
-// EventPages yields the pages of ListEvents.
+// EventPages yields the pages of Events.
 func (m *Moderation) EventPages(ctx context.Context, request ListModerationEvents, options ...CallOption) iter.Seq2[*Page[ModerationEvent], error] {
 	return pagesFrom(ctx, request.PageToken, func(ctx context.Context, pageToken string) (*Page[ModerationEvent], error) {
 		request.PageToken = pageToken

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -13,14 +14,14 @@ import (
 //
 // Printing or logging Options never shows the API key.
 type Options struct {
-	// URL is the address of the REST interface, such as https://boxoffice.example.
+	// URL is the address of the REST interface, such as https://boxoffice.example, without user, query and fragment.
 	URL string
 	// ControlURL is the address of the control plane, such as https://control.example:443. With http://,
 	// HTTP/2 is spoken without TLS. It may be left out if only REST is used.
 	ControlURL string
 	// APIKey is a backend key, or a relay key for Usage.Report and Usage.LookUp alone. It may be left out for
 	// SignUp and Rates.Get.
-	APIKey string
+	APIKey Secret
 	// Tenant is the id of the key's tenant. If it is empty, the client looks it up once, which fails for a
 	// suspended tenant.
 	Tenant string
@@ -46,8 +47,8 @@ func Ptr[T any](value T) *T {
 
 // String shows the options without the API key.
 func (o Options) String() string {
-	return fmt.Sprintf("boxoffice.Options{URL: %q, ControlURL: %q, APIKey: %s, Tenant: %q}",
-		o.URL, o.ControlURL, hidden(o.APIKey), o.Tenant)
+	return fmt.Sprintf("boxoffice.Options{URL: %q, ControlURL: %q, APIKey: %q, Tenant: %q}",
+		o.URL, o.ControlURL, o.APIKey, o.Tenant)
 }
 
 // GoString shows the options without the API key.
@@ -65,7 +66,7 @@ func (o Options) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("url", o.URL),
 		slog.String("control_url", o.ControlURL),
-		slog.String("api_key", hidden(o.APIKey)),
+		slog.Any("api_key", o.APIKey),
 		slog.String("tenant", o.Tenant),
 	)
 }
@@ -75,16 +76,6 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	return []byte(fmt.Sprintf(`{"url":%q,"control_url":%q,"tenant":%q}`, o.URL, o.ControlURL, o.Tenant)), nil
 }
 
-func hidden(key string) string {
-	if key == "" {
-		return "none"
-	}
-	return "hidden"
-}
-
-// secret holds a key as a closure, which printing does not look into.
-type secret func() string
-
 func (o Options) check() error {
 	if err := checkURL("URL", o.URL, true); err != nil {
 		return err
@@ -92,7 +83,7 @@ func (o Options) check() error {
 	if err := checkURL("ControlURL", o.ControlURL, false); err != nil {
 		return err
 	}
-	for _, each := range []byte(o.APIKey) {
+	for _, each := range []byte(o.APIKey.Reveal()) {
 		// Other keys would be refused further down with a message that contains the key.
 		if each < 0x21 || each > 0x7e {
 			return invalid("APIKey", "must be printable ASCII characters")
@@ -114,6 +105,10 @@ func checkURL(name, value string, isRequired bool) error {
 	parsed, err := url.Parse(value)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
 		return invalid(name, "must begin with http:// or https://")
+	}
+	// Paths are appended to it.
+	if parsed.User != nil || parsed.RawQuery != "" || parsed.ForceQuery || strings.Contains(value, "#") {
+		return invalid(name, "must have no user, query or fragment")
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package boxoffice
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +21,7 @@ const maxAnswer = 32 << 20
 // rest calls the REST interface.
 type rest struct {
 	base   string
-	key    secret
+	key    Secret
 	client *http.Client
 	calls  *caller
 }
@@ -47,12 +46,12 @@ type operation struct {
 	hasSecret bool
 }
 
-func newRest(options Options, key secret, calls *caller) *rest {
+func newRest(options Options, calls *caller) *rest {
 	transport := newTransport(options.TLS)
 	transport.ForceAttemptHTTP2 = true
 	return &rest{
 		base:   strings.TrimRight(options.URL, "/"),
-		key:    key,
+		key:    options.APIKey,
 		client: newHTTPClient(transport, options.WrapTransport),
 		calls:  calls,
 	}
@@ -74,7 +73,7 @@ func (r *rest) findTenant(ctx context.Context) (string, error) {
 //
 // All attempts of a write have the same idempotency key, so it takes effect once.
 func (r *rest) call(ctx context.Context, op operation, answer any, options []CallOption) error {
-	if r.key() == "" && !op.isOpen {
+	if r.key.IsZero() && !op.isOpen {
 		return invalid("APIKey", "is needed for this call")
 	}
 	body, err := encode(op.body)
@@ -106,16 +105,7 @@ func keyOf(op operation, settings callOptions) (string, error) {
 	if !op.isWrite {
 		return "", nil
 	}
-	key := settings.idempotencyKey
-	if key == "" {
-		return rand.Text(), nil
-	}
-	for _, each := range []byte(key) {
-		if each < 0x21 || each > 0x7e {
-			return "", invalid("IdempotencyKey", "must be visible ASCII characters")
-		}
-	}
-	return key, nil
+	return settings.key('!', 255, "must be 1 to 255 visible ASCII characters")
 }
 
 func encode(body any) ([]byte, error) {
@@ -130,8 +120,8 @@ func (r *rest) send(ctx context.Context, op operation, body []byte, idempotencyK
 	if err != nil {
 		return nil, invalid("URL", "must be an address")
 	}
-	if key := r.key(); key != "" {
-		request.Header.Set("Authorization", "Bearer "+key)
+	if !r.key.IsZero() {
+		request.Header.Set("Authorization", "Bearer "+r.key.Reveal())
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")

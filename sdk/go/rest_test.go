@@ -234,6 +234,12 @@ func TestRequestsOfREST(t *testing.T) {
 			_, err := c.Webhooks.Create(t.Context(), request)
 			return err
 		}, true},
+		{"POST /v1/webhooks", `{"url":"https://x.example/","headers":[{"name":"x-key","value":"y"}],"basic_auth":{"username":"ann","password":"z"}}`, func(c *Client) error {
+			_, err := c.Webhooks.Create(t.Context(), CreateWebhook{
+				URL: "https://x.example/", Headers: []WebhookHeader{{"x-key", NewSecret("y")}}, BasicAuth: BasicAuth{"ann", NewSecret("z")},
+			})
+			return err
+		}, true},
 		{"GET /v1/webhooks/wh%2F1", "", func(c *Client) error {
 			_, err := c.Webhooks.Get(t.Context(), GetWebhook{ID: "wh/1"})
 			return err
@@ -273,7 +279,7 @@ func TestRequestsOfREST(t *testing.T) {
 		}, true},
 		{"PATCH /v1/webhooks/wh_1", `{"rooms":[],"headers":[{"name":"x-key","value":"y"}],"basic_auth":{"username":"","password":""}}`, func(c *Client) error {
 			_, err := c.Webhooks.Change(t.Context(), ChangeWebhook{
-				ID: "wh_1", Rooms: []string{}, Headers: []WebhookHeader{{"x-key", "y"}}, BasicAuth: &BasicAuth{},
+				ID: "wh_1", Rooms: []string{}, Headers: []WebhookHeader{{"x-key", NewSecret("y")}}, BasicAuth: &BasicAuth{},
 			})
 			return err
 		}, true},
@@ -439,7 +445,7 @@ func TestIdempotencyKeysOfREST(t *testing.T) {
 				all[10] != "mine" || all[14] != "mine" {
 				t.Errorf("keys: %q", all)
 			}
-			for _, key := range []string{"a b", "a\n", "ü"} {
+			for _, key := range []string{"", "a b", "a\n", "ü", strings.Repeat("k", 256)} {
 				if err := write(client, IdempotencyKey(key)); !errors.Is(err, ErrInvalid) {
 					t.Errorf("%q: %v", key, err)
 				}

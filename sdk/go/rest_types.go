@@ -733,7 +733,7 @@ type CreatedKey struct {
 	// An API key, without its secret.
 	Key Key `json:"key"`
 	// The plaintext, shown once.
-	APIKey string `json:"api_key"`
+	APIKey Secret `json:"api_key"`
 }
 
 // RotatedKey is the replacement of a key.
@@ -750,7 +750,7 @@ type SignedUp struct {
 	// Until the first payment.
 	Status TenantStatus `json:"status"`
 	// The plaintext of the key default, shown once.
-	APIKey string `json:"api_key"`
+	APIKey Secret `json:"api_key"`
 	// The id of this key.
 	KeyID string `json:"key_id"`
 	// A page to pay on. Empty when no checkout could be opened.
@@ -835,8 +835,8 @@ type SimulatedLine struct {
 	Amount Amount `json:"amount"`
 }
 
-// UsageReport is what became of a batch of usage.
-type UsageReport struct {
+// ChargedUsage is what became of a batch of usage.
+type ChargedUsage struct {
 	// Records that were charged.
 	Charged int64 `json:"charged"`
 	// Records whose id was known already: not charged.
@@ -1223,7 +1223,7 @@ type CreatedWebhook struct {
 	// An endpoint that gets the events of the tenant, without its secret.
 	Webhook Webhook `json:"webhook"`
 	// Verifies the signatures v1. Shown once.
-	Secret string `json:"secret"`
+	Secret Secret `json:"secret"`
 	// Verifies the signatures v1a, and may be public.
 	PublicKey string `json:"public_key"`
 }
@@ -1595,7 +1595,7 @@ type WebhookHeader struct {
 	// The name of the header. 1 to 100 characters.
 	Name string `json:"name"`
 	// Its value: printable ASCII. 1 to 1024 characters.
-	Value string `json:"value"`
+	Value Secret `json:"value"`
 }
 
 // BasicAuth is basic authentication of each request of a webhook.
@@ -1603,7 +1603,7 @@ type BasicAuth struct {
 	// Without a colon. At most 256 characters.
 	Username string `json:"username"`
 	// May be empty. At most 256 characters.
-	Password string `json:"password"`
+	Password Secret `json:"password"`
 }
 
 // CreateWebhook is the request of [Webhooks.Create]: the webhook to create.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
-	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
@@ -19,6 +18,7 @@ import (
 
 	controlv1 "boxoffice.example/boxoffice/sdk/go/internal/gen/boxoffice/control/v1"
 	"boxoffice.example/boxoffice/sdk/go/internal/gen/boxoffice/control/v1/controlv1connect"
+	"boxoffice.example/boxoffice/sdk/go/internal/leaks"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
+	leaks.Main(m)
 }
 
 // received is a request that the scripted control plane got.
@@ -151,8 +151,8 @@ func newTestClient(t *testing.T, options Options) *Client {
 	if options.ControlURL == "" {
 		options.ControlURL = nowhere
 	}
-	if options.APIKey == "" {
-		options.APIKey = testKey
+	if options.APIKey.IsZero() {
+		options.APIKey = NewSecret(testKey)
 	}
 	client, err := New(options)
 	if err != nil {

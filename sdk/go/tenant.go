@@ -19,7 +19,7 @@ type tenantLookup struct {
 // lookup is one attempt that all callers wait for.
 type lookup struct {
 	done    chan struct{}
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 	waiting int
 	tenant  string
 	err     error
@@ -52,7 +52,7 @@ func (t *tenantLookup) join() (string, *lookup) {
 		return t.known, nil
 	}
 	if t.running == nil {
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancelCause(context.Background())
 		t.running = &lookup{done: make(chan struct{}), cancel: cancel}
 		go t.run(ctx, t.running)
 	}
@@ -72,7 +72,7 @@ func (t *tenantLookup) run(ctx context.Context, running *lookup) {
 		t.running = nil
 	}
 	close(running.done)
-	running.cancel()
+	running.cancel(nil)
 }
 
 func (t *tenantLookup) leave(running *lookup) {
@@ -82,7 +82,7 @@ func (t *tenantLookup) leave(running *lookup) {
 	if running.waiting > 0 {
 		return
 	}
-	running.cancel()
+	running.cancel(nil)
 	// A later caller must not join a cancelled lookup.
 	if t.running == running {
 		t.running = nil
@@ -93,6 +93,6 @@ func (t *tenantLookup) close() {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if t.running != nil {
-		t.running.cancel()
+		t.running.cancel(closedError())
 	}
 }

@@ -11,11 +11,11 @@ type Usage struct {
 
 // Report charges usage: all records or none. It takes a relay key. The request is retried, and may be
 // repeated: an id is never charged twice.
-func (u *Usage) Report(ctx context.Context, request ReportUsage, options ...CallOption) (*UsageReport, error) {
+func (u *Usage) Report(ctx context.Context, request ReportUsage, options ...CallOption) (*ChargedUsage, error) {
 	if request.Records == nil {
 		request.Records = []UsageRecord{}
 	}
-	answer := new(UsageReport)
+	answer := new(ChargedUsage)
 	op := operation{name: "Usage.Report", method: "POST", path: "/v1/usage", body: request, mayRepeat: true}
 	return orNil(answer, u.rest.call(ctx, op, answer, options))
 }

@@ -44,8 +44,14 @@ var errEnough = errors.New("the loop ended")
 
 func (s *stream[Message, Part]) events(ctx context.Context, resumeToken string) iter.Seq2[*WatchedEvent, error] {
 	return func(yield func(*WatchedEvent, error) bool) {
+		ctx, done := s.control.calls.untilClosed(ctx)
+		defer done()
 		failures := 0
 		for {
+			if ctx.Err() != nil {
+				yield(nil, errorOfContext(ctx))
+				return
+			}
 			err := s.follow(ctx, resumeToken, func(event *WatchedEvent) bool {
 				failures = 0
 				if !yield(event, nil) {
@@ -107,11 +113,11 @@ func (s *stream[Message, Part]) start(ctx context.Context, resumeToken string) (
 	return s.open(ctx, message)
 }
 
-// failure is the silence if that broke the stream, or else the stream's own error.
+// failure is the silence or the end of the client if that broke the stream, or else the stream's own error.
 func (s *stream[Message, Part]) failure(ctx context.Context, err error) error {
-	var silence *Error
-	if errors.As(context.Cause(ctx), &silence) {
-		return silence
+	var ours *Error
+	if errors.As(context.Cause(ctx), &ours) {
+		return ours
 	}
 	return errorOfCall(err)
 }

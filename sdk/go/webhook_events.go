@@ -47,6 +47,8 @@ func (w *Webhooks) PullEvents(ctx context.Context, request PullEvents, options .
 // After.
 func (w *Webhooks) FollowEvents(ctx context.Context, request FollowEvents, options ...CallOption) iter.Seq2[*WebhookEvent, error] {
 	return func(yield func(*WebhookEvent, error) bool) {
+		ctx, done := w.rest.calls.untilClosed(ctx)
+		defer done()
 		next := PullEvents{After: request.After, Types: request.Types, WaitSeconds: pullWaitSeconds}
 		for failures := 0; ; {
 			page, err := w.PullEvents(ctx, next, options...)

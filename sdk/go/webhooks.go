@@ -10,9 +10,18 @@ type Webhooks struct {
 // Create creates a webhook, which gets the events that happen from then on. Only this answer contains the secret;
 // for 24 hours, a call with the same idempotency key gets it again. A tenant has 20 webhooks at most.
 func (w *Webhooks) Create(ctx context.Context, request CreateWebhook, options ...CallOption) (*CreatedWebhook, error) {
+	// What is sent has the secrets, which the JSON of the request masks.
+	body := struct {
+		CreateWebhook
+		Headers   []sentHeader   `json:"headers,omitzero"`
+		BasicAuth *sentBasicAuth `json:"basic_auth,omitzero"`
+	}{request, headersToSend(request.Headers), nil}
+	if request.BasicAuth != (BasicAuth{}) {
+		body.BasicAuth = basicAuthToSend(&request.BasicAuth)
+	}
 	answer := new(CreatedWebhook)
 	op := operation{
-		name: "Webhooks.Create", method: "POST", path: "/v1/webhooks", body: request,
+		name: "Webhooks.Create", method: "POST", path: "/v1/webhooks", body: body,
 		isWrite: true, hasSecret: true,
 	}
 	return orNil(answer, w.rest.call(ctx, op, answer, options))
@@ -48,20 +57,20 @@ func (w *Webhooks) Change(ctx context.Context, request ChangeWebhook, options ..
 		return nil, err
 	}
 	body := struct {
-		URL          *string         `json:"url,omitzero"`
-		Types        []EventType     `json:"types,omitzero"`
-		Rooms        []string        `json:"rooms,omitzero"`
-		Description  *string         `json:"description,omitzero"`
-		Headers      []WebhookHeader `json:"headers,omitzero"`
-		BasicAuth    *BasicAuth      `json:"basic_auth,omitzero"`
-		Order        WebhookOrder    `json:"order,omitzero"`
-		MaxInFlight  int64           `json:"max_in_flight,omitzero"`
-		MaxPerSecond *int64          `json:"max_per_second,omitzero"`
-		Format       WebhookFormat   `json:"format,omitzero"`
-		MaxBatch     int64           `json:"max_batch,omitzero"`
-		Paused       *bool           `json:"paused,omitzero"`
+		URL          *string        `json:"url,omitzero"`
+		Types        []EventType    `json:"types,omitzero"`
+		Rooms        []string       `json:"rooms,omitzero"`
+		Description  *string        `json:"description,omitzero"`
+		Headers      []sentHeader   `json:"headers,omitzero"`
+		BasicAuth    *sentBasicAuth `json:"basic_auth,omitzero"`
+		Order        WebhookOrder   `json:"order,omitzero"`
+		MaxInFlight  int64          `json:"max_in_flight,omitzero"`
+		MaxPerSecond *int64         `json:"max_per_second,omitzero"`
+		Format       WebhookFormat  `json:"format,omitzero"`
+		MaxBatch     int64          `json:"max_batch,omitzero"`
+		Paused       *bool          `json:"paused,omitzero"`
 	}{
-		request.URL, request.Types, request.Rooms, request.Description, request.Headers, request.BasicAuth, request.Order,
+		request.URL, request.Types, request.Rooms, request.Description, headersToSend(request.Headers), basicAuthToSend(request.BasicAuth), request.Order,
 		request.MaxInFlight, request.MaxPerSecond, request.Format, request.MaxBatch, request.Paused,
 	}
 	answer := new(Webhook)
@@ -95,6 +104,37 @@ func (w *Webhooks) RotateSecret(ctx context.Context, request RotateWebhookSecret
 		isWrite: true, hasSecret: true,
 	}
 	return orNil(answer, w.rest.call(ctx, op, answer, options))
+}
+
+// sentHeader is a [WebhookHeader] as it is sent.
+type sentHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// headersToSend keeps nil apart from empty, which takes the headers away.
+func headersToSend(headers []WebhookHeader) []sentHeader {
+	if headers == nil {
+		return nil
+	}
+	sent := make([]sentHeader, len(headers))
+	for i, header := range headers {
+		sent[i] = sentHeader{header.Name, header.Value.Reveal()}
+	}
+	return sent
+}
+
+// sentBasicAuth is a [BasicAuth] as it is sent.
+type sentBasicAuth struct {
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+func basicAuthToSend(auth *BasicAuth) *sentBasicAuth {
+	if auth == nil {
+		return nil
+	}
+	return &sentBasicAuth{auth.Username, auth.Password.Reveal()}
 }
 
 // pathOfWebhook is the path of a webhook, or of what is below it.

@@ -61,7 +61,7 @@ func TestAnswersAboutWebhooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rotated.Secret != "whsec_1" || rotated.OldSecretRetires.IsZero() || rotated.Webhook.PausedBy != PausedByGone {
+	if rotated.Secret.Reveal() != "whsec_1" || rotated.OldSecretRetires.IsZero() || rotated.Webhook.PausedBy != PausedByGone {
 		t.Errorf("rotated %+v", rotated)
 	}
 	if back, err := client.Webhooks.ResendSince(t.Context(), ResendSince{ID: "wh_1", Since: someTime}); err != nil ||

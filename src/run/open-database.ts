@@ -70,8 +70,8 @@ export async function openDatabase(
     else if (isDistributed()) throw new StartError(POOLER_OF_COORDINATOR);
     else await checkPooler(pools.db, look, wait);
     if (isDistributed()) pools = await openAgain(pools, config);
-    if (migrationsDatabaseUrl === undefined) await migrateAs(pools.db, look, box);
-    else await migrateFor(look, migrationsDatabaseUrl, box, wait);
+    if (migrationsDatabaseUrl === undefined) await migrateAs(pools.db, look, box, log);
+    else await migrateFor(look, migrationsDatabaseUrl, box, waiting);
     return pools;
   } catch (error) {
     await closePools(pools);
@@ -112,27 +112,23 @@ export async function closePools(pools: Pools): Promise<void> {
   await Promise.all(allOf(pools).map((pool) => pool.end()));
 }
 
-async function migrateFor(
-  application: Look,
-  url: string,
-  box: SecretBox,
-  wait: (look: () => Promise<Look>) => Promise<Look>,
-): Promise<void> {
+async function migrateFor(application: Look, url: string, box: SecretBox, waiting: Waiting): Promise<void> {
   const owner = openPool(url, { max: 1, applicationName: 'boxoffice migrations' });
   try {
-    const look = await wait(() => lookAt(owner, 'MIGRATIONS_DATABASE_URL'));
+    const look = await waitForDatabase(() => lookAt(owner, 'MIGRATIONS_DATABASE_URL'), waiting);
     assertSamePlace(application, look, 'MIGRATIONS_DATABASE_URL');
     if (look.hasSigningKeys) await checkSealedKeys(owner, box);
-    await bringUpToDate(owner, look.role === application.role ? {} : { application: application.role });
+    const role = look.role === application.role ? undefined : application.role;
+    await bringUpToDate(owner, { application: role, log: waiting.log });
   } finally {
     await owner.end();
   }
 }
 
-async function migrateAs(db: Pool, look: Look, box: SecretBox): Promise<void> {
+async function migrateAs(db: Pool, look: Look, box: SecretBox, log: Waiting['log']): Promise<void> {
   try {
     if (look.hasSigningKeys) await checkSealedKeys(db, box);
-    await bringUpToDate(db);
+    await bringUpToDate(db, { log });
   } catch (error) {
     if (codeOf(error) !== INSUFFICIENT_PRIVILEGE && codeOf((error as Error).cause) !== INSUFFICIENT_PRIVILEGE)
       throw error;

@@ -1,9 +1,9 @@
 /** A service as `npm start` starts it, without a test around it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { MACHINE } from '../support/environment.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/run/main.ts', import.meta.url));
+const ROOT = join(import.meta.dirname, '../..');
 const SETTINGS = {
   PAYMENTS: 'none',
   LOG_LEVEL: 'silent',
@@ -19,6 +19,8 @@ export interface MainProcess {
 }
 
 export interface MainProcessOptions {
+  /** The tree of another version. Default: this one. */
+  readonly root?: string;
   /** A file descriptor that takes the log. Default: it is dropped. */
   readonly log?: number;
   /** Called with the process at once, before it serves. */
@@ -28,9 +30,9 @@ export interface MainProcessOptions {
 /** Resolves when it serves. Fails with what it says if it ends before. */
 export function startMainProcess(
   env: Record<string, string>,
-  { log, whenSpawned }: MainProcessOptions = {},
+  { root = ROOT, log, whenSpawned }: MainProcessOptions = {},
 ): Promise<MainProcess> {
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [join(root, 'src/run/main.ts')], {
     env: { ...MACHINE, ...SETTINGS, ...env },
     stdio: ['ignore', log ?? 'ignore', 'pipe'],
   });

@@ -9,6 +9,7 @@ const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     go: 'sdk/go/internal/examples/control_plane.go',
     rust: 'sdk/rust/examples/control_plane.rs',
   },
+  'docs/statements.md': { ts: 'sdk/typescript/examples/verify-statement.ts' },
   'docs/tokens.md': { go: 'sdk/go/internal/examples/revocation_hash.go' },
   'docs/webhooks.md': {
     ts: 'sdk/typescript/examples/webhook-receiver.ts',

@@ -8,8 +8,14 @@ import { differences, mismatches } from '../../sdk/conformance/compare.ts';
 import { Driver, type Json } from '../../sdk/conformance/driver.ts';
 import { normalise } from '../../sdk/conformance/normalise.ts';
 import { STEPS } from '../../sdk/conformance/steps/index.ts';
-import type { LanguageResult, StepResult } from '../../sdk/conformance/suite.ts';
+import {
+  FIRST_STEP,
+  type LanguageResult,
+  runLanguage,
+  type StepResult,
+} from '../../sdk/conformance/suite.ts';
 import { renderProblems, renderTable } from '../../sdk/conformance/table.ts';
+import type { World } from '../../sdk/conformance/world.ts';
 import { CALLS, LISTS, WATCHES } from '../../sdk/typescript/conformance/methods.ts';
 import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
 import { snakeCase } from '../../src/outward/events/public-event.ts';
@@ -182,18 +188,42 @@ describe('a driver', () => {
   });
 });
 
+test('a driver that cannot be built is a step that failed, and the others are not run', async () => {
+  const told: string[] = [];
+  const result = await runLanguage('broken', {} as World, {
+    languages: { broken: () => Promise.reject(new Error('it does not compile')) },
+    onStep: (name) => told.push(name),
+  });
+  expect([...result.steps].map(([name, { problems }]) => [name, problems])).toStrictEqual([
+    [FIRST_STEP, ['it does not compile']],
+  ]);
+  expect(told).toStrictEqual([FIRST_STEP]);
+});
+
 test('the table has a row for each step, and a column for each language', () => {
   const step = (problems: string[]): StepResult => ({ outcome: {}, problems, ms: 1 });
   const results: LanguageResult[] = [
-    { language: 'one', steps: new Map([['a step', step([])]]), ms: 1234 },
+    {
+      language: 'one',
+      steps: new Map([
+        [FIRST_STEP, step([])],
+        ['a step', step([])],
+      ]),
+      ms: 1234,
+    },
     { language: 'two', steps: new Map([['a step', step(['ok: 1 instead of 2'])]]), ms: 1 },
+    { language: 'broken', steps: new Map([[FIRST_STEP, step(['it does not compile'])]]), ms: 0 },
     { language: 'three', missing: 'three is not installed', steps: new Map(), ms: 0 },
   ];
   expect(renderTable(results).split('\n')).toStrictEqual([
-    '| Step | one | two | three |',
-    '| --- | --- | --- | --- |',
-    '| a step | ok | FAILED | not run |',
-    '| passed | 1 of 1 in 1.2 s | 0 of 1 in 0.0 s | three is not installed |',
+    '| Step | one | two | broken | three |',
+    '| --- | --- | --- | --- | --- |',
+    '| the driver is built | in 0.0 s | not run | FAILED | not run |',
+    '| a step | ok | FAILED | not run | not run |',
+    '| passed | 2 of 2 in 1.2 s | 0 of 1 in 0.0 s | 0 of 1 in 0.0 s | three is not installed |',
   ]);
-  expect(renderProblems(results)).toStrictEqual(['two: a step: ok: 1 instead of 2']);
+  expect(renderProblems(results)).toStrictEqual([
+    'two: a step: ok: 1 instead of 2',
+    'broken: the driver is built: it does not compile',
+  ]);
 });

@@ -2,14 +2,19 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeGoTypes } from '../../scripts/make-go-types.ts';
 import { makeRestStructs } from '../../scripts/make-rest-structs.ts';
 import { BUILD_MS_MAX, findTool, runTool } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
+import { newTenantId } from '../../src/base/tenants/tenant.ts';
+import { renderFirstRoom } from '../../src/doors/console/pages/first-room.ts';
 import { useService } from '../support/service.ts';
+import { tryBackEnd } from './example-back-end.ts';
+import { writeProxy } from './go-proxy.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/go');
@@ -86,27 +91,121 @@ describe.skipIf(!hasGo)('the SDK for Go', { timeout: BUILD_MS_MAX }, () => {
   });
 });
 
-describe.skipIf(!hasGo)("the README's example for back ends in Go", () => {
-  const app = useService();
+/** As a release would have it. */
+const MODULE = 'boxoffice.example/boxoffice/sdk/go';
+const VERSION = 'v0.1.0';
 
-  test('opens a room, admits a user, and lists rooms', { timeout: BUILD_MS_MAX }, async () => {
-    const folder = await mkdtemp(join(SDK, 'testdata/readme-run-'));
-    try {
-      const [, code] = /```go\n(.*?)```/s.exec(await readFile(join(SDK, 'README.md'), 'utf8'))!;
-      await writeFile(join(folder, 'main.go'), code!);
-      const program = join(folder, 'example');
-      await run('sdk/go', 'go', 'build', '-o', program, folder);
-      const tenant = await app.paidTenant();
-      const env = {
+describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_MS_MAX }, () => {
+  const app = useService();
+  let folder: string;
+  /** A module of a user. */
+  let project: string;
+
+  let settings: NodeJS.ProcessEnv;
+  const go = (...args: string[]) => runTool('go', args, { folder: relative(ROOT, project), env: settings });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'boxoffice-go-'));
+    project = join(folder, 'project');
+    await mkdir(project);
+    const proxy = await writeProxy(join(folder, 'proxy'), { source: SDK, module: MODULE, version: VERSION });
+    const [cache, proxies] = (await run('sdk/go', 'go', 'env', 'GOMODCACHE', 'GOPROXY')).trim().split('\n');
+    settings = {
+      // What was downloaded before, so that it need not be again.
+      GOPROXY: `${proxy},file://${cache}/cache/download,${proxies}`,
+      // The database of checksums knows no release of today.
+      GOSUMDB: 'off',
+      GOMODCACHE: join(folder, 'modules'),
+      GOFLAGS: '-mod=mod -modcacherw -p=2 -gcflags=all=-dwarf=false',
+      GOWORK: 'off',
+    };
+    const readme = await readFile(join(SDK, 'README.md'), 'utf8');
+    const [firstCall, backEnd] = [...readme.matchAll(/```go\n(.*?)```/gs)].map(([, code]) => code!);
+    await mkdir(join(project, 'first-call'));
+    await writeFile(join(project, 'first-call/main.go'), firstCall!);
+    await writeFile(join(project, 'main.go'), backEnd!);
+    await go('mod', 'init', 'backend.example/backend');
+    await go('get', `${MODULE}@${VERSION}`);
+    await go('mod', 'tidy');
+  }, BUILD_MS_MAX);
+  afterAll(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  test('brings two modules that it needs, and what they test themselves with', async () => {
+    const sums = await readFile(join(project, 'go.sum'), 'utf8');
+    const modules = new Set(
+      sums
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ')[0]),
+    );
+    expect([...modules].sort()).toStrictEqual([
+      MODULE,
+      'connectrpc.com/connect',
+      'github.com/google/go-cmp',
+      'google.golang.org/protobuf',
+    ]);
+  });
+
+  test('runs the first examples of its README: a call, and a back end that opens a room and admits a user', async () => {
+    await go('build', '-o', 'call', './first-call');
+    await go('build', '-o', 'example', '.');
+    const tenant = await app.paidTenant();
+    const env = {
+      BOXOFFICE_URL: app.url,
+      BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+      BOXOFFICE_API_KEY: tenant.key,
+      THUMBPRINT: (await createDevice()).thumbprint,
+    };
+    const called = await promisify(execFile)(join(project, 'call'), { env });
+    expect(called.stdout).toBe('$20.000000\n');
+    const { stderr } = await promisify(execFile)(join(project, 'example'), { env });
+    expect(stderr).toMatch(/a token for ann until 2.* lobby: 1\n.* balance \$20\.000000\n$/s);
+  });
+
+  test('runs the example of a back end', async () => {
+    const example = join(folder, 'example');
+    await cp(join(ROOT, 'examples/go-backend'), example, { recursive: true });
+    const inExample = (...args: string[]) =>
+      runTool('go', args, { folder: relative(ROOT, example), env: settings });
+    await inExample('mod', 'tidy');
+    expect(await readFile(join(example, 'go.mod'), 'utf8')).toContain(`require ${MODULE} ${VERSION}\n`);
+    await inExample('vet', '.');
+    await inExample('build', '-o', 'backend', '.');
+    const { key } = await app.paidTenant();
+    await tryBackEnd([join(example, 'backend')], {
+      cwd: example,
+      env: {
         BOXOFFICE_URL: app.url,
         BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
-        BOXOFFICE_API_KEY: tenant.key,
-        THUMBPRINT: (await createDevice()).thumbprint,
-      };
-      const { stderr } = await promisify(execFile)(program, { env });
-      expect(stderr).toMatch(/a token for ann until 2.* lobby: 1\n.* balance \$20\.000000\n$/s);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+        BOXOFFICE_API_KEY: key,
+      },
+    });
+  });
+
+  test('compiles what the console shows to tenants without rooms', async () => {
+    const addresses = { publicUrl: 'https://boxoffice.example', grpcPort: 443, tls: undefined };
+    const { text } = renderFirstRoom(addresses, newTenantId());
+    const [, code] = /<pre id="way-2">(.*?)<\/pre>/s.exec(text)!;
+    await mkdir(join(project, 'first'));
+    await writeFile(join(project, 'first/first.go'), firstRoom(code!));
+    await go('vet', './first');
   });
 });
+
+/** A program with the lines of the console. */
+const firstRoom = (lines: string) => `package first
+
+import (
+	"context"
+	"os"
+
+	boxoffice "${MODULE}"
+)
+
+func Open(ctx context.Context) error {
+${lines.replaceAll('&quot;', '"').replaceAll('&amp;', '&')}
+return err
+}
+`;

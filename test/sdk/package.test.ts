@@ -1,4 +1,4 @@
-/** The published SDK and contract: what `npm pack` includes, and that plain JavaScript can import it. */
+/** The SDK and the contract as they are published: packed, installed from a registry into an empty folder, and run. */
 import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,51 +6,60 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findMissing } from '../../scripts/pack.ts';
+import { useService } from '../support/service.ts';
+import { tryBackEnd } from './example-back-end.ts';
+import { startRegistry } from './local-registry.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SDK = join(ROOT, 'sdk/typescript');
 const CONTRACT = join(ROOT, 'proto');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const run = promisify(execFile);
+const app = useService();
 let folder: string;
-/** A project outside this repository, with the two packages and their declared dependencies. */
+/** A project outside this repository, where the SDK was installed. */
 let project: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-sdk-'));
   project = join(folder, 'project');
-  const modules = join(project, 'node_modules');
-  const manifests = [await install(CONTRACT, modules), await install(await buildSdk(), modules)];
-
-  const declared = manifests.flatMap(({ dependencies }) => Object.keys(dependencies));
-  for (const name of new Set(declared)) {
-    if (name.startsWith('@boxoffice/')) continue;
-    await mkdir(dirname(join(modules, name)), { recursive: true });
-    await symlink(join(ROOT, 'node_modules', name), join(modules, name));
+  await mkdir(project);
+  const pack = [join(await cloneSources(), 'scripts/pack.ts'), join(folder, 'packages')];
+  const { stdout } = await run(process.execPath, pack);
+  const registry = await startRegistry(ROOT, stdout.trim().split('\n'));
+  try {
+    await install('@boxoffice/sdk', registry.url);
+  } finally {
+    registry.close();
   }
 });
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The SDK as its own script builds it, in a folder of its own, over what an earlier build left. */
-async function buildSdk(): Promise<string> {
+/** A checkout of the two packages and of what packs them, where an earlier build left something. */
+async function cloneSources(): Promise<string> {
   const clone = join(folder, 'clone');
-  const built = join(clone, 'sdk/typescript');
-  await mkdir(join(built, 'dist/relay'), { recursive: true });
+  await mkdir(join(clone, 'sdk/typescript/dist/relay'), { recursive: true });
   await copyFile(join(ROOT, 'tsconfig.json'), join(clone, 'tsconfig.json'));
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
-  for (const entry of ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']) {
-    await cp(join(SDK, entry), join(built, entry), { recursive: true });
+  await cp(CONTRACT, join(clone, 'proto'), { recursive: true });
+  await mkdir(join(clone, 'scripts'));
+  await copyFile(join(ROOT, 'scripts/pack.ts'), join(clone, 'scripts/pack.ts'));
+  await writeFile(join(clone, 'package.json'), '{ "type": "module" }');
+  for (const entry of ['package.json', 'tsconfig.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'src']) {
+    await cp(join(SDK, entry), join(clone, 'sdk/typescript', entry), { recursive: true });
   }
-  await writeFile(join(built, 'dist/relay/of-an-earlier-build.js'), '');
-  await run('npm', ['run', 'build'], { cwd: built });
-  return built;
+  await writeFile(join(clone, 'sdk/typescript/dist/relay/of-an-earlier-build.js'), '');
+  return clone;
 }
 
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly private?: boolean;
+  readonly scripts?: Readonly<Record<string, string>>;
   readonly repository: { readonly url: string; readonly directory: string };
   readonly dependencies: Readonly<Record<string, string>>;
 }
@@ -58,16 +67,15 @@ interface Manifest {
 const readManifest = async (path: string): Promise<Manifest> =>
   JSON.parse(await readFile(join(path, 'package.json'), 'utf8'));
 
-/** Packs the package of a folder and unpacks it among the modules. */
-async function install(source: string, modules: string): Promise<Manifest> {
-  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const { stdout } = await run('npm', pack, { cwd: source });
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-  const manifest = await readManifest(source);
-  const target = join(modules, manifest.name);
-  await mkdir(target, { recursive: true });
-  await run('tar', ['-xzf', join(folder, filename), '-C', target, '--strip-components=1']);
-  return manifest;
+/** Installs a package as its users do, with their usual settings: scripts of packages run. */
+async function install(name: string, registry: string): Promise<void> {
+  // npm passes its settings on to what it runs, such as this test.
+  const own = Object.entries(process.env).filter(([variable]) => !/^npm_/i.test(variable));
+  const settings = ['--registry', registry, '--prefix', project, '--cache', join(folder, 'cache')];
+  await run('npm', ['install', name, ...settings, '--no-audit', '--no-fund', '--no-update-notifier'], {
+    cwd: project,
+    env: { ...Object.fromEntries(own), npm_config_userconfig: join(folder, 'no-npmrc') },
+  });
 }
 
 /** Runs a program of the project, and returns its output. */
@@ -85,14 +93,76 @@ async function packedFiles(name: string): Promise<string[]> {
     .sort();
 }
 
-test('the SDK holds the build, a README and the licence, and neither sources nor tests', async () => {
+test('the SDK holds the build, a README, a changelog and the licence, and neither sources nor tests', async () => {
   const paths = await packedFiles('@boxoffice/sdk');
   expect(
     paths.filter(
       (path) =>
         !/^dist\/(backend|command|device|relay|whip-proxy)\/[\w/-]+(\.d\.ts|\.js|\.js\.map)$/.test(path),
     ),
-  ).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
+  ).toStrictEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+});
+
+test('npm publishes no folder of the repository, and packages lack what only that needs', async () => {
+  for (const source of [SDK, CONTRACT]) {
+    const manifest = await readManifest(source);
+    const packed = await readManifest(join(project, 'node_modules', manifest.name));
+    expect([manifest.private, packed.private, packed.scripts], manifest.name).toStrictEqual([
+      true,
+      undefined,
+      undefined,
+    ]);
+  }
+});
+
+test('a package without a file that its manifest offers is not packed', () => {
+  const manifest = {
+    exports: { './*': { types: './gen/*.d.ts', default: './gen/*.js' } },
+    bin: { x: './dist/x.js' },
+  };
+  const without = (...paths: string[]) => findMissing(manifest, { files: paths.map((path) => ({ path })) });
+  expect(without('gen/room.d.ts', 'gen/room.js', 'dist/x.js')).toStrictEqual([]);
+  expect(without('gen/room.js', 'README.md')).toStrictEqual(['gen/*.d.ts', 'dist/x.js']);
+});
+
+test('the first examples of the README run with what was installed', async () => {
+  const { key } = await app.paidTenant();
+  const readme = (await readFile(join(SDK, 'README.md'), 'utf8'))
+    .replaceAll('https://boxoffice.example', app.url)
+    .replaceAll('https://control.example:443', `http://127.0.0.1:${app.service.grpcPort}`);
+  const [firstCall, backEnd] = ['js', 'ts'].map(
+    (language) => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(readme)![1]!,
+  );
+  const runFile = async (name: string, program: string) => {
+    await writeFile(join(project, name), program);
+    const env = { ...process.env, BOXOFFICE_API_KEY: key };
+    return (await run(process.execPath, [name], { cwd: project, env })).stdout;
+  };
+  expect(await runFile('first-call.mjs', firstCall!)).toBe('$20.000000\n');
+  const program = `
+    import { createDevice } from '@boxoffice/sdk/device';
+    const { thumbprint: deviceThumbprint } = await createDevice();
+    const log = console.log;
+    ${backEnd}
+    log(room.state, expireTime > new Date(), balance.display, admitted);
+    boxoffice.close();\n`;
+  expect(await runFile('back-end.mts', program)).toBe('lobby: 1\nlive true $20.000000 true\n');
+});
+
+test('the example of a back end in Node runs with what was installed', async () => {
+  const { key } = await app.paidTenant();
+  const example = join(ROOT, 'examples/node-backend');
+  const manifest = JSON.parse(await readFile(join(example, 'package.json'), 'utf8'));
+  expect(manifest.dependencies).toStrictEqual({ '@boxoffice/sdk': `^${(await readManifest(SDK)).version}` });
+  await copyFile(join(example, 'server.js'), join(project, 'server.mjs'));
+  await tryBackEnd([process.execPath, 'server.mjs'], {
+    cwd: project,
+    env: {
+      BOXOFFICE_URL: app.url,
+      BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+      BOXOFFICE_API_KEY: key,
+    },
+  });
 });
 
 test('the SDK holds nothing of an earlier build', async () => {
@@ -162,14 +232,9 @@ test('the contract holds its .proto files, each compiled, the table of errors, a
   expect(paths).toStrictEqual([...protos, ...compiled, ...others].sort());
 });
 
-test('both have the licence and the repository of the project, one version, and the same protobuf', async () => {
-  const [root, sdk, contract] = await Promise.all([ROOT, SDK, CONTRACT].map(readManifest));
-  expect([sdk!.version, sdk!.dependencies['@boxoffice/contract']]).toStrictEqual([
-    contract!.version,
-    contract!.version,
-  ]);
-  const versions = [root, sdk, contract].map((manifest) => manifest!.dependencies['@bufbuild/protobuf']);
-  expect(new Set(versions).size).toBe(1);
+test('both have the licence and the repository of the project, and one version', async () => {
+  const [sdk, contract] = await Promise.all([SDK, CONTRACT].map(readManifest));
+  expect(sdk!.version).toBe(contract!.version);
   expect([sdk!.repository.directory, contract!.repository.directory]).toStrictEqual([
     'sdk/typescript',
     'proto',
@@ -177,6 +242,16 @@ test('both have the licence and the repository of the project, one version, and 
   expect(sdk!.repository.url).toBe(contract!.repository.url);
   const licence = await readFile(join(ROOT, 'LICENSE'), 'utf8');
   for (const path of [SDK, CONTRACT]) expect(await readFile(join(path, 'LICENSE'), 'utf8')).toBe(licence);
+});
+
+test('both take what they need in ranges, which begin with the versions that the tests have', async () => {
+  const [root, sdk, contract] = await Promise.all([ROOT, SDK, CONTRACT].map(readManifest));
+  const own = contract!.name;
+  const tested = { ...root!.dependencies, [own]: contract!.version };
+  for (const { dependencies } of [sdk!, contract!]) {
+    const wanted = Object.keys(dependencies).map((name) => [name, `^${tested[name]}`]);
+    expect(dependencies).toStrictEqual(Object.fromEntries(wanted));
+  }
 });
 
 test('can be imported by plain JavaScript, by its entry points only', async () => {

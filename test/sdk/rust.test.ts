@@ -1,6 +1,6 @@
 /** The SDK for Rust: its own tests, its checks, and what is generated for it. Without Rust, they are left out. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeRestStructs } from '../../scripts/make-rest-structs.ts';
 import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../scripts/toolchains.ts';
@@ -60,6 +60,19 @@ function findCircle(uses: ReadonlyMap<string, readonly string[]>): string[] | un
   return [...uses.keys()].map((module) => visit(module, [])).find((circle) => circle);
 }
 
+/** The manifest of a program that uses the crate in a folder beside it. */
+const userOf = (folder: string) => `[package]
+name = "user"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+boxoffice = { path = "../${folder}" }
+tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
+
+[workspace]
+`;
+
 test.each([
   ['src', 'client', 'services/mod'],
   ['generate/src', 'types', 'contract'],
@@ -98,12 +111,32 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => 
     const sources = (await readdir(join(SDK, 'src'), { recursive: true }))
       .filter((path) => path.endsWith('.rs'))
       .map((path) => `src/${path}`);
-    const others = ['Cargo.lock', 'Cargo.toml', 'Cargo.toml.orig', 'LICENSE', 'README.md'];
+    const others = ['CHANGELOG.md', 'Cargo.lock', 'Cargo.toml', 'Cargo.toml.orig', 'LICENSE', 'README.md'];
     const packaged = (await cargo('package --locked --allow-dirty --list')).trim().split('\n');
     expect(packaged.filter((path) => path !== '.cargo_vcs_info.json').toSorted()).toEqual(
       [...sources, ...others].toSorted(),
     );
     await cargo('package --locked --allow-dirty --no-verify');
+  });
+
+  test('compiles as a dependency out of its package, with the first call of its README', async () => {
+    const folder = await mkdtemp(join(CACHE, 'rust-user-'));
+    try {
+      await cargo('package --locked --allow-dirty --no-verify');
+      const [, version] = /^version = "(.*)"$/m.exec(await readFile(join(SDK, 'Cargo.toml'), 'utf8'))!;
+      const name = `boxoffice-${version}`;
+      await run('tar', ['-xzf', join(RUST_TARGET, `package/${name}.crate`), '-C', folder]);
+      const [, firstCall] = /```rust,no_run\n(.*?)```/s.exec(await readFile(join(SDK, 'README.md'), 'utf8'))!;
+      const user = join(folder, 'user');
+      await mkdir(join(user, 'src'), { recursive: true });
+      await writeFile(join(user, 'src/main.rs'), firstCall!);
+      await writeFile(join(user, 'Cargo.toml'), userOf(name));
+      // The versions that are here already.
+      await copyFile(join(SDK, 'Cargo.lock'), join(user, 'Cargo.lock'));
+      await runTool('cargo', ['check', '--offline'], { folder: relative(ROOT, user) });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   test('has messages, methods and types that are made from the contract', async () => {

@@ -8,6 +8,22 @@ import type { Pool } from '../../src/base/db/pool.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
+const TABLES = `
+  select attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' '
+           || coalesce(pg_get_expr(adbin, adrelid), '') as line
+    from pg_attribute join pg_class c on c.oid = attrelid left join pg_attrdef on adrelid = attrelid and adnum = attnum
+   where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and attnum > 0 and not attisdropped
+   union all
+  select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
+    from pg_constraint where connamespace = 'public'::regnamespace
+   union all
+  select indexdef from pg_indexes where schemaname = 'public' order by 1`;
+
+/** A line for each column, constraint and index. */
+export async function listTables(pool: Pool): Promise<string[]> {
+  return (await pool.query<{ line: string }>(TABLES)).rows.map(({ line }) => line);
+}
+
 /** The names of all migrations, in order. */
 export async function migrationNames(): Promise<string[]> {
   return (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();

@@ -11,6 +11,7 @@ const SLOW = [
   'sdk/rust.test',
   'sdk/conformance.test',
   'sdk/go.test',
+  'upgrade/upgrade.test',
   'outward/webhooks/deliveries.kill',
   'outward/webhooks/side-by-side',
   'outward/webhooks/dead-letters',

@@ -34,8 +34,19 @@ const WITH_IDS = [
 const OPTIONS: Readonly<Record<string, object>> = {
   'an address of another kind': { url: 'ftp://boxoffice.example' },
   'no address': { control_url: 'boxoffice' },
+  'an address with a query': { url: 'https://boxoffice.example/?tenant=x' },
+  'an address with a fragment': { control_url: 'https://boxoffice.example/#x' },
+  'an address with a user': { url: 'https://ann:secret@boxoffice.example' },
   'a key with a line break': { api_key: 'svc_1\nx: y' },
   'a key beyond ASCII': { api_key: 'svc_é' },
+};
+
+/** Idempotency keys; undefined: one that is too long. */
+const KEYS: Readonly<Record<string, string | undefined>> = {
+  empty: '',
+  'with a line break': 'order\n7',
+  'beyond ASCII': 'Bestellung für Ann',
+  'too long': undefined,
 };
 
 const INVALID = { error: { kind: 'Invalid', code: undefined } };
@@ -71,6 +82,36 @@ export const MISTAKES: readonly Step[] = [
       return { outcomes, isSilent: proxy.requests === 0 };
     },
     expect: { outcomes: Array(3 * WITH_IDS.length).fill(INVALID), isSilent: true },
+  },
+  {
+    // The service takes an empty one for none, so each attempt would take effect.
+    name: 'mistakes: in idempotency keys',
+    run: async (at) => {
+      const [rest, control] = [
+        await at.proxy(at.world.service.port),
+        await at.proxy(at.world.service.grpcPort),
+      ];
+      const { client } = await at.house({ url: rest.url, control_url: control.url });
+      const outcomes: Record<string, Outcome> = {};
+      for (const [method, request, lengthMax] of [
+        ['rooms.create', { room: 'lobby' }, 128],
+        ['keys.create', { name: 'a', kind: 'relay' }, 255],
+      ] as const) {
+        for (const [what, key] of Object.entries(KEYS)) {
+          const options = { idempotency_key: key ?? 'k'.repeat(lengthMax + 1) };
+          outcomes[`${method}: ${what}`] = kindsOf(await client.call(method, request, options));
+        }
+      }
+      return { outcomes, isSilent: rest.requests + control.requests === 0 };
+    },
+    expect: {
+      outcomes: Object.fromEntries(
+        ['rooms.create', 'keys.create'].flatMap((method) =>
+          Object.keys(KEYS).map((what) => [`${method}: ${what}`, INVALID]),
+        ),
+      ),
+      isSilent: true,
+    },
   },
   {
     name: 'mistakes: in options',

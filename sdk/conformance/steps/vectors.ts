@@ -17,6 +17,7 @@ const TOKENS = read('participant-tokens.json');
 const THIEF = read('thief.json');
 const REVOCATIONS = read('revocations.json');
 const REQUESTS = read('webhooks.json');
+const STATEMENTS = read('statements.json');
 
 /** Null, which admits, is left out of outcomes: it is told as a word. */
 function codesOf(file: Json): Json {
@@ -88,7 +89,27 @@ export const VECTORS: readonly Step[] = [
       REQUESTS.vectors.map(({ name, code, event }: Json) => [name, code ?? knownOf(normalise(event))]),
     ),
   },
+  {
+    name: `vectors: ${STATEMENTS.vectors.length} signed statements`,
+    run: async (at) => {
+      const { ok, error } = await at.driver.ask({
+        op: 'statement_vectors',
+        file: join(FOLDER, 'statements.json'),
+      });
+      if (error !== undefined) return { error };
+      return Object.fromEntries(
+        Object.entries<Json>(ok).map(([name, each]) => [name, each.code ?? each.statement]),
+      );
+    },
+    expect: Object.fromEntries(
+      STATEMENTS.vectors.map(({ name, code, jws }: Json) => [name, code ?? normalise(payloadOf(jws))]),
+    ),
+  },
 ];
+
+function payloadOf(jws: string): Json {
+  return JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString());
+}
 
 /** The members of an event that all SDKs write alike. Some also show those that they do not know. */
 function knownOf({ id, seq, type, timestamp, skipped, data }: Json): Json {

@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"sync"
 	"time"
+
+	"boxoffice.example/boxoffice/sdk/go/internal/jws"
 )
 
 const (
@@ -37,7 +39,7 @@ func newChallenges(clock Clock, random func([]byte)) *challenges {
 func (c *challenges) issue() string {
 	random := make([]byte, 32)
 	c.random(random)
-	text := encodeSegment(random)
+	text := jws.Encode(random)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -133,6 +133,9 @@ func Follow(ctx context.Context, options FeedOptions) (*Feed, error) {
 	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
 		return nil, errors.New("relay: URL must be an address with http")
 	}
+	if base.User != nil || base.RawQuery != "" || base.ForceQuery || strings.Contains(options.URL, "#") {
+		return nil, errors.New("relay: URL must have no user, query or fragment")
+	}
 	if options.Issuer == "" || options.Audience == "" {
 		return nil, errors.New("relay: Issuer and Audience are required")
 	}

@@ -159,6 +159,18 @@ func (s *feedScene) untilWaiting(t *testing.T, d time.Duration) {
 
 const feedPath = "/v1/revocations/" + tenant
 
+func TestFollowChecksItsAddress(t *testing.T) {
+	for _, address := range []string{"billing", "file:///etc", "https://x.example?a", "https://x.example/?", "https://x.example/#a", "https://ann@x.example"} {
+		feed, err := Follow(t.Context(), FeedOptions{URL: address, Issuer: testIssuer, Audience: audience, JWKS: testJWKS()})
+		if err == nil || !strings.Contains(err.Error(), "URL must") {
+			t.Errorf("%s: error %v", address, err)
+		}
+		if feed != nil {
+			feed.Close()
+		}
+	}
+}
+
 func TestFollowAsksForTheFirstSnapshotThenForNewerOnes(t *testing.T) {
 	scene := follow(t, text(snapshot()), text(snapshot(object{"seq": 9}, kick())))
 	want := []string{feedPath, feedPath + "?after=7", feedPath + "?after=9"}

@@ -3,15 +3,13 @@ package relay
 import (
 	"context"
 	"crypto/ecdsa"
-	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
-	"boxoffice.example/boxoffice/sdk/go/relay/internal/plainjson"
+	"boxoffice.example/boxoffice/sdk/go/internal/jws"
 	"boxoffice.example/boxoffice/sdk/go/relay/internal/web"
 )
 
@@ -26,8 +24,8 @@ const (
 	keySetMax     = 1 << 20
 )
 
-// keySet has the public keys by their kid.
-type keySet map[string]*ecdsa.PublicKey
+// fixedKeys are keys that were given, and never change.
+type fixedKeys struct{ jws.KeySet }
 
 // signingKeys finds the service's signing keys.
 type signingKeys interface {
@@ -42,31 +40,25 @@ func keysFrom(jwks []byte, url string, client *http.Client, clock Clock) (signin
 	case jwks != nil && url != "":
 		return nil, errors.New("relay: give JWKS or JWKSURL, not both")
 	case jwks != nil:
-		keys, err := readKeySet(jwks)
+		keys, err := jws.ReadKeySet(jwks)
 		if err != nil {
 			return nil, fmt.Errorf("relay: JWKS: %w", err)
 		}
-		return keys, nil
+		return fixedKeys{keys}, nil
 	case url != "":
 		return newFetchedKeys(url, client, clock), nil
 	}
 	return nil, errors.New("relay: JWKS or JWKSURL is required")
 }
 
-func (k keySet) get(_ context.Context, kid any) (*ecdsa.PublicKey, error) {
-	if key, ok := k.find(kid); ok {
+func (k fixedKeys) get(_ context.Context, kid any) (*ecdsa.PublicKey, error) {
+	if key, ok := k.Find(kid); ok {
 		return key, nil
 	}
 	return nil, refuse(TokenUnknownKey)
 }
 
-func (keySet) close() {}
-
-func (k keySet) find(kid any) (*ecdsa.PublicKey, bool) {
-	text, isText := kid.(string)
-	key, ok := k[text]
-	return key, ok && isText
-}
+func (fixedKeys) close() {}
 
 // fetchedKeys caches the keys of a URL.
 //
@@ -81,7 +73,7 @@ type fetchedKeys struct {
 	end  func()
 
 	mu      sync.Mutex
-	keys    keySet
+	keys    jws.KeySet
 	fetched moment
 	tried   moment
 	failure error
@@ -120,7 +112,7 @@ func (f *fetchedKeys) get(ctx context.Context, kid any) (*ecdsa.PublicKey, error
 	if f.fetched.isOlderThan(keysUsable, f.clock.Now()) {
 		return nil, &RefusedError{Code: KeysUnavailable, cause: f.failure}
 	}
-	return f.keys.get(ctx, kid)
+	return fixedKeys{f.keys}.get(ctx, kid)
 }
 
 // refresh starts a fetch if one is needed and allowed. It returns what closes when the fetch in progress is over: one at
@@ -129,7 +121,7 @@ func (f *fetchedKeys) refresh(kid any) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.clock.Now()
-	_, isKnown := f.keys.find(kid)
+	_, isKnown := f.keys.Find(kid)
 	if isKnown && !f.fetched.isOlderThan(keysFresh, now) {
 		return nil
 	}
@@ -154,7 +146,7 @@ func (f *fetchedKeys) load(tried moment) {
 	f.flight = nil
 }
 
-func (f *fetchedKeys) fetch() (keySet, error) {
+func (f *fetchedKeys) fetch() (jws.KeySet, error) {
 	ctx, cancel := context.WithTimeout(f.life, fetchTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.url, nil)
@@ -177,7 +169,7 @@ func (f *fetchedKeys) fetch() (keySet, error) {
 	if isLonger {
 		return nil, errors.New("the key set is too large")
 	}
-	return readKeySet(text)
+	return jws.ReadKeySet(text)
 }
 
 func (f *fetchedKeys) close() {
@@ -188,56 +180,4 @@ func (f *fetchedKeys) close() {
 	if flight != nil {
 		<-flight
 	}
-}
-
-// readKeySet reads a JSON Web Key Set (RFC 7517). Keys that are not public P-256 keys with a kid are passed over.
-func readKeySet(text []byte) (keySet, error) {
-	set, _ := plainjson.Object(text)
-	list, ok := set["keys"].([]any)
-	if !ok {
-		return nil, errors.New("this is not a JSON Web Key Set")
-	}
-	keys := keySet{}
-	for _, each := range list {
-		jwk, _ := each.(map[string]any)
-		kid, ok := jwk["kid"].(string)
-		if !ok || !isForSignatures(jwk) {
-			continue
-		}
-		if key, ok := publicKeyOf(jwk); ok {
-			keys[kid] = key
-		}
-	}
-	return keys, nil
-}
-
-func isForSignatures(jwk map[string]any) bool {
-	_, isPrivate := jwk["d"]
-	alg, use := jwk["alg"], jwk["use"]
-	return !isPrivate && (alg == nil || alg == "ES256") && (use == nil || use == "sig")
-}
-
-// pkixPrefix is the DER form of a P-256 public key, up to the bytes of its point.
-const pkixPrefix = "3059301306072a8648ce3d020106082a8648ce3d03010703420004"
-
-// publicKeyOf makes a P-256 key of its coordinates. It reports whether they are a point of the curve, in 32 bytes each.
-func publicKeyOf(jwk map[string]any) (*ecdsa.PublicKey, bool) {
-	if jwk["kty"] != "EC" || jwk["crv"] != "P-256" {
-		return nil, false
-	}
-	der, _ := hex.DecodeString(pkixPrefix)
-	for _, name := range []string{"x", "y"} {
-		text, _ := jwk[name].(string)
-		coordinate, ok := decodeSegment(text)
-		if !ok || len(coordinate) != 32 {
-			return nil, false
-		}
-		der = append(der, coordinate...)
-	}
-	parsed, err := x509.ParsePKIXPublicKey(der)
-	if err != nil {
-		return nil, false
-	}
-	key, ok := parsed.(*ecdsa.PublicKey)
-	return key, ok
 }

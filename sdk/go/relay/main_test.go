@@ -3,7 +3,7 @@ package relay
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"boxoffice.example/boxoffice/sdk/go/internal/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }

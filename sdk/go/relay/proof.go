@@ -6,7 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"boxoffice.example/boxoffice/sdk/go/relay/internal/plainjson"
+	"boxoffice.example/boxoffice/sdk/go/internal/jws"
+	"boxoffice.example/boxoffice/sdk/go/internal/plainjson"
 )
 
 // fingerprint is SHA-256 as 32 lower-case hex pairs with colons.
@@ -23,12 +24,12 @@ func verifyProof(attempt Attempt, deviceThumbprint string) (dtlsFingerprint stri
 	if err != nil {
 		return "", err
 	}
-	jwk, _ := proof.header["jwk"].(map[string]any)
-	key, ok := publicKeyOf(jwk)
+	jwk, _ := proof.Header["jwk"].(map[string]any)
+	key, ok := jws.PublicKey(jwk)
 	if !ok || !plainjson.HasExactly(jwk, "kty", "crv", "x", "y") {
 		return "", refuse(ProofKeyInvalid)
 	}
-	claims, err := proof.claimsBy(key, proofJWS)
+	claims, err := claimsBy(proof, key, proofJWS)
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +70,7 @@ func checkTarget(claims map[string]any, attempt Attempt) error {
 		return refuse(ProofOtherURL)
 	}
 	ath := sha256.Sum256([]byte(attempt.Token))
-	if claims["ath"] != encodeSegment(ath[:]) {
+	if claims["ath"] != jws.Encode(ath[:]) {
 		return refuse(ProofOtherToken)
 	}
 	if claims["nonce"] != attempt.Challenge {
@@ -81,5 +82,5 @@ func checkTarget(claims map[string]any, attempt Attempt) error {
 // thumbprintOf returns the RFC 7638 thumbprint of a P-256 key with canonical coordinates.
 func thumbprintOf(jwk map[string]any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, `{"crv":"P-256","kty":"EC","x":"%s","y":"%s"}`, jwk["x"], jwk["y"]))
-	return encodeSegment(sum[:])
+	return jws.Encode(sum[:])
 }

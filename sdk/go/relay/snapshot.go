@@ -7,7 +7,8 @@ import (
 	"regexp"
 	"time"
 
-	"boxoffice.example/boxoffice/sdk/go/relay/internal/plainjson"
+	"boxoffice.example/boxoffice/sdk/go/internal/jws"
+	"boxoffice.example/boxoffice/sdk/go/internal/plainjson"
 )
 
 var rangeValue = regexp.MustCompile(`^[1-9][0-9]{0,2}/[A-Za-z0-9_-]{22}$`)
@@ -21,11 +22,11 @@ type expectedSnapshot struct {
 // verifySnapshot reads the service's snapshot, a compact JWS. Its error says what is wrong, and quotes nothing of the
 // text.
 func verifySnapshot(ctx context.Context, text string, expected expectedSnapshot) (*Revocations, error) {
-	signed, ok := splitJWS(text)
+	signed, ok := jws.Split(text)
 	if !ok {
 		return nil, errors.New("the snapshot is not a compact JWS")
 	}
-	header := signed.header
+	header := signed.Header
 	if header["typ"] != "revocations+jwt" || header["alg"] != "ES256" || !plainjson.HasExactly(header, "typ", "alg", "kid") {
 		return nil, notValid("header")
 	}
@@ -33,10 +34,10 @@ func verifySnapshot(ctx context.Context, text string, expected expectedSnapshot)
 	if err != nil {
 		return nil, err
 	}
-	if !signed.isSignedBy(key) {
+	if !signed.IsSignedBy(key) {
 		return nil, notValid("signature")
 	}
-	claims, ok := plainjson.Object(signed.payload)
+	claims, ok := plainjson.Object(signed.Payload)
 	if !ok {
 		return nil, notValid("claims")
 	}

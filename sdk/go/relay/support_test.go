@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boxoffice.example/boxoffice/sdk/go/internal/jws"
 )
 
 // A service that mints tokens, a device that proves its key, and a relay: all with fixed keys and times.
@@ -62,9 +64,9 @@ func keyNamed(name string) keyPair {
 	point := exchange.PublicKey().Bytes()
 	return keyPair{
 		private: parsed.(*ecdsa.PrivateKey),
-		x:       encodeSegment(point[1:33]),
-		y:       encodeSegment(point[33:]),
-		d:       encodeSegment(scalar[:]),
+		x:       jws.Encode(point[1:33]),
+		y:       jws.Encode(point[33:]),
+		d:       jws.Encode(scalar[:]),
 	}
 }
 
@@ -140,7 +142,7 @@ func proofClaims(token, challenge string, changes ...object) object {
 	ath := sha256.Sum256([]byte(token))
 	return with(object{
 		"jti": "5f0c1f5e-6f0e-4f0e-8f0e-0f0e0f0e0f0e", "htm": "CONNECT", "htu": relayURL, "iat": nowSeconds,
-		"ath": encodeSegment(ath[:]), "nonce": challenge, "dtls_fp": dtlsFingerprint,
+		"ath": jws.Encode(ath[:]), "nonce": challenge, "dtls_fp": dtlsFingerprint,
 	}, changes...)
 }
 
@@ -153,7 +155,7 @@ func mustJSON(value any) []byte {
 }
 
 func signingInput(header object, claims any) string {
-	return encodeSegment(mustJSON(header)) + "." + encodeSegment(mustJSON(claims))
+	return jws.Encode(mustJSON(header)) + "." + jws.Encode(mustJSON(claims))
 }
 
 // sign makes a signature by ES256, whatever the header says.
@@ -167,7 +169,7 @@ func sign(header object, claims any, key keyPair) string {
 	signature := make([]byte, 64)
 	r.FillBytes(signature[:32])
 	s.FillBytes(signature[32:])
-	return input + "." + encodeSegment(signature)
+	return input + "." + jws.Encode(signature)
 }
 
 func mint(changes ...object) string { return sign(tokenHeader(), tokenClaims(changes...), signingKey) }

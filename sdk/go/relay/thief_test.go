@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"boxoffice.example/boxoffice/sdk/go/internal/jws"
 )
 
 // Attacks with a stolen or forged token. All are refused without the network.
@@ -119,7 +121,7 @@ func TestForgedProofKey(t *testing.T) {
 		"a private key":              with(thief, object{"d": thiefKey.d}),
 		"a key off the curve":        with(thief, object{"y": thiefKey.x}),
 		"the point at infinity":      with(thief, object{"x": "", "y": ""}),
-		"zeros":                      with(thief, object{"x": encodeSegment(make([]byte, 32)), "y": encodeSegment(make([]byte, 32))}),
+		"zeros":                      with(thief, object{"x": jws.Encode(make([]byte, 32)), "y": jws.Encode(make([]byte, 32))}),
 		"another spelling":           with(thief, object{"x": thiefKey.x + "="}),
 		"a key of another curve":     with(thief, object{"crv": "P-384"}),
 		"a symmetric key":            object{"kty": "oct", "k": "AAAA"},
@@ -159,12 +161,12 @@ func TestForgedTokenAlgorithm(t *testing.T) {
 		input := signingInput(tokenHeader(object{"alg": "HS256"}), tokenClaims())
 		mac := hmac.New(sha256.New, []byte(secret))
 		mac.Write([]byte(input))
-		wantCode(t, present(t, input+"."+encodeSegment(mac.Sum(nil))), TokenWrongAlgorithm)
+		wantCode(t, present(t, input+"."+jws.Encode(mac.Sum(nil))), TokenWrongAlgorithm)
 
 		hidden := signingInput(tokenHeader(), tokenClaims())
 		sameLength := hmac.New(sha512.New, []byte(secret))
 		sameLength.Write([]byte(hidden))
-		wantCode(t, present(t, hidden+"."+encodeSegment(sameLength.Sum(nil))), TokenBadSignature)
+		wantCode(t, present(t, hidden+"."+jws.Encode(sameLength.Sum(nil))), TokenBadSignature)
 	}
 }
 
@@ -194,7 +196,7 @@ func TestForgedTokenHeader(t *testing.T) {
 func TestForgedSignature(t *testing.T) {
 	for _, text := range []string{strings.Repeat("0", 64), strings.Repeat("f", 128), strings.Repeat("00", 64), "01", ""} {
 		signature, _ := hex.DecodeString(text)
-		token := signingInput(tokenHeader(), tokenClaims()) + "." + encodeSegment(signature)
+		token := signingInput(tokenHeader(), tokenClaims()) + "." + jws.Encode(signature)
 		wantCode(t, present(t, token), TokenBadSignature)
 	}
 }
@@ -203,9 +205,9 @@ func TestForgedSignature(t *testing.T) {
 func TestSignatureWithAZeroInTheMiddle(t *testing.T) {
 	token := mint()
 	at := strings.LastIndex(token, ".") + 1
-	signature, _ := decodeSegment(token[at:])
+	signature, _ := jws.Decode(token[at:])
 	longer := bytes.Join([][]byte{signature[:32], {0}, signature[32:]}, nil)
-	wantCode(t, present(t, token[:at]+encodeSegment(longer)), TokenBadSignature)
+	wantCode(t, present(t, token[:at]+jws.Encode(longer)), TokenBadSignature)
 }
 
 func TestTokenOfTheService(t *testing.T) {
@@ -284,9 +286,9 @@ func TestGarbage(t *testing.T) {
 	for _, text := range []string{
 		"e30.e30", "e30.e30.e30.e30", "e30.e30.e30.e30.e30", "e30=.e30.AAAA", "+/+/.e30.AAAA", " e30.e30.AAAA",
 		"e30\n.e30.AAAA", "e30.e30.AAAA\n",
-		encodeSegment([]byte("[]")) + ".e30.AAAA", encodeSegment([]byte("null")) + ".e30.AAAA",
-		encodeSegment([]byte("{\xff}")) + ".e30.AAAA", encodeSegment([]byte("{} {}")) + ".e30.AAAA",
-		encodeSegment([]byte("{\"typ\":\"\xff\"}")) + ".e30.AAAA",
+		jws.Encode([]byte("[]")) + ".e30.AAAA", jws.Encode([]byte("null")) + ".e30.AAAA",
+		jws.Encode([]byte("{\xff}")) + ".e30.AAAA", jws.Encode([]byte("{} {}")) + ".e30.AAAA",
+		jws.Encode([]byte("{\"typ\":\"\xff\"}")) + ".e30.AAAA",
 		`{"payload":"","protected":"","signature":""}`,
 	} {
 		wantCode(t, presentOver(t, func(a *Attempt) { a.Token = text }), TokenMalformed)
@@ -379,7 +381,7 @@ func TestRefusalsRevealNothing(t *testing.T) {
 	secret := hex.EncodeToString(bytes.Repeat([]byte{0xa7}, 16))
 	token := mint(object{"sub": secret, "exp": 1})
 	for _, text := range []string{
-		encodeSegment([]byte(`{"typ":"`+secret)) + ".e30.AAAA", token, token[:len(token)-9], secret + "." + secret + "." + secret,
+		jws.Encode([]byte(`{"typ":"`+secret)) + ".e30.AAAA", token, token[:len(token)-9], secret + "." + secret + "." + secret,
 	} {
 		for _, change := range []func(*Attempt){
 			func(a *Attempt) { a.Token = text },

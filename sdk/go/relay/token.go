@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"boxoffice.example/boxoffice/sdk/go/relay/internal/plainjson"
+	"boxoffice.example/boxoffice/sdk/go/internal/plainjson"
 	"boxoffice.example/boxoffice/sdk/go/relay/usage"
 )
 
@@ -72,11 +72,11 @@ func verifyToken(ctx context.Context, text string, expected expectedToken) (*Tok
 	if err != nil {
 		return nil, err
 	}
-	key, err := expected.keys.get(ctx, token.header["kid"])
+	key, err := expected.keys.get(ctx, token.Header["kid"])
 	if err != nil {
 		return nil, err
 	}
-	claims, err := token.claimsBy(key, tokenJWS)
+	claims, err := claimsBy(token, key, tokenJWS)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"boxoffice.example/boxoffice/sdk/go/internal/jws"
 )
 
 func TestVerifyReturnsUserGrantAndExpiry(t *testing.T) {
@@ -137,7 +139,7 @@ func TestChallengesAreDifferent(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
 		challenge := relay.Challenge()
-		if bytes, ok := decodeSegment(challenge); !ok || len(bytes) != 32 || seen[challenge] {
+		if bytes, ok := jws.Decode(challenge); !ok || len(bytes) != 32 || seen[challenge] {
 			t.Errorf("got %s", challenge)
 		}
 		seen[challenge] = true

@@ -3,6 +3,8 @@
 
 #[path = "conformance/methods.rs"]
 mod methods;
+#[path = "conformance/statement_vectors.rs"]
+mod statement_vectors;
 #[path = "conformance/vectors.rs"]
 mod vectors;
 #[path = "conformance/webhook_vectors.rs"]
@@ -169,6 +171,7 @@ async fn run(
         }
         "vectors" => vectors::decide_tokens(text("file")).await,
         "webhook_vectors" => webhook_vectors::decide(text("file")),
+        "statement_vectors" => statement_vectors::decide(text("file")),
         "revocation_vectors" => vectors::decide_revocations(text("file")).await,
         "tasks" => Ok(json!({ "count": Handle::current().metrics().num_alive_tasks() })),
         other => Err(crash(&format!("there is no operation {other}"))),

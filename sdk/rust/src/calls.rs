@@ -25,12 +25,36 @@ pub(crate) struct Limits {
     pub(crate) retries: u32,
 }
 
+/// What a key of a caller may be.
+pub(crate) struct KeyForm {
+    /// The first of the characters, which go on up to `~`.
+    pub(crate) first: u8,
+    pub(crate) length_max: usize,
+    pub(crate) accepted: &'static str,
+}
+
 /// What one call says about itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) attempt_timeout: Option<Duration>,
     pub(crate) idempotency_key: Option<String>,
+}
+
+impl CallOptions {
+    /// A random key, or that of the caller. An empty one would be sent as none, and the call would take effect with
+    /// each of its attempts.
+    pub(crate) fn key(&self, form: &KeyForm) -> Result<String, Error> {
+        let Some(key) = &self.idempotency_key else {
+            return random_key();
+        };
+        let is_accepted = (1..=form.length_max).contains(&key.len())
+            && key.bytes().all(|byte| (form.first..=b'~').contains(&byte));
+        if !is_accepted {
+            return Err(Error::invalid("idempotency_key", form.accepted));
+        }
+        Ok(key.clone())
+    }
 }
 
 type Start<T> = Box<dyn FnOnce(CallOptions) -> BoxFuture<Result<T, Error>> + Send>;
@@ -178,7 +202,7 @@ pub(crate) fn random_fraction() -> Result<f64, Error> {
 }
 
 /// 32 random hex digits.
-pub(crate) fn random_key() -> Result<String, Error> {
+fn random_key() -> Result<String, Error> {
     let mut bytes = [0; 16];
     fill_randomly(&mut bytes)?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))

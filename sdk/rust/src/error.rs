@@ -290,14 +290,25 @@ impl Error {
     }
 }
 
+/// Kind and message, with the code, the reason and the request id as far as there are any.
 impl fmt::Display for Error {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let failure = self.failure();
         write!(to, "{:?}: {}", self.kind(), failure.message)?;
-        match failure.reason.as_str() {
-            "" => Ok(()),
-            reason => write!(to, " ({reason})"),
+        let code = failure.code.to_string();
+        let request = failure
+            .request_id
+            .as_ref()
+            .map_or_else(String::new, |id| format!("request {id}"));
+        let details: Vec<&str> = [&code, &failure.reason, &request]
+            .into_iter()
+            .filter(|each| !each.is_empty())
+            .map(String::as_str)
+            .collect();
+        if details.is_empty() {
+            return Ok(());
         }
+        write!(to, " ({})", details.join(", "))
     }
 }
 
@@ -322,7 +333,9 @@ fn read_details(bytes: &[u8], failure: &mut Failure) {
                 };
                 failure.reason = info.reason;
                 failure.metadata = info.metadata.into_iter().collect();
-                failure.metadata.remove("request_id");
+                // Proxies may drop the trailer, which comes first.
+                let request_id = failure.metadata.remove("request_id");
+                failure.request_id = failure.request_id.take().or(request_id);
             }
             "google.rpc.BadRequest" => {
                 let Ok(found) = rpc::BadRequest::decode(value) else {
@@ -376,5 +389,37 @@ fn name_of(code: tonic::Code) -> &'static str {
         Code::Unavailable => "UNAVAILABLE",
         Code::DataLoss => "DATA_LOSS",
         Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_request_id_is_kept_without_a_header() {
+        let info = rpc::ErrorInfo {
+            metadata: [("request_id".to_owned(), "r".to_owned())].into(),
+            ..rpc::ErrorInfo::default()
+        };
+        let details = rpc::Status {
+            details: vec![prost_types::Any {
+                type_url: "type.googleapis.com/google.rpc.ErrorInfo".into(),
+                value: info.encode_to_vec(),
+            }],
+            ..rpc::Status::default()
+        };
+        let code = tonic::Code::Internal;
+        let status = Status::with_details(code, "no", details.encode_to_vec().into());
+        let error = Error::of_call(&status);
+        assert_eq!(error.failure().request_id.as_deref(), Some("r"));
+        assert!(error.failure().metadata.is_empty());
+        assert_eq!(error.to_string(), "Internal: no (INTERNAL, request r)");
+    }
+
+    #[test]
+    fn a_mistake_is_shown_without_details() {
+        let error = Error::invalid("name", "is too long");
+        assert_eq!(error.to_string(), "Invalid: name is too long");
     }
 }

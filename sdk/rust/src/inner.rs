@@ -5,13 +5,19 @@ use std::sync::Arc;
 use http::Method;
 use tokio::sync::OnceCell;
 
-use crate::calls::{Call, CallOptions, Limits, Mutation, attempt_in_time, random_key};
+use crate::calls::{Call, CallOptions, KeyForm, Limits, Mutation, attempt_in_time};
 use crate::control::{self, Control, Keyed, OfTenant, is_transient};
 use crate::error::{Code, Error};
 use crate::error_kinds::Kind;
 use crate::generated::rest::BillingState;
 use crate::listing::{Listing, Page};
 use crate::rest::Rest;
+
+const KEYS: KeyForm = KeyForm {
+    first: b' ',
+    length_max: 128,
+    accepted: "must be 1 to 128 printable ASCII characters",
+};
 
 pub(crate) struct Inner {
     pub(crate) control: Control,
@@ -93,10 +99,7 @@ where
     let inner = inner.clone();
     Mutation::new(move |options: CallOptions| async move {
         let mut request = request?;
-        request.set_idempotency_key(match &options.idempotency_key {
-            Some(key) => key.clone(),
-            None => random_key()?,
-        });
+        request.set_idempotency_key(options.key(&KEYS)?);
         read(inner.query(method, request, &options).await?)
     })
 }

@@ -25,6 +25,7 @@ mod follow;
 mod generated;
 mod http;
 mod inner;
+mod jws;
 mod listing;
 mod money;
 mod plain;
@@ -35,6 +36,7 @@ mod rest;
 mod secret;
 mod sequence;
 mod services;
+mod statement_signature;
 mod watch;
 mod webhook_signature;
 mod words;
@@ -47,10 +49,12 @@ pub use follow::FollowedEvents;
 pub use generated::event_data::*;
 pub use generated::rest::*;
 pub use generated::types::*;
+pub use jws::Jwks;
 pub use listing::{Listing, Page, Pages};
 pub use money::{Amount, Micros};
 pub use secret::Secret;
 pub use services::*;
+pub use statement_signature::{StatementRefusal, verify_statement};
 pub use watch::{Events, WatchedEvent};
 pub use webhook_signature::{
     WebhookRefusal, verify_webhook, verify_webhook_at, verify_webhook_events,

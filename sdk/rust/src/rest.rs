@@ -9,7 +9,7 @@ use http_body_util::Full;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::calls::{CallOptions, Limits, attempt_in_time, random_key};
+use crate::calls::{CallOptions, KeyForm, Limits, attempt_in_time};
 use crate::error::{Code, Error};
 use crate::error_kinds::Kind;
 use crate::http::{ANSWER_BYTES_MAX, Http, encode};
@@ -118,14 +118,15 @@ impl Rest {
     }
 }
 
+const KEYS: KeyForm = KeyForm {
+    first: b'!',
+    length_max: 255,
+    accepted: "must be 1 to 255 visible ASCII characters",
+};
+
 fn key_of(options: &CallOptions) -> Result<HeaderValue, Error> {
-    let key = match &options.idempotency_key {
-        Some(key) => key.clone(),
-        None => random_key()?,
-    };
-    let is_visible = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
-    let value = HeaderValue::from_str(&key).ok().filter(|_| is_visible);
-    value.ok_or_else(|| Error::invalid("idempotency_key", "must be visible ASCII characters"))
+    let key = options.key(&KEYS)?;
+    HeaderValue::try_from(key).map_err(|_| Error::invalid("idempotency_key", KEYS.accepted))
 }
 
 /// A list, page by page, from `first` on.

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-/// A secret in an answer, such as a token. Its `Debug` output does not contain it.
+/// A token, a key or a password. Its `Debug` output does not contain it.
 ///
 /// It is a text: `&*secret` is a `&str`, and it serialises as one.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -21,6 +21,18 @@ impl Secret {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
     }
 }
 

@@ -65,6 +65,13 @@ async fn a_mutation_has_one_key_for_all_attempts() {
         .unwrap();
     assert_eq!(keys(&server).len(), 3);
     assert!(keys(&server).contains("own"));
+    let before = server.received().len();
+    for key in ["", "a\n", "\u{fc}", &"k".repeat(129)] {
+        let call = client(&server).rooms().create(CreateRoom::new("lobby"));
+        let error = call.idempotency_key(key).await.unwrap_err();
+        assert!(matches!(error, Error::Invalid(_)), "{key}");
+    }
+    assert_eq!(server.received().len(), before);
 }
 
 #[tokio::test]
@@ -207,7 +214,7 @@ async fn rest_repeats_what_is_safe() {
             "checkout" => client.billing().checkout(1000).await.unwrap_err(),
             "portal" => client.billing().portal().await.unwrap_err(),
             _ => client
-                .sign_up(SignUp::new("Ann", "ann@example.com"))
+                .sign_up(SignUp::new("ann@example.com").name("Ann"))
                 .await
                 .unwrap_err(),
         };
@@ -236,7 +243,7 @@ async fn rest_takes_the_key_of_the_caller() {
     let portal = || client.billing().portal();
     portal().idempotency_key("mine").await.unwrap_err();
     assert_eq!(server.received()[0].headers["idempotency-key"], "mine");
-    for key in ["", "a b", "a\n", "\u{fc}"] {
+    for key in ["", "a b", "a\n", "\u{fc}", &"k".repeat(256)] {
         let error = portal().idempotency_key(key).await.unwrap_err();
         assert!(matches!(error, Error::Invalid(_)), "{key}");
     }

@@ -156,7 +156,10 @@ async fn details_of_a_call() {
     assert_eq!(failure.retry_after, Some(Duration::from_millis(1500)));
     assert_eq!(failure.fields[0].field, "policy.max_participants");
     assert_eq!(failure.fields[0].description, "0 to 100000");
-    assert_eq!(error.to_string(), "Unavailable: wait (TOO_MANY_CALLS)");
+    assert_eq!(
+        error.to_string(),
+        "Unavailable: wait (UNAVAILABLE, TOO_MANY_CALLS, request request-1)"
+    );
 }
 
 #[tokio::test]
@@ -213,6 +216,8 @@ async fn statuses_of_rest() {
             }
         );
         assert_eq!(failure.request_id.as_deref(), Some("r-1"));
+        let shown = format!("({status}, {}, request r-1)", failure.reason);
+        assert!(error.to_string().ends_with(&shown), "{error}");
         assert_eq!(failure.retry_after, Some(Duration::from_secs(2)));
         assert_eq!(failure.message, "invalid request: name is too long");
         let descriptions: Vec<_> = failure

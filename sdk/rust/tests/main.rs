@@ -14,6 +14,8 @@ mod mistakes;
 mod networks;
 mod outward;
 mod pages;
+#[path = "../examples/conformance/statement_vectors.rs"]
+mod statement_vectors;
 mod support;
 mod tasks;
 mod vectors;

@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use boxoffice::{
-    AlertThreshold, AuditActorKind, ChangeWebhook, Client, Code, CreateWebhook, DeliveryKind,
-    Error, EventData, GetRunway, ListAudit, ListDeliveries, Micros, PullEvents, Role,
+    AlertThreshold, AuditActorKind, BasicAuth, ChangeWebhook, Client, Code, CreateWebhook,
+    DeliveryKind, Error, EventData, GetRunway, ListAudit, ListDeliveries, Micros, PullEvents, Role,
     RotateWebhookSecret, RunwayWindow, SetAlertThreshold, SetMail, ThresholdKind, WebhookEvent,
-    WebhookPauser, WebhookState,
+    WebhookHeader, WebhookPauser, WebhookState,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -161,6 +161,19 @@ const WEBHOOK: &str = r#"{"id":"wh_1","url":"https://a/","types":["balance_low"]
     "old_secret_retires":"2026-01-02T03:04:05.678Z","webhooks":[{"id":"wh_1"}],
     "delivery":{"id":"whd_1","kind":"test","type":"webhook_test","delivered":true,"status":204},
     "deliveries":[{"id":"whd_2","kind":"event","seq":42,"error":"no answer","latency_ms":7}]}"#;
+
+#[tokio::test]
+async fn secrets_of_webhooks_are_sent_and_not_shown() {
+    let (server, client) = answering(WEBHOOK).await;
+    let request = CreateWebhook::new("https://a/")
+        .headers([WebhookHeader::new("x-key", "s3cret")])
+        .basic_auth(BasicAuth::new("ann").password("s3cret"));
+    assert!(!format!("{request:?}").contains("s3cret"));
+    client.webhooks().create(request).await.unwrap();
+    let body = json!({ "url": "https://a/", "headers": [{ "name": "x-key", "value": "s3cret" }],
+        "basic_auth": { "username": "ann", "password": "s3cret" } });
+    assert_eq!(sent(&server), [("POST /v1/webhooks".to_owned(), body)]);
+}
 
 #[tokio::test]
 async fn webhooks() {

@@ -6,7 +6,7 @@ use base64::Engine;
 use boxoffice::WebhookEvent;
 use serde_json::{Value, json};
 
-use crate::{decide, file, webhook_vectors};
+use crate::{decide, file, statement_vectors, webhook_vectors};
 
 fn path(name: &str) -> String {
     format!("{}/../../docs/vectors/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -198,4 +198,20 @@ fn the_codes_are_those_of_the_documentation() {
         .map(|(code, _)| code)
         .collect();
     assert_eq!(own, theirs);
+}
+
+#[test]
+fn statements() {
+    let wanted: Value = serde_json::from_str(&file("docs/vectors/statements.json")).unwrap();
+    let decided = statement_vectors::decide(&path("statements.json")).unwrap();
+    for vector in wanted["vectors"].as_array().unwrap() {
+        let name = vector["name"].as_str().unwrap();
+        if vector["code"].is_null() {
+            assert_eq!(decided[name]["statement"]["month"], "2026-10", "{name}");
+            let closing = &decided[name]["statement"]["closing"]["micros"];
+            assert_eq!(*closing, json!(52_999_996), "{name}");
+        } else {
+            assert_eq!(decided[name], json!({ "code": vector["code"] }), "{name}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { Boxoffice, BoxofficeError, signUp } from '../src/backend/index.ts';
 import { CALLS, LISTS, WATCHES } from './methods.ts';
 import { fromSuite, toSuite } from './names.ts';
-import { decideRevocations, decideTokens, decideWebhooks } from './vectors.ts';
+import { decideRevocations, decideStatements, decideTokens, decideWebhooks } from './vectors.ts';
 
 interface Operation {
   readonly id: number;
@@ -68,6 +68,7 @@ const WORK: Readonly<Record<string, (operation: Operation, signal: AbortSignal) 
   vectors: ({ file }) => decideTokens(file),
   revocation_vectors: ({ file }) => decideRevocations(file),
   webhook_vectors: ({ file }) => decideWebhooks(file),
+  statement_vectors: ({ file }) => decideStatements(file),
   tasks: async () => {
     const resources = process.getActiveResourcesInfo();
     return { count: resources.length, resources };

@@ -1,6 +1,6 @@
 /** The vectors of docs/vectors, decided by the SDK. */
 import { readFile } from 'node:fs/promises';
-import { verifyWebhook, WebhookRefused } from '../src/backend/index.ts';
+import { StatementRefused, verifyStatement, verifyWebhook, WebhookRefused } from '../src/backend/index.ts';
 import {
   AdmissionRefused,
   checkRevocations,
@@ -138,6 +138,21 @@ export async function decideWebhooks(path: string): Promise<Json> {
       if (error instanceof WebhookRefused) found[name] = { code: error.code };
       else if (error instanceof TypeError) found[name] = { code: 'BAD_SECRET' };
       else throw error;
+    }
+  }
+  return found;
+}
+
+/** By name of the vector, the statement, or the code of the refusal. */
+export async function decideStatements(path: string): Promise<Json> {
+  const { keys, vectors } = await read(path);
+  const found: Json = {};
+  for (const { name, jws } of vectors) {
+    try {
+      found[name] = { statement: toSuite(verifyStatement(jws, keys)) };
+    } catch (error) {
+      if (!(error instanceof StatementRefused)) throw error;
+      found[name] = { code: error.code };
     }
   }
   return found;

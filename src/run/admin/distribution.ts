@@ -26,7 +26,7 @@ export function distributionCommands(program: Command): void {
 
 async function distributeAll(): Promise<void> {
   await withDatabase(async ({ db }) => {
-    const obstacle = (await findStaleMigration(db)) ?? (await findObstacle(db));
+    const obstacle = (await findStaleMigration(db))?.why ?? (await findObstacle(db));
     if (obstacle !== undefined) throw new Error(obstacle);
     await distribute(db, (table) => process.stderr.write(`${table}\n`));
     printLine('distributed: start the services again');

@@ -4,7 +4,7 @@ import { beforeAll, expect, inject, test } from 'vitest';
 import { migrate } from '../../../src/base/db/migrate.ts';
 import { PLACEMENTS } from '../../../src/run/distribution/placements.ts';
 import { useDatabase } from '../../support/database.ts';
-import { migrationNames, readMigration, withMigrations } from '../../support/migrations.ts';
+import { listTables, migrationNames, readMigration, withMigrations } from '../../support/migrations.ts';
 
 const FOLDER = new URL('../../../migrations/distributed/', import.meta.url);
 /** Databases were distributed before, and have run these files. */
@@ -16,28 +16,13 @@ const read = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
 const usual = useDatabase({ empty: true });
 const other = useDatabase({ empty: true });
 
-const TABLES = `
-  select attrelid::regclass || '.' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' '
-           || coalesce(pg_get_expr(adbin, adrelid), '') as line
-    from pg_attribute join pg_class c on c.oid = attrelid left join pg_attrdef on adrelid = attrelid and adnum = attnum
-   where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and attnum > 0 and not attisdropped
-   union all
-  select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
-    from pg_constraint where connamespace = 'public'::regnamespace
-   union all
-  select indexdef from pg_indexes where schemaname = 'public' order by 1`;
-
-async function tablesOf({ pool }: typeof usual): Promise<string[]> {
-  return (await pool.query<{ line: string }>(TABLES)).rows.map(({ line }) => line);
-}
-
 test.skipIf(inject('citusServers').length > 0)('both leave the same tables, keys and indexes', async () => {
   const files: Record<string, string> = {};
   for (const name of await migrationNames()) files[name] = await readMigration(name);
   await withMigrations(files, (folder) => migrate(usual.pool, { folder }));
   for (const name of names) files[name] = read(name);
   await withMigrations(files, (folder) => migrate(other.pool, { folder }));
-  expect(await tablesOf(other)).toEqual(await tablesOf(usual));
+  expect(await listTables(other.pool)).toEqual(await listTables(usual.pool));
 });
 
 let migrations: readonly string[];

@@ -43,7 +43,7 @@ describe.skipIf(servers.length > 0)('a database of one server', () => {
     await database.pool.query(`insert into migrations (name, checksum) values ('9999_next.sql', '')`);
     expect(await run(database.url, 'distribute')).toMatchObject({
       code: 1,
-      err: 'the database is of another version: it has the migration 9999_next.sql\n',
+      err: 'the database is of a newer version: it has the migration 9999_next.sql\n',
     });
     await database.pool.query(
       `delete from migrations where name in ('9999_next.sql', '0031_distributable.sql')`,

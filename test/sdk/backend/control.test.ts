@@ -1,7 +1,7 @@
 /** Control-plane calls against a scripted server. */
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { BoxofficeOptions } from '../../../sdk/typescript/src/backend/index.ts';
+import { type BoxofficeOptions, ClientClosed } from '../../../sdk/typescript/src/backend/index.ts';
 import { API_KEY, client, errorOf, onEnd, type Received, Refusal, startControl, TENANT } from './support.ts';
 
 const MINT = { room: 'lobby', username: 'ann', deviceThumbprint: 'x' };
@@ -25,6 +25,7 @@ const refuse = (...refusal: ConstructorParameters<typeof Refusal>) => {
   };
 };
 const room = () => ({ room: { name: 'lobby' } });
+const event = (seq: number) => ({ event: { seq: BigInt(seq), type: 1 }, resumeToken: `after ${seq}` });
 const keysOf = (received: Received[]) => received.map(({ request }) => request.idempotencyKey as string);
 
 describe('attempts', () => {
@@ -49,6 +50,15 @@ describe('attempts', () => {
     expect(one).toMatch(/^[0-9a-f-]{36}$/);
     expect(other).not.toBe(one);
     expect(mine).toBe('mine');
+  });
+
+  test.each(['', 'a\n', '\u00fc', 'k'.repeat(129)])('a key may not be %j', async (idempotencyKey) => {
+    const { control, boxoffice } = await clientOf([room]);
+    const message = 'idempotencyKey must be 1 to 128 printable ASCII characters';
+    await expect(async () => boxoffice.rooms.create({ room: 'lobby' }, { idempotencyKey })).rejects.toThrow(
+      new TypeError(message),
+    );
+    expect(control.received).toHaveLength(0);
   });
 
   test('a token is retried after UNAVAILABLE, without a key', async () => {
@@ -136,8 +146,6 @@ describe('limits of time', () => {
 });
 
 describe('a stream', () => {
-  const event = (seq: number) => ({ event: { seq: BigInt(seq), type: 1 }, resumeToken: `after ${seq}` });
-
   test('is resumed where it broke, until the caller ends it', async () => {
     const tokens: string[] = [];
     const control = await startControl(
@@ -232,6 +240,78 @@ describe('a stream', () => {
     };
     await expect(watching()).rejects.toBe(reason);
     await expect.poll(() => cancelled).toBe(true);
+  });
+});
+
+describe('a client that is closed', () => {
+  const closed = new ClientClosed();
+
+  test('refuses later calls, and sends nothing', async () => {
+    const fetch = vi.fn();
+    const { control, boxoffice } = await clientOf([room], { fetch });
+    boxoffice.close();
+    boxoffice.close();
+    await expect(boxoffice.rooms.get({ room: 'lobby' })).rejects.toStrictEqual(closed);
+    await expect(boxoffice.billing.get()).rejects.toStrictEqual(closed);
+    await expect(boxoffice.rooms.list().pages().next()).rejects.toStrictEqual(closed);
+    await expect(boxoffice.rooms.watch().next()).rejects.toStrictEqual(closed);
+    await expect(boxoffice.webhooks.followEvents().next()).rejects.toStrictEqual(closed);
+    expect([control.received, fetch.mock.calls]).toStrictEqual([[], []]);
+  });
+
+  test.each([undefined, new AbortController().signal])(
+    'ends what follows events, with the signal %j',
+    async (signal) => {
+      const control = await startControl(
+        () => ({}),
+        (_, stream) => void stream.write(event(1)),
+      );
+      const boxoffice = client({ controlUrl: control.url, tenant: TENANT });
+      const watching = async () => {
+        for await (const _ of boxoffice.rooms.watch({}, { signal })) setTimeout(() => boxoffice.close());
+      };
+      await expect(watching()).rejects.toStrictEqual(closed);
+    },
+  );
+
+  test('ends a stream that waits to be reopened', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const control = await startControl(
+      () => ({}),
+      (_, stream) => void stream.emit('error', new Refusal('UNAVAILABLE', { retryDelayMs: 3_600_000 })),
+    );
+    const boxoffice = client({ controlUrl: control.url, tenant: TENANT });
+    const next = expect(boxoffice.rooms.watch().next()).rejects.toStrictEqual(closed);
+    await expect.poll(() => control.received.length).toBe(1);
+    boxoffice.close();
+    await next;
+  });
+
+  test('ends what asks for events', async () => {
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      setTimeout(() => boxoffice.close());
+      return await new Promise<Response>((_, reject) => {
+        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));
+      });
+    };
+    const boxoffice = client({ fetch: fetch as typeof globalThis.fetch });
+    await expect(boxoffice.webhooks.followEvents().next()).rejects.toStrictEqual(closed);
+  });
+
+  test('lets requests in progress finish', async () => {
+    const fetch = async () => {
+      boxoffice.close();
+      return Response.json({ tenant: { id: TENANT } });
+    };
+    const boxoffice = client({ fetch: fetch as typeof globalThis.fetch });
+    expect((await boxoffice.billing.get()).tenant.id).toBe(TENANT);
+    const answering = await clientOf([
+      () => {
+        answering.boxoffice.close();
+        return room();
+      },
+    ]);
+    expect(await answering.boxoffice.rooms.get({ room: 'lobby' })).toMatchObject({ name: 'lobby' });
   });
 });
 

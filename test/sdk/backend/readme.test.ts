@@ -9,7 +9,7 @@ import { useService } from '../../support/service.ts';
 import { client, onEnd } from './support.ts';
 
 const README = readFileSync(new URL('../../../sdk/typescript/README.md', import.meta.url), 'utf8');
-const [calling, charging, telling, receiving, watching] = [...README.matchAll(/```ts\n(.*?)```/gs)].map(
+const [calling, watching, charging, telling, receiving] = [...README.matchAll(/```ts\n(.*?)```/gs)].map(
   ([, code]) => code!,
 );
 const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;

@@ -202,6 +202,11 @@ test('signUp needs no key, is sent once, and checks its address', async () => {
   await expect(signUp(ada, { url: 'boxoffice' })).rejects.toThrow(
     new TypeError('url must begin with http:// or https://'),
   );
+  for (const more of ['?', '/?x=1', '#', '/#x'])
+    await expect(signUp(ada, { url: `https://boxoffice.example${more}` })).rejects.toThrow(
+      new TypeError('url must have no user, query or fragment'),
+    );
+  await expect(signUp(ada, { url: 'https://ann@boxoffice.example' })).rejects.toThrow('no user');
 });
 
 test('a Retry-After of an hour is not awaited', async () => {

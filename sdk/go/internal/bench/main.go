@@ -44,7 +44,7 @@ func compare(ctx context.Context, rounds int, length time.Duration, sideBySide i
 	options := boxoffice.Options{
 		URL:        os.Getenv("BOXOFFICE_URL"),
 		ControlURL: os.Getenv("BOXOFFICE_CONTROL_URL"),
-		APIKey:     os.Getenv("BOXOFFICE_API_KEY"),
+		APIKey:     boxoffice.NewSecret(os.Getenv("BOXOFFICE_API_KEY")),
 	}
 	client, err := boxoffice.New(options)
 	if err != nil {
@@ -89,7 +89,7 @@ func bareClient(options boxoffice.Options, tenant string) func(context.Context) 
 	}
 	key := connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
-			request.Header().Set("Authorization", "Bearer "+options.APIKey)
+			request.Header().Set("Authorization", "Bearer "+options.APIKey.Reveal())
 			return next(ctx, request)
 		}
 	})

@@ -40,7 +40,7 @@ type options struct {
 	TimeoutMS        *float64 `json:"timeout_ms"`
 	AttemptTimeoutMS *float64 `json:"attempt_timeout_ms"`
 	Retries          *int     `json:"retries"`
-	IdempotencyKey   string   `json:"idempotency_key"`
+	IdempotencyKey   *string  `json:"idempotency_key"`
 	SilentMS         *float64 `json:"silent_ms"`
 }
 
@@ -203,6 +203,8 @@ func (d *driver) work(ctx context.Context, op operation, running *run) (any, err
 		return vectors.Revocations(op.File)
 	case "webhook_vectors":
 		return vectors.Webhooks(op.File)
+	case "statement_vectors":
+		return vectors.Statements(op.File)
 	}
 	client, err := d.client(op.Client)
 	if err != nil {
@@ -214,7 +216,11 @@ func (d *driver) work(ctx context.Context, op operation, running *run) (any, err
 		if err != nil {
 			return nil, err
 		}
-		return method(ctx, client, op.Request, op.Options.ofCall())
+		answer, err := method(ctx, client, op.Request, op.Options.ofCall())
+		if err != nil {
+			return nil, err
+		}
+		return revealed(answer)
 	case "pages":
 		method, err := find(lists(), op.Method)
 		if err != nil {
@@ -246,7 +252,7 @@ func (d *driver) open(op operation) error {
 	client, err := boxoffice.New(boxoffice.Options{
 		URL:            given.URL,
 		ControlURL:     given.ControlURL,
-		APIKey:         given.APIKey,
+		APIKey:         boxoffice.NewSecret(given.APIKey),
 		Tenant:         given.Tenant,
 		Timeout:        milliseconds(given.TimeoutMS),
 		AttemptTimeout: milliseconds(given.AttemptTimeoutMS),
@@ -282,8 +288,8 @@ func milliseconds(number *float64) time.Duration {
 
 func (o options) ofCall() []boxoffice.CallOption {
 	var result []boxoffice.CallOption
-	if o.IdempotencyKey != "" {
-		result = append(result, boxoffice.IdempotencyKey(o.IdempotencyKey))
+	if o.IdempotencyKey != nil {
+		result = append(result, boxoffice.IdempotencyKey(*o.IdempotencyKey))
 	}
 	if o.TimeoutMS != nil {
 		result = append(result, boxoffice.Timeout(milliseconds(o.TimeoutMS)))

@@ -147,7 +147,9 @@ func calls() map[string]call {
 		"webhooks.pull_events": with(func(c *boxoffice.Client) method[boxoffice.PullEvents, *boxoffice.PulledEvents] {
 			return c.Webhooks.PullEvents
 		}),
-		"usage.report": with(func(c *boxoffice.Client) method[boxoffice.ReportUsage, *boxoffice.UsageReport] { return c.Usage.Report }),
+		"usage.report": with(func(c *boxoffice.Client) method[boxoffice.ReportUsage, *boxoffice.ChargedUsage] {
+			return c.Usage.Report
+		}),
 		"usage.look_up": with(func(c *boxoffice.Client) method[boxoffice.LookUpUsage, []*boxoffice.LookedUpRecord] {
 			return c.Usage.LookUp
 		}),

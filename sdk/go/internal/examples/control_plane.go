@@ -22,7 +22,7 @@ func Connect(apiKey string) (*boxoffice.Client, error) {
 	client, err := boxoffice.New(boxoffice.Options{
 		URL:        "https://boxoffice.example",
 		ControlURL: "https://control.example:443",
-		APIKey:     apiKey,
+		APIKey:     boxoffice.NewSecret(apiKey),
 	})
 	return client, err
 }
@@ -44,7 +44,7 @@ func OpenRoom(ctx context.Context, client *boxoffice.Client) error {
 }
 
 // Mint makes a token for a device.
-func Mint(ctx context.Context, client *boxoffice.Client, thumbprint string) (string, error) {
+func Mint(ctx context.Context, client *boxoffice.Client, thumbprint string) (boxoffice.Secret, error) {
 	minted, err := client.Tokens.Mint(ctx, boxoffice.MintClientToken{
 		Room:             "lobby",
 		Username:         "Ann",
@@ -52,7 +52,7 @@ func Mint(ctx context.Context, client *boxoffice.Client, thumbprint string) (str
 		Role:             boxoffice.RoleHost,
 	})
 	if err != nil {
-		return "", err
+		return boxoffice.Secret{}, err
 	}
 	return minted.Token, nil
 }

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	boxoffice "boxoffice.example/boxoffice/sdk/go"
+	"boxoffice.example/boxoffice/sdk/go/internal/leaks"
 	"boxoffice.example/boxoffice/sdk/go/relay"
-	"go.uber.org/goleak"
 )
 
 const folder = "../../../../docs/vectors"
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 func TestTokens(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
@@ -123,6 +123,36 @@ func TestRevocations(t *testing.T) {
 		if !isSame || strings.Join(got.Muted, " ") != strings.Join(want.Muted, " ") {
 			t.Errorf("%s: got %s %s %v", want.Name, textOf(got.Code), got.Reason, got.Muted)
 		}
+	}
+}
+
+func TestStatements(t *testing.T) {
+	path := filepath.Join(folder, "statements.json")
+	var file statementFile
+	if err := readFile(path, &file); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Statements(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, _ := found.(map[string]StatementResult)
+	isCovered := map[string]bool{}
+	for _, want := range file.Vectors {
+		got := results[want.Name]
+		if want.Code != nil {
+			isCovered[*want.Code] = true
+			if got.Code != *want.Code || got.Statement != nil {
+				t.Errorf("%s: got %q, want %s", want.Name, got.Code, *want.Code)
+			}
+			continue
+		}
+		if got.Code != "" || got.Statement.Month != "2026-10" || got.Statement.Closing.Micros != 52_999_996 {
+			t.Errorf("%s: got %q and %+v", want.Name, got.Code, got.Statement)
+		}
+	}
+	if len(isCovered) != 7 {
+		t.Errorf("only %v have vectors", isCovered)
 	}
 }
 

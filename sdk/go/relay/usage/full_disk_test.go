@@ -14,14 +14,14 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
+	"boxoffice.example/boxoffice/sdk/go/internal/leaks"
 )
 
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("USAGE_TEST_FULL_DISK"); folder != "" {
 		os.Exit(fillTheDisk(folder))
 	}
-	goleak.VerifyTestMain(m)
+	leaks.Main(m)
 }
 
 // fullDisk is what a process found that recorded until its disk was full, and then some more.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"boxoffice.example/boxoffice/sdk/go/relay/internal/plainjson"
+	"boxoffice.example/boxoffice/sdk/go/internal/plainjson"
 	"boxoffice.example/boxoffice/sdk/go/relay/internal/web"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"boxoffice.example/boxoffice/sdk/go/relay/internal/plainjson"
+	"boxoffice.example/boxoffice/sdk/go/internal/plainjson"
 )
 
 // Role is the role of a participant in a room. It decides the ceiling of the price.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"boxoffice.example/boxoffice/sdk/go/relay/internal/plainjson"
+	"boxoffice.example/boxoffice/sdk/go/internal/plainjson"
 )
 
 func TestCheckRefusesWhatTheServiceWouldRefuse(t *testing.T) {

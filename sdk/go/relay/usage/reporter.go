@@ -152,6 +152,8 @@ func (o *Options) complete() (address string, err error) {
 	switch {
 	case err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http"):
 		return "", invalidOptions("URL must be an address with http")
+	case base.User != nil || base.RawQuery != "" || base.ForceQuery || strings.Contains(o.URL, "#"):
+		return "", invalidOptions("URL must have no user, query or fragment")
 	case o.Key == nil:
 		return "", invalidOptions("Key is required")
 	case o.Spool == "":

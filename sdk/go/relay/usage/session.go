@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"boxoffice.example/boxoffice/sdk/go/relay/internal/plainjson"
+	"boxoffice.example/boxoffice/sdk/go/internal/plainjson"
 )
 
 // SessionStart is the participant of a session.

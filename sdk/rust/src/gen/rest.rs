@@ -1852,19 +1852,25 @@ pub struct PulledEvents {
 #[non_exhaustive]
 #[must_use]
 pub struct SignUp {
-    /// The name of the customer. 1 to 200 characters.
-    pub name: String,
     /// The address of the customer. At most 254 characters.
     pub email: String,
+    /// The name of the customer. 1 to 200 characters.
+    pub name: String,
 }
 
 impl SignUp {
-    /// A customer with this name and address.
-    pub fn new(name: impl Into<String>, email: impl Into<String>) -> Self {
+    /// A customer with this address. A name is needed, too.
+    pub fn new(email: impl Into<String>) -> Self {
         Self {
-            name: name.into(),
             email: email.into(),
+            ..Self::default()
         }
+    }
+
+    /// The name of the customer. 1 to 200 characters.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 }
 
@@ -2791,12 +2797,12 @@ pub struct WebhookHeader {
     /// The name of the header. 1 to 100 characters.
     pub name: String,
     /// Its value: printable ASCII. 1 to 1024 characters.
-    pub value: String,
+    pub value: Secret,
 }
 
 impl WebhookHeader {
     /// The header of this name, with this value.
-    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>, value: impl Into<Secret>) -> Self {
         Self {
             name: name.into(),
             value: value.into(),
@@ -2812,16 +2818,23 @@ pub struct BasicAuth {
     /// Without a colon. At most 256 characters.
     pub username: String,
     /// May be empty. At most 256 characters.
-    pub password: String,
+    #[serde(default)]
+    pub password: Secret,
 }
 
 impl BasicAuth {
-    /// This user, with this password. Both empty: none.
-    pub fn new(username: impl Into<String>, password: impl Into<String>) -> Self {
+    /// This user, whose password is empty. An empty user, too: none.
+    pub fn new(username: impl Into<String>) -> Self {
         Self {
             username: username.into(),
-            password: password.into(),
+            password: Secret::default(),
         }
+    }
+
+    /// May be empty. At most 256 characters.
+    pub fn password(mut self, password: impl Into<Secret>) -> Self {
+        self.password = password.into();
+        self
     }
 }
 

@@ -20,11 +20,12 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::event_stream::EventStream;
 use super::revocations::{ExpectedRevocations, Revocations, verify_revocations};
-use super::signing_keys::{Jwks, SigningKeys};
+use super::signing_keys::SigningKeys;
 use super::told::Told;
 use crate::calls::random_fraction;
 use crate::error::{Error, read_retry_after};
 use crate::http::{Answer, BoxError, Http, encode, read_answer, read_url, tls};
+use crate::jws::Jwks;
 
 /// The service says something every 25 seconds, even without news.
 const ANSWER_MAX: Duration = Duration::from_secs(40);

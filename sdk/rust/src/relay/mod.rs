@@ -21,11 +21,11 @@ mod token;
 mod told;
 mod verifier;
 
+pub use crate::jws::Jwks;
 pub use feed::{
     RevocationFeed, RevocationFeedBuilder, RevocationsError, RevocationsErrorCode, WallClock,
 };
 pub use refusal::{AdmissionRefused, RefusalCode, RevocationReason};
 pub use revocations::{Ban, BanKind, Revocations, Subject, hash_of};
-pub use signing_keys::Jwks;
 pub use token::TokenClaims;
 pub use verifier::{Admission, Attempt, Participant, TokenVerifier, TokenVerifierBuilder};

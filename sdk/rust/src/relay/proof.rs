@@ -8,8 +8,9 @@ use http::Uri;
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
-use super::jws::{JsonObject, PublicKey, What, encode, has_exactly, integer, read, read_verified};
+use super::jws::{What, encode, integer, read, read_verified};
 use super::refusal::RefusalCode;
+use crate::jws::{JsonObject, PublicKey, has_exactly};
 
 pub(crate) struct ExpectedProof<'a> {
     pub(crate) token: &'a str,

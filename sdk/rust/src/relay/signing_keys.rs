@@ -3,23 +3,21 @@
 //! Rotation needs no action by a relay. A new key is published an hour before its first use, so the cache
 //! has it in time. A token with an unknown key triggers a fetch, at most every 30 seconds.
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, header};
 use http_body_util::Full;
-use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-use super::jws::{JsonObject, PublicKey};
 use super::refusal::RefusalCode;
 use crate::error::Error;
 use crate::http::{BoxError, Http, read_url, tls};
+use crate::jws::{Jwks, KeysById, PublicKey, import_keys};
 
 /// The keys are fetched again after this time, so a removed key may be accepted for as long.
 const FRESH: Duration = Duration::from_secs(600);
@@ -29,16 +27,6 @@ const USABLE: Duration = Duration::from_secs(3600);
 const COOLDOWN: Duration = Duration::from_secs(30);
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 const JWKS_BYTES_MAX: usize = 1024 * 1024;
-
-/// A JSON Web Key Set (RFC 7517). Keys that are not public P-256 keys with a `kid` are ignored.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[non_exhaustive]
-pub struct Jwks {
-    /// The keys.
-    pub keys: Vec<Value>,
-}
-
-type KeysById = HashMap<String, PublicKey>;
 
 pub(crate) enum SigningKeys {
     Fixed(KeysById),
@@ -174,25 +162,4 @@ impl Source {
         }
         Ok(serde_json::from_slice(&answer.body)?)
     }
-}
-
-fn import_keys(jwks: &Jwks) -> KeysById {
-    jwks.keys
-        .iter()
-        .filter_map(Value::as_object)
-        .filter_map(import_key)
-        .collect()
-}
-
-fn import_key(jwk: &JsonObject) -> Option<(String, PublicKey)> {
-    let kid = jwk.get("kid")?.as_str()?;
-    // A null counts as absent.
-    let is = |name: &str, wanted: &str| match jwk.get(name) {
-        None | Some(Value::Null) => true,
-        Some(value) => value.as_str() == Some(wanted),
-    };
-    if jwk.contains_key("d") || !is("alg", "ES256") || !is("use", "sig") {
-        return None;
-    }
-    Some((kid.to_owned(), PublicKey::import(jwk)?))
 }

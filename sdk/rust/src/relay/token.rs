@@ -4,10 +4,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use super::jws::{JsonObject, What, has_exactly, read, read_verified, whole};
+use super::jws::{What, read, read_verified, whole};
 use super::refusal::RefusalCode;
 use super::signing_keys::SigningKeys;
 use crate::generated::rest::Role;
+use crate::jws::{JsonObject, has_exactly};
 
 const LIFETIME_SECONDS_MAX: u64 = 900;
 /// How far the service's clock may be ahead of ours. Expiry has no such leeway.

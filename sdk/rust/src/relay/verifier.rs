@@ -11,10 +11,11 @@ use super::feed::{RevocationFeed, WallClock};
 use super::proof::{ExpectedProof, verify_proof};
 use super::refusal::{AdmissionRefused, RefusalCode};
 use super::revocations::{Revocations, Subject};
-use super::signing_keys::{Jwks, SigningKeys};
+use super::signing_keys::SigningKeys;
 use super::token::{Expected, TokenClaims, verify_token};
 use crate::calls::fill_randomly;
 use crate::error::Error;
+use crate::jws::Jwks;
 
 type Question = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 type BudgetQuestion = Arc<dyn Fn(&str, &[String]) -> bool + Send + Sync>;

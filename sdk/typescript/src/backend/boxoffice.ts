@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS, type Limits } from './calls.ts';
 import { checkUrl } from './check-url.ts';
 import { Control } from './control.ts';
 import { DeviceCredentials } from './device-credentials.ts';
-import { BoxofficeError } from './errors.ts';
+import { BoxofficeError, ClientClosed } from './errors.ts';
 import { Keys } from './keys.ts';
 import { Mail } from './mail.ts';
 import { Moderation } from './moderation.ts';
@@ -83,6 +83,7 @@ export class Boxoffice {
   /** Who changed what. */
   readonly audit: Audit;
   readonly #control: Control;
+  readonly #closing = new AbortController();
   #tenant: Promise<string> | undefined;
 
   /** Connects on the first call. Throws `TypeError` for invalid options. */
@@ -94,7 +95,7 @@ export class Boxoffice {
       attemptTimeoutMs = DEFAULT_LIMITS.attemptTimeoutMs,
       retries = DEFAULT_LIMITS.retries,
     } = options;
-    const limits: Limits = { timeoutMs, attemptTimeoutMs, retries };
+    const limits: Limits = { timeoutMs, attemptTimeoutMs, retries, closed: this.#closing.signal };
     const rest = new Rest({ url, apiKey, limits, fetch: options.fetch ?? fetch });
     this.#tenant = tenant === undefined ? undefined : Promise.resolve(tenant);
     this.#control = new Control({
@@ -121,8 +122,12 @@ export class Boxoffice {
     this.audit = new Audit(rest);
   }
 
-  /** Close the connection to the control plane. Calls in progress still finish. */
+  /**
+   * End the client: what follows events ends with `ClientClosed`, and later calls fail with it. Requests in progress still
+   * finish.
+   */
   close(): void {
+    this.#closing.abort(new ClientClosed());
     this.#control.close();
   }
 

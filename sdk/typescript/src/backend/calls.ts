@@ -25,6 +25,13 @@ export interface Limits {
   readonly attemptTimeoutMs: number;
   /** Attempts after the first. */
   readonly retries: number;
+  /** Aborts when the client is closed. */
+  readonly closed?: AbortSignal | undefined;
+}
+
+/** For what follows events: a signal that also aborts when the client is closed. */
+export function untilClosed(signal: AbortSignal | undefined, { closed }: Limits): AbortSignal | undefined {
+  return signal && closed ? AbortSignal.any([signal, closed]) : (signal ?? closed);
 }
 
 export const DEFAULT_LIMITS: Limits = { timeoutMs: 30_000, attemptTimeoutMs: 10_000, retries: 4 };
@@ -50,6 +57,7 @@ export async function attemptInTime<T>(
 ): Promise<T> {
   const { signal, limits, mayRetry } = options;
   const { timeoutMs = limits.timeoutMs, attemptTimeoutMs = limits.attemptTimeoutMs } = options;
+  limits.closed?.throwIfAborted();
   const endsAt = performance.now() + timeoutMs;
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();

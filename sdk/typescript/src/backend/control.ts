@@ -15,6 +15,7 @@ import {
   type Limits,
   type MutationOptions,
   sleep,
+  untilClosed,
   waitAfter,
 } from './calls.ts';
 import type { Event } from './control-types.ts';
@@ -96,6 +97,9 @@ export class Control {
     options: MutationOptions = {},
   ): Promise<Answer<M>> {
     const { idempotencyKey = randomUUID() } = options;
+    // An empty one would be sent as none, and the call would take effect with each of its attempts.
+    if (!/^[\x20-\x7e]{1,128}$/.test(idempotencyKey))
+      throw new TypeError('idempotencyKey must be 1 to 128 printable ASCII characters');
     return this.query(method, { ...request, idempotencyKey }, options);
   }
 
@@ -120,8 +124,9 @@ export class Control {
   async *watch(
     method: DescMethodServerStreaming,
     request: { readonly resumeToken?: string | undefined },
-    { signal, silentMsMax = SILENT_MS_MAX }: WatchOptions = {},
+    { signal: given, silentMsMax = SILENT_MS_MAX }: WatchOptions = {},
   ): AsyncGenerator<WatchedEvent, never, undefined> {
+    const signal = untilClosed(given, this.#options.limits);
     let { resumeToken } = request;
     let failures = 0;
     for (;;) {
@@ -155,6 +160,8 @@ export class Control {
     let message: Buffer | undefined;
     const attempt = async (signal: AbortSignal) => {
       message ??= await this.#render(method, request, signal);
+      // The connection is gone, also for another attempt.
+      limits.closed?.throwIfAborted();
       return await this.#send(method, message, signal);
     };
     return await attemptInTime(attempt, { ...options, limits, mayRetry: isTransient });

@@ -63,6 +63,15 @@ export class BoxofficeError extends Error {
   }
 }
 
+/** `close()` was called. Nothing was sent. */
+export class ClientClosed extends Error {
+  override readonly name = 'ClientClosed';
+
+  constructor() {
+    super('the client is closed');
+  }
+}
+
 export function timeoutError(): BoxofficeError {
   const message = 'there was no answer in time';
   return new BoxofficeError({ kind: 'Timeout', code: 'DEADLINE_EXCEEDED', message });

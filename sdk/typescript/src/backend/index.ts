@@ -26,7 +26,7 @@ export type { WatchedEvent, WatchOptions } from './control.ts';
 export type * from './control-types.ts';
 export type { CreatedCredential, DeviceCredentials, RotatedCredential } from './device-credentials.ts';
 export { type ErrorKind, type ErrorReason, REASONS } from './error-kinds.ts';
-export { BoxofficeError, type FieldViolation } from './errors.ts';
+export { BoxofficeError, ClientClosed, type FieldViolation } from './errors.ts';
 export type * from './event-types.ts';
 export type { KeyId, KeyRevocation, Keys } from './keys.ts';
 export type { Listing, Page } from './listing.ts';
@@ -70,6 +70,13 @@ export type {
   UsageRecord,
   UsageSummary,
 } from './usage.ts';
+export {
+  STATEMENT_REFUSALS,
+  type StatementKeys,
+  type StatementRefusal,
+  StatementRefused,
+  verifyStatement,
+} from './verify-statement.ts';
 export {
   type VerifyWebhookOptions,
   verifyWebhook,

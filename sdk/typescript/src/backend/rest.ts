@@ -57,6 +57,10 @@ export class Rest {
     this.#options = options;
   }
 
+  get limits(): Limits {
+    return this.#options.limits;
+  }
+
   /** One request and its answer. All attempts of a write have the same idempotency key, so it takes effect once. */
   async call<N extends Name>(name: N, given: Given<N>, options: MutationOptions = {}): Promise<AnswerOf<N>> {
     const { limits } = this.#options;

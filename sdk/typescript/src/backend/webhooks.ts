@@ -1,5 +1,5 @@
 /** Webhooks, their deliveries, and the events that they get. */
-import { type CallOptions, type MutationOptions, sleep, waitAfter } from './calls.ts';
+import { type CallOptions, type MutationOptions, sleep, untilClosed, waitAfter } from './calls.ts';
 import type { Listing } from './listing.ts';
 import { type AnswerOf, type BodyOf, isTransient, type PageRequest, type Rest, toQuery } from './rest.ts';
 import type { DeadLetter, Webhook, WebhookDelivery, WebhookEventType } from './rest-types.ts';
@@ -177,8 +177,9 @@ export class Webhooks {
    */
   async *followEvents(
     { after, types }: FollowEventsRequest = {},
-    { signal }: Pick<CallOptions, 'signal'> = {},
+    { signal: given }: Pick<CallOptions, 'signal'> = {},
   ): AsyncGenerator<TypedEvent<WebhookEventType>, never, undefined> {
+    const signal = untilClosed(given, this.#rest.limits);
     let place = after;
     let failures = 0;
     for (;;) {

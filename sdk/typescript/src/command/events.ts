@@ -1,7 +1,7 @@
 /** `npx @boxoffice/sdk events`: prints the events of a tenant, and hands them on to a receiver of webhooks on this machine. */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { checkUrl } from '../backend/check-url.ts';
+import { checkTarget, checkUrl } from '../backend/check-url.ts';
 import { followEvents } from './follow-events.ts';
 import { forwardEvent } from './forward-event.ts';
 
@@ -41,7 +41,7 @@ function readArguments() {
     }
     const { url = 'http://127.0.0.1:8080', 'forward-to': to, types, after } = values;
     checkUrl('--url', url);
-    if (to !== undefined) checkUrl('--forward-to', to);
+    if (to !== undefined) checkTarget('--forward-to', to);
     if (after !== undefined && !/^\d{1,18}$/.test(after))
       throw new TypeError('--after must be the number of an event');
     const apiKey = process.env.BOXOFFICE_API_KEY;

@@ -26,7 +26,7 @@ await boxoffice.rooms.create({ room: 'lobby' });`,
     [
       'In Go',
       `client, err := boxoffice.New(boxoffice.Options{
-	URL: "${publicUrl}", ControlURL: "${controlUrl}", APIKey: os.Getenv("KEY"),
+	URL: "${publicUrl}", ControlURL: "${controlUrl}", APIKey: boxoffice.NewSecret(os.Getenv("KEY")),
 })
 if err != nil {
 	return err

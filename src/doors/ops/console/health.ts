@@ -210,8 +210,8 @@ function judgeSize({ database: { bytes, isCoordinator } }: Measured): Check {
 function judgeMigrations({ stale }: Measured): Check {
   return checked(
     'Migrations',
-    stale === undefined ? 'good' : 'bad',
-    stale ?? 'all ran',
+    stale === undefined ? 'good' : stale.isNewer ? 'warn' : 'bad',
+    stale?.why ?? 'all ran',
     html`Start the same version everywhere: ${inDocs('procedures.md#upgrades')}.`,
   );
 }

@@ -66,7 +66,8 @@ const NOT_WELL: readonly [string, Check['look'], Changes][] = [
   ['Standby', 'warn', { database: { lagSeconds: 10 } }],
   ['Standby', 'warn', { database: { lagSeconds: null, lagBytes: null } }],
   ['Standby', 'bad', { database: { lagSeconds: 300 } }],
-  ['Migrations', 'bad', { stale: 'the database is of another version: it has the migration 9999_later.sql' }],
+  ['Migrations', 'warn', { stale: { why: 'the database is of a newer version', isNewer: true } }],
+  ['Migrations', 'bad', { stale: { why: 'the database is of another version', isNewer: false } }],
 ];
 
 describe('a service that is well', () => {

@@ -19,12 +19,12 @@ import (
 	"testing"
 	"time"
 
+	"boxoffice.example/boxoffice/sdk/go/internal/leaks"
 	"boxoffice.example/boxoffice/sdk/go/relay"
 	"boxoffice.example/boxoffice/sdk/go/relay/usage"
-	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 func TestTheReadmeShowsTheseFiles(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")

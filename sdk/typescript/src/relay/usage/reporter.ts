@@ -133,6 +133,8 @@ function usageUrl(base: string): string {
   const url = URL.canParse(base) ? new URL(base) : undefined;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
     throw invalid('url must be an address with http');
+  if (url.username || url.password || /[?#]/.test(base))
+    throw invalid('url must have no user, query or fragment');
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}/v1/usage`;
 }
 

@@ -1,0 +1,55 @@
+/** One place has the names under which packages are published, and the others agree. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readManifests, readRelease, rename } from '../../scripts/release-names.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+const OLD = {
+  repository: 'https://old.example/old.git',
+  contract: '@old/contract',
+  typescript: '@old/sdk',
+  go: 'old.example/old/sdk/go',
+  rust: 'old',
+};
+const NEW = {
+  repository: 'https://new.example/$&.git',
+  contract: '@new/contract',
+  typescript: '@new/client',
+  go: 'new.example/go/v2',
+  rust: 'new-client',
+};
+
+const renamed = (text: string, path = 'README.md') => rename(path, text, OLD, NEW);
+
+test('the manifests have the names and the repository of release.json', () => {
+  expect(readManifests(ROOT)).toStrictEqual(readRelease(ROOT));
+});
+
+test.for([
+  ["import { Boxoffice } from '@old/sdk';", "import { Boxoffice } from '@new/client';"],
+  ["from '@old/sdk/relay', '@old/contract/x'", "from '@new/client/relay', '@new/contract/x'"],
+  ['import "old.example/old/sdk/go/relay"', 'import "new.example/go/v2/relay"'],
+  ['"url": "git+https://old.example/old.git"', '"url": "git+https://new.example/$&.git"'],
+])('%s becomes %s', ([text, wanted]) => {
+  expect(renamed(text!)).toBe(wanted);
+});
+
+test('what only begins like a name stays', () => {
+  const text = '@old/sdk-go @old/sdks @old/contracts old.example/old/sdk/gone old_example/old/sdk/go';
+  expect(renamed(text)).toBe(text);
+});
+
+test('the crate is renamed in its manifest, its lock file, and where it is installed', () => {
+  expect(renamed('cargo add old\ncargo add older\nthe old one')).toBe(
+    'cargo add new-client\ncargo add older\nthe old one',
+  );
+  const text = '[package]\nname = "old"\n\n[[package]]\nname = "older"\n';
+  expect(renamed(text, 'sdk/rust/Cargo.toml')).toBe(text.replace('"old"', '"new-client"'));
+  expect(renamed(text, 'sdk/rust/generate/Cargo.toml')).toBe(text);
+});
+
+test('history keeps its names', () => {
+  expect(renamed('@old/sdk', 'CHANGELOG.md')).toBe('@old/sdk');
+  expect(renamed('@old/sdk', 'docs/decisions/0001-x.md')).toBe('@old/sdk');
+});
