@@ -287,15 +287,20 @@ describe('a client that is closed', () => {
     await next;
   });
 
-  test('ends what asks for events', async () => {
+  test('ends what asks for events, in the middle of a request', async () => {
+    let reason: unknown;
     const fetch = async (_: unknown, init?: RequestInit) => {
       setTimeout(() => boxoffice.close());
       return await new Promise<Response>((_, reject) => {
-        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));
+        init!.signal!.addEventListener('abort', () => {
+          reason ??= init!.signal!.reason;
+          reject(reason);
+        });
       });
     };
     const boxoffice = client({ fetch: fetch as typeof globalThis.fetch });
     await expect(boxoffice.webhooks.followEvents().next()).rejects.toStrictEqual(closed);
+    expect(reason).toStrictEqual(closed);
   });
 
   test('lets requests in progress finish', async () => {
