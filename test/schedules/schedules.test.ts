@@ -5,11 +5,13 @@
  * `SCHEDULES=1000 SEED=5000 npm test -- test/schedules` runs so many for each scenario, from that seed on, and prints what it took to
  * find each race.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { loadRates } from '../../src/money/pricing/rate-cards.ts';
 import { useDatabase } from '../support/database.ts';
 import { OPERATOR } from '../support/tenants.ts';
-import { PLAYS, RACES } from './races.ts';
+import { PLAYS, type Planted, RACES } from './races.ts';
 import { explore, shrink } from './support/explore.ts';
 import type { Play } from './support/scenario.ts';
 import { chooseAsIn, chooseBySeed, renderTurns, turnsOf } from './support/schedule.ts';
@@ -30,7 +32,16 @@ beforeAll(async () => {
   await loadRates(stage.db, OPERATOR, undefined);
 });
 afterAll(() => stage.close());
-afterEach(() => stage.plant([]));
+afterEach(() => stage.plant());
+
+const titleOf = ({ name, wasReal }: Planted) => (wasReal ? `${name} (was real)` : name);
+
+test('docs/trust.md has each race, and how many scenarios there are', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/trust.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| ([^|]+?) +\| ([^|]+?) +\| [\d, ]+\| [\d-]+ +\|$/gm)];
+  expect(rows.map(([, part, race]) => [part, race])).toEqual(RACES.map((race) => [race.part, titleOf(race)]));
+  expect(page).toContain(`${PLAYS.length} scenarios`);
+});
 
 describe.skipIf(inject('citusServers').length > 0)('in every order', () => {
   const doesNoHarm = async (_: string, playOn: (stage: Stage) => Play) => {
@@ -61,21 +72,21 @@ describe.skipIf(inject('citusServers').length > 0)('a rule that is taken away is
     if (process.env.SCHEDULES !== undefined) console.table(table);
   });
 
-  test.each(RACES)('$part: $name', async ({ name, part, wasReal, play: playOn, plant }) => {
-    const play = await plant(stage);
+  test.each(RACES)('$part: $name', async (race) => {
+    const play = await race.plant(stage);
     const found = await explore(play, { most: RACE_SCHEDULES_MAX, first: SEED });
-    expect(stage.unused).toEqual([]);
+    expect(stage.isUnused).toBe(false);
     expect(found, `not found in ${RACE_SCHEDULES_MAX} schedules`).toBeDefined();
     const { run, schedules } = found!;
     const least = await shrink(play, run);
     const again = await play(chooseAsIn(least.choices));
     expect(again.violation).toBe(least.violation);
-    stage.plant([]);
-    expect((await playOn(stage)(chooseAsIn(least.choices))).violation).toBe(undefined);
+    stage.plant();
+    expect((await race.play(stage)(chooseAsIn(least.choices))).violation).toBe(undefined);
     expect(turnsOf(least.choices).length).toBeLessThanOrEqual(TURNS_MAX);
     table.push({
-      part,
-      race: wasReal ? `${name} (was real)` : name,
+      part: race.part,
+      race: titleOf(race),
       schedules,
       'turns found': turnsOf(run.choices).length,
       turns: turnsOf(least.choices).length,
