@@ -243,12 +243,7 @@ const MONEY: readonly Planted[] = [
   {
     rule: 'a record costs its exact price and what rounding had left over',
     says: /small-1 of t_\w+ is capped/,
-    answers: [
-      RECORDS,
-      (body) => {
-        body.records.at(-1).capped = true;
-      },
-    ],
+    answers: [RECORDS, (body) => Object.assign(body.records.at(-1), { capped: true })],
   },
   {
     rule: 'what rounding leaves over is kept',
@@ -306,9 +301,7 @@ const VIEWS: readonly Planted[] = [
     says: /in the list, \["other"/,
     answers: [
       LEDGER,
-      (body) => {
-        body.entries.find((entry: Fields) => entry.kind === 'usage').id = 'other';
-      },
+      (body) => Object.assign(body.entries.find((entry: Fields) => entry.kind === 'usage'), { id: 'other' }),
     ],
   },
   {
@@ -505,12 +498,7 @@ const STORED: readonly Planted[] = [
   {
     rule: 'an event that was read stays as it was',
     says: /1 of t_\w+ was evt_\w+ \w+, and is evt_other \w+/,
-    answers: [
-      /^\/v1\/events/,
-      (body) => {
-        body.events[0].id = 'evt_other';
-      },
-    ],
+    answers: [/^\/v1\/events/, (body) => Object.assign(body.events[0], { id: 'evt_other' })],
   },
   {
     rule: 'a balance that was read was the balance at that time',
@@ -518,6 +506,8 @@ const STORED: readonly Planted[] = [
     journal: changed('statement.read', ({ answer }) => answer.statement.closing.micros++),
   },
 ];
+
+const atTheEnd = (entry: Fields) => Object.assign(entry, { invokedUs: 9e15, returnedUs: 9e15 });
 
 const WEBHOOKS: readonly Planted[] = [
   {
@@ -533,32 +523,17 @@ const WEBHOOKS: readonly Planted[] = [
   {
     rule: 'an event has one id wherever it appears',
     says: /1 of t_\w+ is evt_\w+ \w+, and came to wh_\w+ as evt_other/,
-    journal: changed(
-      'webhook.received',
-      ({ args }) => {
-        args.events[0].id = 'evt_other';
-      },
-      0,
-    ),
+    journal: changed('webhook.received', ({ args }) => Object.assign(args.events[0], { id: 'evt_other' }), 0),
   },
   {
     rule: 'a webhook gets events in its order',
     says: /2 of t_\w+ came to wh_\w+ before it had accepted 1/,
-    journal: changed(
-      'webhook.received',
-      (entry) => Object.assign(entry, { invokedUs: 9e15, returnedUs: 9e15 }),
-      0,
-    ),
+    journal: changed('webhook.received', atTheEnd, 0),
   },
   {
     rule: 'a webhook gets events in its order',
     says: /\d+ of t_\w+ came to wh_\w+ before it had accepted 1/,
-    journal: changed(
-      'webhook.received',
-      (entry) => Object.assign(entry, { invokedUs: 9e15, returnedUs: 9e15 }),
-      0,
-      BY_ROOM,
-    ),
+    journal: changed('webhook.received', atTheEnd, 0, BY_ROOM),
   },
   {
     rule: 'an event that was accepted does not come again',
@@ -588,12 +563,7 @@ const PEOPLE: readonly Planted[] = [
   {
     rule: 'no view has the name of an erased person',
     says: /the ledger of t_\w+ has person-1f3a9c77/,
-    answers: [
-      LEDGER,
-      (body) => {
-        body.entries[0].detail = PERSON;
-      },
-    ],
+    answers: [LEDGER, (body) => Object.assign(body.entries[0], { detail: PERSON })],
   },
 ];
 
