@@ -33,6 +33,9 @@ export interface Shared {
 /** What of the arguments of an operation the client itself fills in. */
 type Own<O extends Operation> = Omit<Args<O>, 'tenant' | 'key' | 'service' | 'idempotency'>;
 
+/** What of a body is written down. */
+type Keep = (json: HttpReply['json']) => Record<string, unknown>;
+
 export class Client {
   readonly number: number;
   readonly tenant: Tenant;
@@ -68,7 +71,7 @@ export class Client {
     return `10.${this.number % 256}.${(count >> 8) % 256}.${count % 256}`;
   }
 
-  /** One request with a key of the tenant. `keep`: what of the body is written down. */
+  /** One request with a key of the tenant. */
   async rest<O extends Operation>(
     op: O,
     own: Own<O>,
@@ -77,7 +80,7 @@ export class Client {
       service,
       ...request
     }: Omit<HttpRequest, 'key'> & { readonly key: Secret; readonly service: number },
-    keep: (json: HttpReply['json']) => Record<string, unknown> = () => ({}),
+    keep: Keep = () => ({}),
   ): Promise<HttpReply> {
     const args = {
       tenant: this.tenant.id,
@@ -90,6 +93,20 @@ export class Client {
       const reply = await send(this.stage.service(service).url, { ...request, key: key.plaintext });
       return withAnswer(reply, keep);
     });
+  }
+
+  /** A change with the key of the tenant, repeated until its outcome is known. It takes effect once. */
+  change<O extends Operation>(
+    op: O,
+    own: Own<O>,
+    service: number,
+    request: Pick<HttpRequest, 'method' | 'path' | 'body'>,
+    keep?: Keep,
+  ): Promise<HttpReply> {
+    const idempotency = this.newIdempotencyKey();
+    return this.insist(service, (at) =>
+      this.rest(op, own, { ...request, key: this.tenant.key, service: at, idempotency }, keep),
+    );
   }
 
   async call<O extends Operation, M extends DescMethodUnary>(
@@ -138,10 +155,7 @@ export class Client {
 }
 
 /** What is kept of errors is their text. */
-export function withAnswer(
-  reply: HttpReply,
-  keep: (json: HttpReply['json']) => Record<string, unknown>,
-): HttpReply {
+export function withAnswer(reply: HttpReply, keep: Keep): HttpReply {
   if (reply.outcome === 'ok') return { ...reply, answer: keep(reply.json) };
   const error = reply.json?.error;
   return error === undefined ? reply : { ...reply, answer: { error } };

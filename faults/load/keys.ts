@@ -73,39 +73,19 @@ export const keys = kind<Step>({
 });
 
 async function create(client: Client, service: number, kind: Kind): Promise<Held[]> {
-  const idempotency = client.newIdempotencyKey();
-  const reply = await client.insist(service, (at) =>
-    client.rest(
-      'key.create',
-      { kind },
-      {
-        ...{ method: 'POST', path: '/v1/keys', key: client.tenant.key, service: at, idempotency },
-        body: { name: 'a key', kind },
-      },
-      ({ key }) => ({ key }),
-    ),
-  );
+  const request = { method: 'POST', path: '/v1/keys', body: { name: 'a key', kind } } as const;
+  const reply = await client.change('key.create', { kind }, service, request, ({ key }) => ({ key }));
   return heldOf(reply, kind);
 }
 
 async function rotate(client: Client, service: number, old: Held, overlapSeconds: number): Promise<Held[]> {
-  const idempotency = client.newIdempotencyKey();
-  const reply = await client.insist(service, (at) =>
-    client.rest(
-      'key.rotate',
-      { id: old.id, overlap_seconds: overlapSeconds },
-      {
-        ...{
-          method: 'POST',
-          path: `/v1/keys/${old.id}/rotate`,
-          key: client.tenant.key,
-          service: at,
-          idempotency,
-        },
-        body: { overlap_seconds: overlapSeconds },
-      },
-      ({ key, old_key_retires }) => ({ key, old_key_retires }),
-    ),
+  const body = { overlap_seconds: overlapSeconds };
+  const reply = await client.change(
+    'key.rotate',
+    { id: old.id, ...body },
+    service,
+    { method: 'POST', path: `/v1/keys/${old.id}/rotate`, body },
+    ({ key, old_key_retires }) => ({ key, old_key_retires }),
   );
   return heldOf(reply, old.kind);
 }
@@ -115,14 +95,7 @@ function heldOf({ outcome, json }: HttpReply, kind: Kind): Held[] {
 }
 
 async function revoke(client: Client, service: number, { id }: Held): Promise<void> {
-  const idempotency = client.newIdempotencyKey();
-  await client.insist(service, (at) =>
-    client.rest(
-      'key.revoke',
-      { id },
-      { method: 'DELETE', path: `/v1/keys/${id}`, key: client.tenant.key, service: at, idempotency },
-    ),
-  );
+  await client.change('key.revoke', { id }, service, { method: 'DELETE', path: `/v1/keys/${id}` });
 }
 
 async function use(client: Client, service: number, key: Held): Promise<void> {
