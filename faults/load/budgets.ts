@@ -80,18 +80,11 @@ async function begin(
 }
 
 async function set(client: Client, service: number, id: string, micros: number): Promise<Outcome> {
-  const { key } = client.tenant;
-  const args = { id, limit_micros: micros, hard: true, room: id };
-  const body = { room: id, period: 'total', limit_micros: micros, hard: true };
-  const idempotency = client.newIdempotencyKey();
-  const { outcome } = await client.insist(service, (at) =>
-    client.rest(
-      'budget.set',
-      args,
-      { method: 'PUT', path: `/v1/budgets/${id}`, key, service: at, idempotency, body },
-      (json) => json,
-    ),
-  );
+  const settings = { room: id, limit_micros: micros, hard: true };
+  const body = { ...settings, period: 'total' };
+  const request = { method: 'PUT', path: `/v1/budgets/${id}`, body } as const;
+  const args = { id, ...settings };
+  const { outcome } = await client.change('budget.set', args, service, request, (json) => json);
   return outcome;
 }
 

@@ -124,17 +124,8 @@ function sessionOf(checkoutUrl: string): string {
 }
 
 export async function setAutoTopUp(client: Client, service: number, body: AutoTopUp): Promise<void> {
-  const idempotency = client.newIdempotencyKey();
-  const path = '/v1/billing/auto-top-up';
-  await client.insist(service, (at) =>
-    client.rest(
-      'auto_top_up.set',
-      { ...body },
-      {
-        ...{ method: 'PUT', path, key: client.tenant.key, service: at, idempotency, body },
-      },
-    ),
-  );
+  const request = { method: 'PUT', path: '/v1/billing/auto-top-up', body } as const;
+  await client.change('auto_top_up.set', { ...body }, service, request);
 }
 
 /** An operator's command, after which a dispute no longer stops top-ups. */

@@ -67,31 +67,17 @@ export const settings = kind<Step>({
 
 async function setAlerts(client: Client, { service, micros }: Step): Promise<void> {
   const body = { thresholds: [{ kind: 'balance', below_micros: micros }] };
-  const idempotency = client.newIdempotencyKey();
-  await client.insist(service, (at) =>
-    client.rest(
-      'alert.set',
-      { below_micros: micros },
-      { method: 'PUT', path: '/v1/alerts', key: client.tenant.key, service: at, idempotency, body },
-    ),
-  );
+  const request = { method: 'PUT', path: '/v1/alerts', body } as const;
+  await client.change('alert.set', { below_micros: micros }, service, request);
 }
 
 /** Each number has the same rooms always, because these cannot be changed. */
 async function setBudget(client: Client, { service, number, micros }: Step): Promise<void> {
-  const room = `r${number}`;
-  const hard = number === 0;
-  const body = { room, period: 'day', limit_micros: micros, hard, alert_percents: [50, 100] };
-  const idempotency = client.newIdempotencyKey();
   const id = `budget-${number}`;
-  await client.insist(service, (at) =>
-    client.rest(
-      'budget.set',
-      { id, limit_micros: micros, hard, room },
-      { method: 'PUT', path: `/v1/budgets/${id}`, key: client.tenant.key, service: at, idempotency, body },
-      (json) => json,
-    ),
-  );
+  const settings = { room: `r${number}`, limit_micros: micros, hard: number === 0 };
+  const body = { ...settings, period: 'day', alert_percents: [50, 100] };
+  const request = { method: 'PUT', path: `/v1/budgets/${id}`, body } as const;
+  await client.change('budget.set', { id, ...settings }, service, request, (json) => json);
 }
 
 async function readBudget(client: Client, { service, number }: Step): Promise<void> {
@@ -113,24 +99,9 @@ async function eraseStranger(client: Client, key: Secret, step: Step, participan
 
 /** Those who are present are refused, and most are not. */
 async function erase(client: Client, { service }: Step, participant: string): Promise<void> {
-  const idempotency = client.newIdempotencyKey();
-  await client.insist(service, (at) =>
-    client.rest(
-      'erasure.request',
-      { username: participant },
-      {
-        ...{
-          method: 'POST',
-          path: '/v1/participants/erase',
-          key: client.tenant.key,
-          service: at,
-          idempotency,
-        },
-        body: { participant },
-      },
-      ({ erasure }) => erasure,
-    ),
-  );
+  const request = { method: 'POST', path: '/v1/participants/erase', body: { participant } } as const;
+  const args = { username: participant };
+  await client.change('erasure.request', args, service, request, ({ erasure }) => erasure);
 }
 
 async function readStatement(client: Client, { service }: Step): Promise<void> {

@@ -72,21 +72,9 @@ export const usage = kind<Step>({
 });
 
 export async function newRelayKey(client: Client): Promise<Secret> {
-  const idempotency = client.newIdempotencyKey();
-  const { json } = await client.insist(0, (service) =>
-    client.rest(
-      'key.create',
-      { kind: 'relay' },
-      {
-        method: 'POST',
-        path: '/v1/keys',
-        key: client.tenant.key,
-        body: { name: 'relay', kind: 'relay' },
-        ...{ service, idempotency },
-      },
-      ({ key }) => ({ key }),
-    ),
-  );
+  const kind = 'relay';
+  const request = { method: 'POST', path: '/v1/keys', body: { name: 'relay', kind } } as const;
+  const { json } = await client.change('key.create', { kind }, 0, request, ({ key }) => ({ key }));
   return { id: json.key.id, plaintext: json.api_key };
 }
 
