@@ -1,6 +1,6 @@
 /** A campaign from its beginning to its report. */
 import { once } from 'node:events';
-import type { Checkable } from './checkable.ts';
+import type { Campaign } from './check/check.ts';
 import type { Control } from './controls.ts';
 import { FaultCounts, runFaults } from './inject/run-faults.ts';
 import { type Judgement, judge } from './judge.ts';
@@ -133,7 +133,7 @@ async function settleAndCheck(
   stage.journal.note('settled', {});
   await stage.journal.close();
   progress('checking');
-  const { problems, looked, notLooked } = await judge(checkableOf(shared));
+  const { problems, looked, notLooked } = await judge(toCheck(shared));
   return {
     problems: [...stage.surprises, ...shared.surprises.slice(0, LINES_MAX), ...unsettled, ...problems],
     looked,
@@ -151,7 +151,7 @@ function describe(seconds: number, { counts }: Shared, faults: FaultCounts): str
   return `${seconds} s, ${counts.answers} answers, ${counts.records} records, ${faults.total} faults; now: ${current}`;
 }
 
-function checkableOf({ stage, tenants }: Shared): Checkable {
+function toCheck({ stage, tenants }: Shared): Campaign {
   const keys = new Map(tenants.map(({ id, key }) => [id, key.plaintext]));
   const { url } = stage.service(0);
   return {
