@@ -1,9 +1,9 @@
 /**
- * Controls: each breaks something on purpose, and the check has to find it. A check that finds nothing then would find nothing either if the
- * product were wrong.
+ * Controls: each breaks something on purpose, and the check has to find it. A check that does not find it would not find a mistake of the
+ * product either.
  *
- * Nothing of them is in the product: they change PostgreSQL, its tables or what receivers get, or a module that a service loads first
- * changes statements.
+ * They are outside of the product: they change PostgreSQL, its tables or what receivers get, or let a service load a module that changes
+ * its statements.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -13,9 +13,9 @@ import type { Stage, StageOptions } from './stage/stage.ts';
 export interface Control {
   readonly name: string;
   readonly summary: string;
-  /** Enough to be found in. */
+  /** How long the campaign takes: long enough to find it. */
   readonly minutes: number;
-  /** A problem whose line has this is what must be found: another one does not show that the check works. */
+  /** The line of the problem that must be found. Another problem does not show that the check works. */
   readonly finds: RegExp;
   /** Faults that would excuse what must be found. */
   readonly without?: RegExp;
@@ -24,7 +24,7 @@ export interface Control {
   run?(stage: Stage, shared: Shared, stopping: AbortSignal): Promise<string>;
 }
 
-/** Until there is enough that could be lost. */
+/** The load runs for so long first, so that there is something to lose. */
 const LOAD_MS = 15_000;
 const MINUTES = 0.75;
 const preload = (name: string) => new URL(`./preload/${name}.ts`, import.meta.url).href;

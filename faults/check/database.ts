@@ -7,7 +7,7 @@ export type Row = Readonly<Record<string, string | null>>;
 export class Database {
   readonly #client: pg.Client;
 
-  /** The connection has its transaction. */
+  /** The connection is in a transaction. */
   constructor(client: pg.Client) {
     this.#client = client;
   }
@@ -39,5 +39,5 @@ export function tenantOf(column: string): string {
   return `'t_' || lpad(to_hex(${column}), 16, '0')`;
 }
 
-/** The text of a truth of PostgreSQL. */
+/** Whether PostgreSQL wrote this for `true`. */
 export const isTrue = (value: string | null | undefined) => value === 't' || value === 'true';

@@ -4,7 +4,7 @@ import type { Fault } from './fault.ts';
 
 const lane = 'provider';
 
-/** What is left of it after its time never happens. */
+/** Faults that have not happened when their time is over are dropped. */
 function told(name: string, weight: number, ...faults: readonly SandboxFault[]): Fault {
   return {
     name,

@@ -59,7 +59,7 @@ export const budgets = kind<Step>({
           admitNext(client, service, still),
           ...(isRaced ? [admitNext(twin, 1 - service, still)] : []),
         ]);
-        // Tokens that may hold something or not explain much: there are few if none is asked for until services answer again.
+        // A token without an answer may hold something or not. There are few of them, because services have to answer before the next one.
         if (outcomes.includes('unknown')) await read(client, service, still.name);
       }
     };

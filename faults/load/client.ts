@@ -12,9 +12,9 @@ import type { Secret, Tenant } from './tenant.ts';
 const RETRY_MS = 150;
 /** A repetition that gets no answer for so long is given up: its outcome stays unknown. */
 const TRIES_MAX = 200;
-/** What is done at the same time by two is done by two clients: the second has this added to its number. */
+/** A client that acts at the same time as another one has the number of that one, and this added. */
 export const TWINS = 10_000;
-/** Idempotency keys of a client that continues another one. */
+/** How many idempotency keys are set aside for a client that continues another one. */
 const KEYS_EACH = 100;
 
 export interface Shared {
@@ -30,10 +30,10 @@ export interface Shared {
   readonly givesUp: AbortSignal;
 }
 
-/** What of the arguments of an operation the client itself fills in. */
+/** The arguments of an operation, without those that every request of a client has. */
 type Own<O extends Operation> = Omit<Args<O>, 'tenant' | 'key' | 'service' | 'idempotency'>;
 
-/** What of a body is written down. */
+/** Returns the part of a body that is written down. */
 type Keep = (json: HttpReply['json']) => Record<string, unknown>;
 
 export class Client {

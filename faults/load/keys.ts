@@ -21,9 +21,9 @@ interface Step {
   readonly isRaced: boolean;
 }
 
-/** More are revoked before others are created. */
+/** At most so many keys work at once. */
 const HELD_MAX = 8;
-/** So many that work no longer are still tried. */
+/** How many keys that no longer work are still tried. */
 const ENDED_MAX = 20;
 
 export const keys = kind<Step>({
@@ -61,7 +61,7 @@ export const keys = kind<Step>({
       } else if (action === 'revoke' && chosen) {
         end(chosen);
         await revoke(client, service, chosen);
-        // At the other one, at once: no copy of before may be asked there.
+        // The other service has to refuse it at once, without a copy from before.
         await use(client, 1 - service, chosen);
       } else {
         const all = [...held, ...ended];

@@ -84,7 +84,7 @@ function attempt(act: () => unknown): void {
   }
 }
 
-/** One of these ids; what no id is, the provider does not know. */
+/** One of these ids, or one that the provider does not know. */
 function at(all: readonly string[], place: number): string {
   return all[Math.floor(place * all.length)] ?? 'none';
 }

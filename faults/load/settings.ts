@@ -71,7 +71,7 @@ async function setAlerts(client: Client, { service, micros }: Step): Promise<voi
   await client.change('alert.set', { below_micros: micros }, service, request);
 }
 
-/** Each number has the same rooms always, because these cannot be changed. */
+/** A budget has the same room each time, because its rooms cannot be changed. */
 async function setBudget(client: Client, { service, number, micros }: Step): Promise<void> {
   const id = `budget-${number}`;
   const settings = { room: `r${number}`, limit_micros: micros, hard: number === 0 };
@@ -90,7 +90,7 @@ async function readBudget(client: Client, { service, number }: Step): Promise<vo
   );
 }
 
-/** One that was here once: no one names it again. The end of the name keeps it from being the beginning of another. */
+/** Its name is used here only. The dash at the end keeps a name from being the beginning of another one. */
 async function eraseStranger(client: Client, key: Secret, step: Step, participant: string): Promise<void> {
   const records = [{ id: participant.replace('stranger', 'of'), ...step.record, participant }];
   await client.insist(step.service, (at) => report(client, at, key, records));

@@ -54,7 +54,7 @@ export class Database {
       const cluster = await openCluster(dataDir, durable, SILENT);
       const database = new Database(disk, await findLastingPort(HOST), cluster);
       await database.start();
-      // Otherwise a loss of power could take the server itself, and not what was charged last.
+      // Otherwise a loss of power could destroy the server, and not only what was written last.
       await disk.sync();
       return database;
     } catch (error) {

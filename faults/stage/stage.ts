@@ -11,7 +11,7 @@ import { PaymentProvider } from './provider.ts';
 import { Receivers } from './receivers.ts';
 import { ServiceProcess } from './service-process.ts';
 
-/** Names no place: clients know the addresses of both services. */
+/** Leads nowhere: clients know the addresses of both services. */
 export const PUBLIC_URL = 'http://faults.test';
 
 /** A service, and the ways from it to others. */

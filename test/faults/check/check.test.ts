@@ -44,7 +44,7 @@ const UNGUARD = `do $$ declare each record; begin
   end loop;
 end $$`;
 
-/** Answers of a service that is gone are those of the first time. */
+/** Keeps the first answers, because the service is stopped later. */
 function remembered({ tenants, ...reads }: Reads): Reads {
   const answers = new Map<string, Promise<unknown>>();
   const once = <T>(path: string, ask: () => Promise<T>): Promise<T> => {
@@ -59,7 +59,7 @@ function remembered({ tenants, ...reads }: Reads): Reads {
   };
 }
 
-/** What a small campaign has nothing of. */
+/** Rules for which a small campaign has no case. */
 const LOOKS_AT_NOTHING = new Set([
   ...['a batch without an answer is charged as a whole or not at all', 'a refused batch charges nothing'],
   ...['adjustments are those that were made', 'a replaced key is refused once its overlap is over'],

@@ -15,7 +15,7 @@ import { eventsOf, type Receiver } from '../../support/receiver.ts';
 import type { RequestOptions, TestService, TestTenant } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
-/** Whom the campaign erases. */
+/** The person whom the campaign erases. */
 export const PERSON = 'person-1f3a9c77';
 
 /** Paths of receivers: of events in the order of the tenant, and of lists of events in that of each room. */
