@@ -89,11 +89,7 @@ async function set(client: Client, service: number, id: string, micros: number):
 }
 
 async function read(client: Client, service: number, id: string): Promise<void> {
-  const { key } = client.tenant;
-  const path = `/v1/budgets/${id}`;
-  await client.insist(service, (at) =>
-    client.rest('budget.read', { id }, { method: 'GET', path, key, service: at }, (json) => json),
-  );
+  await client.insist(service, (at) => client.read('budget.read', { id }, at, `/v1/budgets/${id}`));
 }
 
 async function makeRoom(client: Client, service: number, room: string): Promise<void> {

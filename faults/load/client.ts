@@ -95,6 +95,17 @@ export class Client {
     });
   }
 
+  /** A view, with the key of the tenant. */
+  read<O extends Operation>(
+    op: O,
+    own: Own<O>,
+    service: number,
+    path: string,
+    keep: Keep = (json) => json,
+  ): Promise<HttpReply> {
+    return this.rest(op, own, { method: 'GET', path, key: this.tenant.key, service }, keep);
+  }
+
   /** A change with the key of the tenant, repeated until its outcome is known. It takes effect once. */
   change<O extends Operation>(
     op: O,

@@ -108,10 +108,8 @@ async function use(client: Client, service: number, key: Held): Promise<void> {
 }
 
 async function list(client: Client, service: number): Promise<void> {
-  await client.rest(
-    'key.list',
-    {},
-    { method: 'GET', path: '/v1/keys', key: client.tenant.key, service },
-    ({ keys, next_cursor }) => ({ keys, ...(next_cursor !== undefined && { next_cursor }) }),
-  );
+  await client.read('key.list', {}, service, '/v1/keys', ({ keys, next_cursor }) => ({
+    keys,
+    ...(next_cursor !== undefined && { next_cursor }),
+  }));
 }

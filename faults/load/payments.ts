@@ -144,10 +144,9 @@ async function unfreeze(client: Client): Promise<void> {
 }
 
 export async function readBilling(client: Client, service: number): Promise<void> {
-  await client.rest(
-    'billing.read',
-    {},
-    { method: 'GET', path: '/v1/billing', key: client.tenant.key, service },
-    ({ tenant, balance, admitted }) => ({ tenant, balance, admitted }),
-  );
+  await client.read('billing.read', {}, service, '/v1/billing', ({ tenant, balance, admitted }) => ({
+    tenant,
+    balance,
+    admitted,
+  }));
 }

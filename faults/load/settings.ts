@@ -82,12 +82,7 @@ async function setBudget(client: Client, { service, number, micros }: Step): Pro
 
 async function readBudget(client: Client, { service, number }: Step): Promise<void> {
   const id = `budget-${number}`;
-  await client.rest(
-    'budget.read',
-    { id },
-    { method: 'GET', path: `/v1/budgets/${id}`, key: client.tenant.key, service },
-    (json) => json,
-  );
+  await client.read('budget.read', { id }, service, `/v1/budgets/${id}`);
 }
 
 /** Its name is used here only. The dash at the end keeps a name from being the beginning of another one. */
@@ -106,22 +101,15 @@ async function erase(client: Client, { service }: Step, participant: string): Pr
 
 async function readStatement(client: Client, { service }: Step): Promise<void> {
   const month = new Date().toISOString().slice(0, 7);
-  await client.rest(
-    'statement.read',
-    { month },
-    { method: 'GET', path: `/v1/statements/${month}?so_far=true`, key: client.tenant.key, service },
-    (json) => json,
-  );
+  await client.read('statement.read', { month }, service, `/v1/statements/${month}?so_far=true`);
 }
 
 /** Returns the number up to which it has read. */
 async function listEvents(client: Client, { service }: Step, after: number): Promise<number> {
-  const { outcome, json } = await client.rest(
-    'events.list',
-    { after },
-    { method: 'GET', path: `/v1/events?after=${after}`, key: client.tenant.key, service },
-    ({ events }) => ({ events: events.map(({ seq, id, type }: WireEvent) => ({ seq, id, type })) }),
-  );
+  const path = `/v1/events?after=${after}`;
+  const { outcome, json } = await client.read('events.list', { after }, service, path, ({ events }) => ({
+    events: events.map(({ seq, id, type }: WireEvent) => ({ seq, id, type })),
+  }));
   return outcome === 'ok' ? (json.events.at(-1)?.seq ?? after) : after;
 }
 
