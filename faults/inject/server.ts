@@ -6,15 +6,23 @@ import type { Fault } from './fault.ts';
 const lane = 'server';
 const findObstacle = (stage: Stage) => stage.database.disk.limits;
 
+/** Its processes, of which there are some. */
+function processesOf({ database }: Stage): readonly number[] {
+  const pids = database.processes();
+  if (pids.length === 0) throw new Error('PostgreSQL does not run');
+  return pids;
+}
+
 export const SERVER: readonly Fault[] = [
   {
     name: 'PostgreSQL is killed',
     lane,
     weight: 3,
     seconds: [0, 1],
-    happen: async ({ database }) => {
-      await database.kill();
-      return () => database.start();
+    happen: async (stage) => {
+      processesOf(stage);
+      await stage.database.kill();
+      return () => stage.database.start();
     },
   },
   {
@@ -22,8 +30,8 @@ export const SERVER: readonly Fault[] = [
     lane,
     weight: 2,
     seconds: [0.5, 4],
-    happen: async ({ database }) => {
-      const stopped = database.processes();
+    happen: async (stage) => {
+      const stopped = processesOf(stage);
       signal(stopped, 'SIGSTOP');
       return () => signal(stopped, 'SIGCONT');
     },
@@ -34,9 +42,10 @@ export const SERVER: readonly Fault[] = [
     weight: 3,
     seconds: [0, 1],
     findObstacle,
-    happen: async ({ database }) => {
-      await database.losePower();
-      return () => database.start();
+    happen: async (stage) => {
+      processesOf(stage);
+      await stage.database.losePower();
+      return () => stage.database.start();
     },
   },
   {
