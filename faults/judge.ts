@@ -29,6 +29,8 @@ export async function judge(campaign: Campaign): Promise<Judgement> {
         const why = `the ledger, in SQL: ${records} records, of which it can hold ${RECORDS_MAX}`;
         return { problems, looked, notLooked: [...notLooked, why] };
       }
+      // Workers share memory in /dev/shm, of which a container may have very little.
+      await client.query('set max_parallel_workers_per_gather = 0');
       await client.query('analyze');
       await showAllRecords(client);
       const ofLedger = await checkLedger(client);

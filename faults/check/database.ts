@@ -15,7 +15,10 @@ export class Database {
   static async open(url: string): Promise<Database> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await client.query(`begin isolation level repeatable read read only; set local timezone = 'UTC'`);
+    // Workers of a query share memory in /dev/shm, of which a container may have very little.
+    await client.query(
+      `begin isolation level repeatable read read only; set local timezone = 'UTC'; set local max_parallel_workers_per_gather = 0`,
+    );
     return new Database(client);
   }
 
