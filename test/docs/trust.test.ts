@@ -120,7 +120,14 @@ describe('the campaign', () => {
 
   test('has the controls of the page', () => {
     const controls = rowsUnder('## Controls that must fail');
-    expect(controls).toEqual(CONTROLS.map(({ name, summary }) => [`\`${name}\``, summary]));
+    expect(controls).toEqual(
+      CONTROLS.map(({ name, summary, foundBy }) => [`\`${name}\``, summary, foundBy.join('; ')]),
+    );
+  });
+
+  test('has controls that are found by rules which there are', () => {
+    const rules = new Set(ALL_RULES.map(({ name }) => name));
+    expect(CONTROLS.flatMap(({ foundBy }) => foundBy).filter((rule) => !rules.has(rule))).toEqual([]);
   });
 });
 
