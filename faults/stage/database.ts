@@ -12,6 +12,7 @@ import {
 import { startEmbedded } from '../../src/run/embedded-postgres/embedded-postgres.ts';
 import { findLastingPort } from '../../test/deploy/lasting-port.ts';
 import { postgresOf, signal } from '../../test/deploy/processes.ts';
+import { type Clock, openClock } from './clock.ts';
 import { type Disk, openDisk } from './disk.ts';
 import { Gone, Missing } from './gone.ts';
 
@@ -25,14 +26,16 @@ export type Role = 'boxoffice' | 'boxoffice_app' | 'postgres';
 
 export class Database {
   readonly disk: Disk;
+  readonly clock: Clock;
   readonly port: number;
   readonly #cluster: Cluster;
   #last: Promise<void> = Promise.resolve();
 
-  private constructor(disk: Disk, port: number, cluster: Cluster) {
+  private constructor(disk: Disk, clock: Clock, port: number, cluster: Cluster) {
     this.disk = disk;
+    this.clock = clock;
     this.port = port;
-    this.#cluster = cluster;
+    this.#cluster = { ...cluster, program: clock.program };
   }
 
   /** `durable: false` sets `fsync=off`. Throws `Missing` if its machine has to lose power, and cannot. */
@@ -45,7 +48,8 @@ export class Database {
       const embedded = await startEmbedded({ dataDir, log: SILENT, durable });
       await embedded.stop();
       const cluster = await openCluster(dataDir, durable, SILENT);
-      const database = new Database(disk, await findLastingPort(HOST), cluster);
+      const clock = openClock(cluster.program);
+      const database = new Database(disk, clock, await findLastingPort(HOST), cluster);
       await database.start();
       // Otherwise a loss of power could destroy the server, and not only what was written last.
       await disk.sync();
@@ -103,6 +107,7 @@ export class Database {
 
   async close(): Promise<void> {
     await this.kill().catch(() => {});
+    await this.clock.remove();
     await this.disk.remove();
   }
 

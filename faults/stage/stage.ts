@@ -61,7 +61,11 @@ export class Stage {
   }
 
   /** Throws `Missing` if this machine cannot show what the options ask for. */
-  static async open({ durable = true, losesPower = false, preloads = [] }: StageOptions = {}): Promise<Stage> {
+  static async open({
+    durable = true,
+    losesPower = false,
+    preloads = [],
+  }: StageOptions = {}): Promise<Stage> {
     const database = await Database.open({ durable, losesPower });
     const scratch = openScratch('boxoffice-faults-', { isOnDisk: true });
     const journal = new Journal(join(scratch.folder, 'journal.jsonl'));
@@ -100,6 +104,7 @@ export class Stage {
   /** Everything works again, and both services serve. */
   async heal(): Promise<void> {
     this.database.disk.free();
+    await this.database.clock.shift(0);
     for (const { service, toDatabase, toProvider } of this.places) {
       toDatabase.mend();
       toProvider.mend();
