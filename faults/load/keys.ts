@@ -1,5 +1,5 @@
 /** API keys that are created, rotated and revoked, and used before and afterwards, at both services. */
-import { Client, TWINS } from './client.ts';
+import { Client, type Shared, TWINS } from './client.ts';
 import type { HttpReply } from './http.ts';
 import { kind } from './kind.ts';
 import type { Secret } from './tenant.ts';
@@ -71,6 +71,19 @@ export const keys = kind<Step>({
     };
   },
 });
+
+/** Of clients that only a control has. */
+const RACING = 30_000;
+
+/** Both services are asked at once to replace the same key, one key after another, until both have. Returns how many keys it took. */
+export async function raceReplacements(shared: Shared, stopping: AbortSignal): Promise<number> {
+  const [one, other] = [0, 1].map((each) => new Client(RACING + each, shared.tenants[0]!, shared));
+  for (let keys = 1; ; keys += 1) {
+    const [key] = await create(one!, 0, 'relay');
+    const replaced = key ? await Promise.all([rotate(one!, 0, key, 0), rotate(other!, 1, key, 0)]) : [];
+    if (stopping.aborted || (key && replaced.every(({ length }) => length > 0))) return keys;
+  }
+}
 
 async function create(client: Client, service: number, kind: Kind): Promise<Held[]> {
   const request = { method: 'POST', path: '/v1/keys', body: { name: 'a key', kind } } as const;
