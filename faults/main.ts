@@ -7,9 +7,11 @@ import { KINDS } from './load/kinds.ts';
 import { HELP, type Options, Refusal, readOptions } from './options.ts';
 import { emptyReport, type Report, renderJson, renderMarkdown } from './report.ts';
 import { Missing } from './stage/gone.ts';
-import { exitCodeOf } from './verdict.ts';
+import { CUT_SHORT, exitCodeOf } from './verdict.ts';
 
 const REFUSED = 2;
+/** Signals that come so soon after another are one. */
+const SAME_MS = 3_000;
 
 async function main(): Promise<number> {
   try {
@@ -49,10 +51,18 @@ async function run({ control, out, keep, ...options }: Options): Promise<number>
   }
 }
 
-/** The second signal ends the process at once. */
+/** Another signal ends the process at once, but not one that comes along with the first: npm and a terminal both send them. */
 function interruption(): AbortSignal {
   const interrupted = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort(name));
+  let firstMs = 0;
+  const interrupt = (name: NodeJS.Signals) => {
+    if (interrupted.signal.aborted && performance.now() - firstMs > SAME_MS) process.exit(CUT_SHORT);
+    if (interrupted.signal.aborted) return;
+    firstMs = performance.now();
+    process.stderr.write(`\n${name}: what there is will be checked; another signal ends that, too\n`);
+    interrupted.abort(name);
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
   return interrupted.signal;
 }
 

@@ -11,7 +11,7 @@ export interface Judged extends Pick<Judgement, 'problems' | 'looked'> {
 
 const AS_EXPECTED = 0;
 const FOUND = 1;
-const CUT_SHORT = 3;
+export const CUT_SHORT = 3;
 
 /** A rule that failed itself has found nothing. */
 const FAILED = ': the check failed: ';

@@ -59,6 +59,11 @@ test('a campaign that is interrupted checks what there is, and says in its first
     /^# Not finished: it is under way, or was killed\. Nothing was checked\n/,
   );
   running.child.kill('SIGTERM');
+  await expect
+    .poll(() => running.stderr, { interval: 10 })
+    .toContain('SIGTERM: what there is will be checked');
+  // `timeout` and npm tell a process, and its group.
+  running.child.kill('SIGTERM');
   expect(await exitCodeOf(running), running.stderr.slice(-500)).toBe(3);
   expect(running.stdout).toMatch(
     /^# Not finished: ended by SIGTERM after \d+ of 3600 s\. Nothing is wrong, /,
