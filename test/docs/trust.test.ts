@@ -119,7 +119,7 @@ describe('the campaign', () => {
   });
 
   test('has the controls of the page', () => {
-    const controls = rowsUnder('## Controls that must fail');
+    const controls = rowsUnder('## Controls that must fail').map((cells) => cells.slice(0, 3));
     expect(controls).toEqual(
       CONTROLS.map(({ name, summary, foundBy }) => [`\`${name}\``, summary, foundBy.join('; ')]),
     );
