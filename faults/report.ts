@@ -36,7 +36,9 @@ export function emptyReport(plan: Plan, control: Control | undefined, cutShort: 
 
 /** What rules could not look at, the rules that had nothing to compare, and faults that cannot happen here. */
 function listNotLooked({ notLooked, looked, faults }: Report): readonly string[] {
-  const idle = Object.keys(looked).filter((rule) => looked[rule] === 0);
+  const idle = Object.keys(looked).filter(
+    (rule) => looked[rule] === 0 && !notLooked.some((line) => line.startsWith(`${rule}: `)),
+  );
   return [
     ...[...faults.leftOut].map(([name, why]) => `${name}: ${why}`),
     ...notLooked,

@@ -89,6 +89,7 @@ function sectionOf(text: string, title: string): string[] {
 test('the report says what was not looked at, and how to plan the same again', () => {
   const base = report({
     control,
+    looked: { [RULE]: 12, 'histories of keys are linearizable': 0, 'a watchdog fires once': 0 },
     notLooked: ['histories of keys are linearizable: Porcupine needs Go 1.24'],
   });
   base.faults.leftOut.set('the disk of PostgreSQL is full', 'only root may mount a file system');
