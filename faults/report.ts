@@ -24,7 +24,7 @@ export interface Report extends Judgement, Judged {
   readonly topUps: TopUpCounts;
 }
 
-/** Of a campaign that has not begun. What it came to is filled in. */
+/** The report of a campaign that has not begun. What it came to is filled in. */
 export function emptyReport(plan: Plan, control: Control | undefined, cutShort: string): Report {
   return {
     ...{ plan, control, cutShort, environment: undefined, controlled: undefined },

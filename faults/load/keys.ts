@@ -72,7 +72,7 @@ export const keys = kind<Step>({
   },
 });
 
-/** Of clients that only a control has. */
+/** The number of the first client that only a control has. */
 const RACING = 30_000;
 
 /** Both services are asked at once to replace the same key, one key after another, until both have. Returns how many keys it took. */
