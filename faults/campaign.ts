@@ -1,7 +1,8 @@
 /** A campaign from its beginning to its report. */
 import { once } from 'node:events';
-import type { Checkable } from './checkable.ts';
+import type { Campaign } from './check/check.ts';
 import type { Control } from './controls.ts';
+import { readEnvironment } from './environment.ts';
 import { FaultCounts, runFaults } from './inject/run-faults.ts';
 import { type Judgement, judge } from './judge.ts';
 import type { Shared } from './load/client.ts';
@@ -10,18 +11,19 @@ import { send } from './load/http.ts';
 import { prepareTenant } from './load/prepare.ts';
 import { startLoad } from './load/run-load.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan.ts';
-import type { Report } from './report.ts';
+import { emptyReport, type Report } from './report.ts';
 import { settle } from './settle.ts';
-import { DatabaseGone } from './stage/database.ts';
+import { Gone, Missing } from './stage/gone.ts';
 import { Stage } from './stage/stage.ts';
 import { countTopUps, type TopUpCounts } from './top-ups.ts';
 
-export interface CampaignOptions extends PlanOptions {
+export interface CampaignOptions {
   /** Something that must be found. */
   readonly control?: Control | undefined;
   /** A folder that takes the journal, the logs and the database. */
   readonly keep?: string | undefined;
   readonly progress: (line: string) => void;
+  /** By a signal, which is the reason. Faults end at once, and what there is until then is checked. */
   readonly interrupted: AbortSignal;
 }
 
@@ -32,96 +34,130 @@ const BROKEN_SECONDS = 40;
 /** Lines of what clients did not expect. */
 const LINES_MAX = 10;
 
-export async function runCampaign(options: CampaignOptions): Promise<Report> {
-  const { control, progress } = options;
-  const whole = makePlan(options);
-  const plan = { ...whole, faults: whole.faults.filter(({ name }) => !control?.without?.test(name)) };
+/** As the options say, without faults that would excuse what a control breaks. */
+export function planCampaign(options: PlanOptions, control?: Control): Plan {
+  const plan = makePlan(options);
+  return { ...plan, faults: plan.faults.filter(({ name }) => !control?.without?.test(name)) };
+}
+
+/**
+ * Returns a report also if the campaign itself fails; what still runs then ends with this process. Throws `Missing` if this machine cannot
+ * show what the control breaks.
+ */
+export async function runCampaign(plan: Plan, options: CampaignOptions): Promise<Report> {
+  const { control, keep, progress } = options;
+  const begun = performance.now();
+  const tookSeconds = () => Math.round((performance.now() - begun) / 1_000);
   progress('starting PostgreSQL, the provider and two services');
-  const stage = await Stage.open(control?.stage);
+  let report = emptyReport(plan, control, 'it did not begin');
   try {
-    return await run(plan, stage, options);
-  } finally {
-    await stage.close(options.keep);
+    const stage = await Stage.open(control?.stage);
+    report = { ...report, environment: await readEnvironment(stage.db) };
+    report = { ...report, ...(await run(plan, stage, options)), tookSeconds: tookSeconds() };
+    await stage.close(keep);
+    return report;
+  } catch (error) {
+    if (error instanceof Missing) throw error;
+    return { ...report, cutShort: describeFailure(error), tookSeconds: tookSeconds() };
   }
 }
 
-async function run(plan: Plan, stage: Stage, options: CampaignOptions): Promise<Report> {
-  const { control, progress } = options;
+function describeFailure(error: unknown): string {
+  return `the campaign itself failed: ${(error as Error).message}`;
+}
+
+type Ran = Omit<Report, 'plan' | 'control' | 'environment' | 'tookSeconds'>;
+
+async function run(plan: Plan, stage: Stage, options: CampaignOptions): Promise<Ran> {
   const begunAt = new Date();
   const givingUp = new AbortController();
   const grpc = stage.places.map(({ service }) => new GrpcClient(service.grpc));
   const counts = { records: 0, answers: 0 };
   const shared: Shared = { stage, grpc, tenants: [], counts, surprises: [], givesUp: givingUp.signal };
-  const faults = new FaultCounts();
-  let disturbed: Disturbed = { seconds: 0, controlled: undefined };
-  let judged: Judged;
+  const disturbed: Disturbed = { seconds: 0, controlled: undefined, faults: new FaultCounts() };
+  let checked: Checked = NOTHING_CHECKED;
+  let cutShort: string | undefined;
+  const { interrupted } = options;
+  // Ctrl-C in a terminal ends the services, too.
+  interrupted.addEventListener('abort', () => {
+    for (const { service } of stage.places) service.expectEnd();
+  });
   try {
     for (let index = 0; index < plan.tenants; index += 1) await prepareTenant(index, shared);
     const load = await startLoad(plan, shared);
-    disturbed = await disturb(plan, shared, faults, options);
-    progress('mending');
+    await disturb(plan, shared, disturbed, options);
+    options.progress('mending');
+    if (interrupted.aborted) await Promise.all(stage.places.map(({ service }) => service.stop()));
     await stage.heal();
     await load.stop();
-    judged = await settleAndCheck(plan, shared, begunAt, options);
+    checked = await settleAndCheck(plan, shared, begunAt, options);
   } catch (error) {
-    if (!(error instanceof DatabaseGone)) throw error;
-    judged = {
-      problems: [error.message],
-      looked: {},
-      notLooked: ['any rule: the database was gone'],
-      topUps: {},
-    };
+    if (error instanceof Gone) checked = { ...NOTHING_CHECKED, problems: [error.message] };
+    else cutShort = describeFailure(error);
   } finally {
     givingUp.abort();
     for (const client of grpc) client.close();
   }
-  return {
-    plan,
-    control,
-    ...disturbed,
-    counts,
-    operations: stage.journal.counts,
-    faults,
-    ...judged,
-  };
+  if (interrupted.aborted)
+    cutShort = `ended by ${interrupted.reason} after ${disturbed.seconds} of ${Math.round(plan.minutes * 60)} s`;
+  return { ...disturbed, ...checked, cutShort, counts, operations: stage.journal.counts };
 }
 
-type Disturbed = Pick<Report, 'seconds' | 'controlled'>;
+/** What is known of the time in which faults happened. */
+interface Disturbed {
+  seconds: number;
+  controlled: string | undefined;
+  readonly faults: FaultCounts;
+}
 
-/** Resolves when the time is over. */
+/** Resolves when the time is over. Throws `Gone` as soon as something cannot be mended any more. */
 async function disturb(
   plan: Plan,
   shared: Shared,
-  faults: FaultCounts,
+  disturbed: Disturbed,
   { control, progress, interrupted }: CampaignOptions,
-): Promise<Disturbed> {
+): Promise<void> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), plan.minutes * 60_000);
   const end = AbortSignal.any([over.signal, interrupted]);
   const begun = performance.now();
-  const seconds = () => Math.round((performance.now() - begun) / 1_000);
-  const telling = setInterval(() => progress(describe(seconds(), shared, faults)), SECOND_MS);
-  const running = runFaults(plan, shared.stage, faults, end);
+  const count = () => {
+    disturbed.seconds = Math.round((performance.now() - begun) / 1_000);
+  };
+  const telling = setInterval(() => {
+    count();
+    progress(describe(shared, disturbed));
+  }, SECOND_MS);
+  const running = runFaults(plan, shared.stage, disturbed.faults, end);
+  // Its error is thrown below, once the control has ended.
+  running.catch(() => over.abort());
   try {
-    const controlled = await control?.run?.(shared.stage, shared, end);
+    disturbed.controlled = await control?.run?.(shared.stage, shared, end);
     await aborted(end);
-    return { seconds: seconds(), controlled };
+    count();
   } finally {
     over.abort();
-    await running;
     clearTimeout(timer);
     clearInterval(telling);
+    await running;
   }
 }
 
-type Judged = Judgement & { readonly topUps: TopUpCounts };
+type Checked = Judgement & { readonly topUps: TopUpCounts };
+
+const NOTHING_CHECKED: Checked = {
+  problems: [],
+  looked: {},
+  notLooked: ['any rule: the campaign ended before the check'],
+  topUps: {},
+};
 
 async function settleAndCheck(
   plan: Plan,
   shared: Shared,
   begunAt: Date,
   { control, progress }: CampaignOptions,
-): Promise<Judged> {
+): Promise<Checked> {
   const { stage, tenants } = shared;
   const unsettled = await settle(stage, tenants.slice(0, plan.tenants), begunAt, {
     // What a control has broken may never settle.
@@ -133,7 +169,7 @@ async function settleAndCheck(
   stage.journal.note('settled', {});
   await stage.journal.close();
   progress('checking');
-  const { problems, looked, notLooked } = await judge(checkableOf(shared));
+  const { problems, looked, notLooked } = await judge(toCheck(shared));
   return {
     problems: [...stage.surprises, ...shared.surprises.slice(0, LINES_MAX), ...unsettled, ...problems],
     looked,
@@ -146,12 +182,12 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-function describe(seconds: number, { counts }: Shared, faults: FaultCounts): string {
+function describe({ counts }: Shared, { seconds, faults }: Disturbed): string {
   const current = [...faults.current].join(', ') || 'no fault';
   return `${seconds} s, ${counts.answers} answers, ${counts.records} records, ${faults.total} faults; now: ${current}`;
 }
 
-function checkableOf({ stage, tenants }: Shared): Checkable {
+function toCheck({ stage, tenants }: Shared): Campaign {
   const keys = new Map(tenants.map(({ id, key }) => [id, key.plaintext]));
   const { url } = stage.service(0);
   return {

@@ -2,8 +2,7 @@
 import { onLongConnection, openPool } from '../src/base/db/pool.ts';
 import { showAllRecords } from '../test/support/all-records.ts';
 import { checkLedger } from '../test/support/check-ledger.ts';
-import { checkCampaign } from './check/check.ts';
-import type { Checkable } from './checkable.ts';
+import { type Campaign, checkCampaign } from './check/check.ts';
 
 export interface Judgement {
   /** One line for each. */
@@ -17,9 +16,9 @@ export interface Judgement {
 /** The check in SQL holds all records in memory. */
 const RECORDS_MAX = 500_000;
 
-export async function judge(checkable: Checkable): Promise<Judgement> {
-  const { problems, looked, leftOut: notLooked } = await checkCampaign(checkable);
-  const db = openPool(checkable.databaseUrl, { max: 1 });
+export async function judge(campaign: Campaign): Promise<Judgement> {
+  const { problems, looked, leftOut: notLooked } = await checkCampaign(campaign);
+  const db = openPool(campaign.databaseUrl, { max: 1 });
   try {
     return await onLongConnection(db, async (client) => {
       const { rows } = await client.query<{ count: number }>(
@@ -30,6 +29,8 @@ export async function judge(checkable: Checkable): Promise<Judgement> {
         const why = `the ledger, in SQL: ${records} records, of which it can hold ${RECORDS_MAX}`;
         return { problems, looked, notLooked: [...notLooked, why] };
       }
+      // Workers share memory in /dev/shm, of which a container may have very little.
+      await client.query('set max_parallel_workers_per_gather = 0');
       await client.query('analyze');
       await showAllRecords(client);
       const ofLedger = await checkLedger(client);

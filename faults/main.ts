@@ -1,80 +1,69 @@
 /** `npm run faults`: load of every kind while everything fails, and a check of what is left. */
-import { existsSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { parseArgs } from 'node:util';
-import { runCampaign } from './campaign.ts';
+import { writeFileSync } from 'node:fs';
+import { planCampaign, runCampaign } from './campaign.ts';
 import { CONTROLS } from './controls.ts';
 import { FAULTS } from './inject/faults.ts';
 import { KINDS } from './load/kinds.ts';
-import { readNumber } from './read-number.ts';
-import { isAsExpected, renderJson, renderMarkdown } from './report.ts';
+import { HELP, type Options, Refusal, readOptions } from './options.ts';
+import { emptyReport, type Report, renderJson, renderMarkdown } from './report.ts';
+import { Missing } from './stage/gone.ts';
+import { CUT_SHORT, exitCodeOf } from './verdict.ts';
 
-const HELP = `npm run faults -- [--minutes 5] [--seed <number>] [--tenants 6] [--control <name>] [--out <file>] [--keep <folder>] [--list]
-
-  --minutes   how long faults happen; then everything is mended and checked
-  --seed      the same seed makes the same plan
-  --tenants   each has thirteen clients
-  --control   break something that the check must find; --list names them
-  --out       a file for the report: Markdown, or JSON if its name ends in .json
-  --keep      a folder for the journal, the logs and the database
-  --list      the kinds of load, of faults and of controls
-
-Controls: ${CONTROLS.map(({ name }) => name).join(', ')}.
-
-Exit code 1: the check found something, or with --control, not what was broken. 2: an option cannot be used.
-`;
-
-const MINUTES_DEFAULT = 5;
-const TENANTS_DEFAULT = 6;
-/** A week. */
-const MINUTES_MAX = 10_080;
+const REFUSED = 2;
+/** Signals that come so soon after another are one. */
+const SAME_MS = 3_000;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      minutes: { type: 'string' },
-      seed: { type: 'string' },
-      tenants: { type: 'string' },
-      control: { type: 'string' },
-      out: { type: 'string' },
-      keep: { type: 'string' },
-      list: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-    },
+  try {
+    const options = readOptions(process.argv.slice(2));
+    if (options === 'help') return say(HELP);
+    if (options === 'list') return say(list());
+    return await run(options);
+  } catch (error) {
+    if (error instanceof Refusal) return refuse(error.message);
+    throw error;
+  }
+}
+
+async function run({ control, out, keep, ...options }: Options): Promise<number> {
+  const plan = planCampaign(options, control);
+  const write = (report: Report) => {
+    if (out !== undefined)
+      writeFileSync(out, out.endsWith('.json') ? renderJson(report) : renderMarkdown(report));
+  };
+  // A campaign that is killed leaves this, and not the report of an earlier one.
+  write(emptyReport(plan, control, 'it is under way, or was killed'));
+  const end = (report: Report): number => {
+    if (process.stderr.isTTY) process.stderr.write('\n');
+    process.stdout.write(`${renderMarkdown(report)}\n`);
+    write(report);
+    return exitCodeOf(report);
+  };
+  process.once('uncaughtException', (error) => {
+    process.exit(end(emptyReport(plan, control, `the campaign itself failed: ${error.message}`)));
   });
-  if (values.help) return say(HELP);
-  if (values.list) return say(list());
-  const control = CONTROLS.find(({ name }) => name === values.control);
-  if (values.control !== undefined && control === undefined)
-    return refuse(`there is no control ${values.control}: --list names them`);
-  const minutes = readNumber(values.minutes, control?.minutes ?? MINUTES_DEFAULT, {
-    min: 0.1,
-    max: MINUTES_MAX,
-  });
-  if (minutes === undefined) return refuse(`--minutes: a number from 0.1 to ${MINUTES_MAX}`);
-  const seed = readNumber(values.seed, Date.now() % 1_000_000, { min: 0, isWhole: true });
-  if (seed === undefined) return refuse('--seed: a whole number from 0 on');
-  const tenants = readNumber(values.tenants, TENANTS_DEFAULT, { min: 1, isWhole: true });
-  if (tenants === undefined) return refuse('--tenants: a whole number from 1 on');
-  if (values.out !== undefined && !existsSync(dirname(values.out)))
-    return refuse(`--out: there is no folder ${dirname(values.out)}`);
-  if (values.keep !== undefined && existsSync(values.keep))
-    return refuse(`--keep: ${values.keep} exists already`);
+  try {
+    return end(await runCampaign(plan, { control, keep, progress, interrupted: interruption() }));
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    write(emptyReport(plan, control, error.message));
+    return refuse(`--control ${control!.name}: ${error.message}`);
+  }
+}
+
+/** Another signal ends the process at once, but not one that comes along with the first: npm and a terminal both send them. */
+function interruption(): AbortSignal {
   const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
-  process.once('SIGTERM', () => interrupted.abort());
-  const report = await runCampaign({
-    ...{ minutes, seed, tenants },
-    control,
-    keep: values.keep,
-    progress,
-    interrupted: interrupted.signal,
-  });
-  if (process.stderr.isTTY) process.stderr.write('\n');
-  process.stdout.write(`${renderMarkdown(report)}\n`);
-  if (values.out !== undefined)
-    writeFileSync(values.out, values.out.endsWith('.json') ? renderJson(report) : renderMarkdown(report));
-  return isAsExpected(report) ? 0 : 1;
+  let firstMs = 0;
+  const interrupt = (name: NodeJS.Signals) => {
+    if (interrupted.signal.aborted && performance.now() - firstMs > SAME_MS) process.exit(CUT_SHORT);
+    if (interrupted.signal.aborted) return;
+    firstMs = performance.now();
+    process.stderr.write(`\n${name}: what there is will be checked; another signal ends that, too\n`);
+    interrupted.abort(name);
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
+  return interrupted.signal;
 }
 
 function say(text: string): number {
@@ -84,7 +73,7 @@ function say(text: string): number {
 
 function refuse(why: string): number {
   process.stderr.write(`${why}\n`);
-  return 2;
+  return REFUSED;
 }
 
 function list(): string {
@@ -101,7 +90,7 @@ function list(): string {
     ),
     lines(
       'Controls',
-      CONTROLS.map(({ name, summary }) => `${name}: ${summary}`),
+      CONTROLS.map(({ name, summary, foundBy }) => `${name}: ${summary}; found by: ${foundBy.join('; ')}`),
     ),
   ].join('\n');
 }
@@ -112,4 +101,5 @@ function progress(line: string): void {
   process.stderr.write(`\r\u001b[K${line.slice(0, process.stderr.columns - 1)}`);
 }
 
-process.exitCode = await main();
+// What a campaign that failed left running ends with this process.
+process.exit(await main());

@@ -8,7 +8,7 @@ import { Random } from './random.ts';
 export interface PlannedFault extends Choice {
   readonly name: string;
   readonly lane: Lane;
-  /** Since the load began. One that comes while the one before it in its lane is not mended waits for that. */
+  /** Since the load began. A fault waits until the one before it in its lane is mended. */
   readonly atMs: number;
 }
 

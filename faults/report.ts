@@ -1,17 +1,22 @@
 /** What a campaign came to, as Markdown and as JSON. */
 import type { Control } from './controls.ts';
-import type { FaultCounts } from './inject/run-faults.ts';
+import { type Environment, renderEnvironment } from './environment.ts';
+import { FaultCounts } from './inject/run-faults.ts';
 import type { Judgement } from './judge.ts';
 import type { Plan } from './plan.ts';
 import type { TopUpCounts } from './top-ups.ts';
+import { type Judged, renderVerdict } from './verdict.ts';
 
-export interface Report extends Judgement {
+export interface Report extends Judgement, Judged {
   readonly plan: Plan;
-  /** What had to be found. */
-  readonly control: Control | undefined;
   /** What the control has done. */
   readonly controlled: string | undefined;
+  /** `undefined`: it ended before its PostgreSQL served. */
+  readonly environment: Environment | undefined;
+  /** While faults happened. */
   readonly seconds: number;
+  /** In all, with the check. */
+  readonly tookSeconds: number;
   readonly counts: { readonly records: number; readonly answers: number };
   /** As of the journal: operations, and operations with their outcomes. */
   readonly operations: ReadonlyMap<string, number>;
@@ -19,17 +24,26 @@ export interface Report extends Judgement {
   readonly topUps: TopUpCounts;
 }
 
-/** Whether it went as it should: nothing was found, or with a control, what it has broken. A rule that failed itself found nothing. */
-export function isAsExpected({ control, problems }: Pick<Report, 'control' | 'problems'>): boolean {
-  if (control === undefined) return problems.length === 0;
-  return problems.some((line) => control.finds.test(line) && !line.includes(': the check failed: '));
+/** The report of a campaign that has not begun. What it came to is filled in. */
+export function emptyReport(plan: Plan, control: Control | undefined, cutShort: string): Report {
+  return {
+    ...{ plan, control, cutShort, environment: undefined, controlled: undefined },
+    ...{ seconds: 0, tookSeconds: 0, counts: { records: 0, answers: 0 } },
+    ...{ operations: new Map(), faults: new FaultCounts(), topUps: {} },
+    ...{ problems: [], looked: {}, notLooked: [] },
+  };
 }
 
-/** What rules could not look at, and the rules that had nothing to compare. */
-function listNotLooked({ notLooked, looked }: Judgement): string {
-  const idle = Object.keys(looked).filter((rule) => looked[rule] === 0);
-  const lines = [...notLooked, ...idle.map((rule) => `${rule}: there was nothing to compare`)];
-  return lines.length === 0 ? 'Nothing.' : lines.map((line) => `- ${line}`).join('\n');
+/** What rules could not look at, the rules that had nothing to compare, and faults that cannot happen here. */
+function listNotLooked({ notLooked, looked, faults }: Report): readonly string[] {
+  const idle = Object.keys(looked).filter(
+    (rule) => looked[rule] === 0 && !notLooked.some((line) => line.startsWith(`${rule}: `)),
+  );
+  return [
+    ...[...faults.leftOut].map(([name, why]) => `${name}: ${why}`),
+    ...notLooked,
+    ...idle.map((rule) => `${rule}: there was nothing to compare`),
+  ];
 }
 
 function commandOf({ minutes, seed, tenants }: Plan, control: Control | undefined): string {
@@ -38,7 +52,8 @@ function commandOf({ minutes, seed, tenants }: Plan, control: Control | undefine
 }
 
 export function renderMarkdown(report: Report): string {
-  const { plan, seconds, counts, operations, faults, problems, looked, control, controlled } = report;
+  const { environment, problems, operations, faults, looked } = report;
+  const notLooked = listNotLooked(report);
   const operationRows = [...operations.keys()]
     .filter((name) => !name.includes(' '))
     .toSorted()
@@ -50,27 +65,36 @@ export function renderMarkdown(report: Report): string {
     .toSorted()
     .map((name) => [name, faults.happened.get(name) ?? 0, faults.missed.get(name) ?? 0]);
   return [
-    `# A campaign of faults`,
-    [
-      `Seed ${plan.seed}, ${plan.tenants} tenants, ${plan.clients.length} clients, ${seconds} s.`,
-      `${faults.total} faults, ${counts.records} records charged, ${counts.answers} answers.`,
-      `The same plan again: \`${commandOf(plan, control)}\`.`,
-      ...(control === undefined ? [] : [`Control: ${control.name}${controlled ? ` (${controlled})` : ''}.`]),
-    ].join('\n'),
+    `# ${renderVerdict(report)}`,
+    ...(environment === undefined ? [] : [renderEnvironment(environment)]),
+    summarize(report),
     `## Problems`,
-    problems.length === 0 ? 'None.' : problems.map((line) => `- ${line}`).join('\n'),
+    listOf(problems, 'None.'),
     `## Faults`,
     table(['Fault', 'Times', 'Had nothing to disturb'], faultRows),
-    ...[...faults.leftOut].map(([name, why]) => `Left out: ${name}, because ${why}.`),
     `## Operations`,
     table(['Operation', 'Succeeded', 'Refused', 'Unknown'], operationRows),
     `## Automatic top-ups`,
     table(['Ended as', 'Attempts'], Object.entries(report.topUps)),
     `## Not looked at`,
-    listNotLooked(report),
+    listOf(notLooked, 'Nothing.'),
     `## Rules`,
     table(['Rule', 'Looked at'], Object.entries(looked)),
   ].join('\n\n');
+}
+
+function summarize({ plan, seconds, tookSeconds, counts, faults, control, controlled }: Report): string {
+  return [
+    `Seed ${plan.seed}, ${plan.tenants} tenants, ${plan.clients.length} clients, ${seconds} s of faults, ${tookSeconds} s in all.`,
+    `${faults.total} faults, ${counts.records} records charged, ${counts.answers} answers.`,
+    `${faults.missedTotal} more attempts had nothing to disturb, and are not among the faults.`,
+    `The same plan again: \`${commandOf(plan, control)}\`.`,
+    ...(control === undefined ? [] : [`Control: ${control.name}${controlled ? ` (${controlled})` : ''}.`]),
+  ].join('\n');
+}
+
+function listOf(lines: readonly string[], none: string): string {
+  return lines.length === 0 ? none : lines.map((line) => `- ${line}`).join('\n');
 }
 
 function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
@@ -78,15 +102,17 @@ function table(head: readonly string[], rows: readonly (readonly (string | numbe
   return [line(head), line(head.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 }
 
-export function renderJson({ plan, control, faults, operations, ...report }: Report): string {
+export function renderJson(report: Report): string {
+  const { plan, control, cutShort, faults, operations, notLooked: _, ...rest } = report;
   const { seed, minutes, tenants, clients } = plan;
   const value = {
+    ...{ verdict: renderVerdict(report), finished: cutShort === undefined },
     ...{ seed, minutes, tenants, clients: clients.length },
-    ...report,
+    ...rest,
     ...(control && { control: control.name }),
     faults: Object.fromEntries(faults.happened),
     missed: Object.fromEntries(faults.missed),
-    leftOut: Object.fromEntries(faults.leftOut),
+    notLooked: listNotLooked(report),
     operations: Object.fromEntries(operations),
   };
   return `${JSON.stringify(value, null, 2)}\n`;

@@ -29,10 +29,11 @@ import { WATCHDOG_RULES } from './rules/watchdogs.ts';
 import { WEBHOOK_RULES } from './rules/webhooks.ts';
 import type { Reads } from './views.ts';
 
+/** What is left of a campaign once it has settled. */
 export interface Campaign {
-  /** The path of the journal, or its entries. */
+  /** The path of the journal, which is closed, or its entries. */
   readonly journal: string | Iterable<Entry>;
-  /** Opens the database as its owner. */
+  /** Opens the database as its owner, without a proxy that faults are injected in. */
   readonly databaseUrl: string;
   /** What the service answers now. */
   readonly reads: Reads;

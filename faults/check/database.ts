@@ -7,7 +7,7 @@ export type Row = Readonly<Record<string, string | null>>;
 export class Database {
   readonly #client: pg.Client;
 
-  /** The connection has its transaction. */
+  /** The connection is in a transaction. */
   constructor(client: pg.Client) {
     this.#client = client;
   }
@@ -15,7 +15,10 @@ export class Database {
   static async open(url: string): Promise<Database> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await client.query(`begin isolation level repeatable read read only; set local timezone = 'UTC'`);
+    // Workers of a query share memory in /dev/shm, of which a container may have very little.
+    await client.query(
+      `begin isolation level repeatable read read only; set local timezone = 'UTC'; set local max_parallel_workers_per_gather = 0`,
+    );
     return new Database(client);
   }
 
@@ -39,5 +42,5 @@ export function tenantOf(column: string): string {
   return `'t_' || lpad(to_hex(${column}), 16, '0')`;
 }
 
-/** The text of a truth of PostgreSQL. */
+/** Whether PostgreSQL wrote this for `true`. */
 export const isTrue = (value: string | null | undefined) => value === 't' || value === 'true';

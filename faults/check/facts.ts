@@ -172,7 +172,7 @@ export class Facts {
     });
   }
 
-  /** Records that are rows, in the order in which they were charged. Archived ones are none. */
+  /** Records that are rows, in the order in which they were charged. Archived ones are not. */
   rowsOf(tenant: string): Promise<readonly { seq: bigint; record: ListedRecord }[]> {
     return this.#once(`rows ${tenant}`, async () => {
       const rows = await this.db.rows(

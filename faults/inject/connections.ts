@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { signal } from '../../test/deploy/processes.ts';
 import type { Stage } from '../stage/stage.ts';
-import type { Choice, Fault } from './fault.ts';
+import type { Choice, Fault, Mend } from './fault.ts';
 
 const lane = 'connections';
 
@@ -59,11 +59,7 @@ export const CONNECTIONS: readonly Fault[] = [
     weight: 0.7,
     seconds: [0, 1],
     happen: async (stage) => {
-      const { rows } = await stage.db.query<{ pid: number }>(`${OTHERS} order by random() limit 1`);
-      signal(
-        rows.map(({ pid }) => pid),
-        'SIGKILL',
-      );
+      signal(await choose(stage, 'order by random() limit 1'), 'SIGKILL');
       return () => stage.database.start();
     },
   },
@@ -73,10 +69,7 @@ export const CONNECTIONS: readonly Fault[] = [
     weight: 3,
     seconds: [0.3, 3],
     happen: async (stage) => {
-      const { rows } = await stage.db.query<{ pid: number }>(
-        `${OTHERS} and xact_start is not null order by random() limit 1`,
-      );
-      const stopped = rows.map(({ pid }) => pid);
+      const stopped = await choose(stage, 'and xact_start is not null order by random() limit 1');
       signal(stopped, 'SIGSTOP');
       return () => signal(stopped, 'SIGCONT');
     },
@@ -92,21 +85,41 @@ export const CONNECTIONS: readonly Fault[] = [
 
 const OTHERS = `select pid from pg_stat_activity where usename = 'boxoffice_app'`;
 
-async function end({ db }: Stage, which: string, values: readonly unknown[] = []): Promise<void> {
-  const text = `select pg_terminate_backend(pid) from (${OTHERS} ${which}) as chosen`;
-  await db.query(text, [...values]);
+/** At least one of the connections that services have. */
+async function choose({ db }: Stage, which: string): Promise<number[]> {
+  const { rows } = await db.query<{ pid: number }>(`${OTHERS} ${which}`);
+  if (rows.length === 0) throw new Error('there is no such connection');
+  return rows.map(({ pid }) => pid);
 }
 
-async function holdLock({ database }: Stage, { dice }: Choice) {
+async function end({ db }: Stage, which: string, values: readonly unknown[] = []): Promise<void> {
+  const text = `select pg_terminate_backend(pid) as has_ended from (${OTHERS} ${which}) as chosen`;
+  const { rows } = await db.query<{ has_ended: boolean }>(text, [...values]);
+  if (!rows.some(({ has_ended }) => has_ended)) throw new Error('there is no such connection');
+}
+
+/** Those that wait for a lock of the connection that asks. */
+const WAITERS = `select from pg_stat_activity where wait_event_type = 'Lock' and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+
+async function holdLock({ database }: Stage, { dice }: Choice): Promise<Mend> {
   const client = new pg.Client({
     connectionString: database.url('boxoffice'),
     application_name: 'boxoffice faults',
   });
   client.on('error', () => {});
   await client.connect();
-  await client.query('begin');
-  // A lock that does not come soon is not waited for.
-  await client.query('set local lock_timeout = 2000');
-  await client.query(LOCKS[Math.floor(dice * LOCKS.length)]!).catch(() => {});
-  return () => client.end().catch(() => {});
+  try {
+    await client.query('begin');
+    // A lock that does not come soon is not waited for.
+    await client.query('set local lock_timeout = 2000');
+    await client.query(LOCKS[Math.floor(dice * LOCKS.length)]!);
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+  return async () => {
+    const waiters = await client.query(WAITERS).catch(() => undefined);
+    await client.end().catch(() => {});
+    return waiters !== undefined && waiters.rows.length > 0;
+  };
 }

@@ -23,6 +23,9 @@ export interface Choice {
   readonly dice: number;
 }
 
+/** `false`: nothing has met the fault while it was there, so it is not counted. */
+export type Mend = () => unknown;
+
 export interface Fault {
   readonly name: string;
   readonly lane: Lane;
@@ -32,6 +35,6 @@ export interface Fault {
   readonly seconds: readonly [number, number];
   /** Why it cannot happen here; `undefined`: it can. */
   findObstacle?(stage: Stage): string | undefined;
-  /** Returns what mends it. Fails if there was nothing to disturb, as a connection of a database that is down. */
-  happen(stage: Stage, choice: Choice): Promise<undefined | (() => unknown)>;
+  /** Returns what mends it, if it does not pass by itself. Fails if there was nothing to disturb, as a connection of a database that is down. */
+  happen(stage: Stage, choice: Choice): Promise<undefined | Mend>;
 }

@@ -3,7 +3,7 @@ import type { Place, Stage } from '../stage/stage.ts';
 import type { Choice, Fault, Lane } from './fault.ts';
 
 type OnWay = Omit<Fault, 'lane' | 'happen'> & {
-  readonly happen: (place: Place, choice: Choice) => () => unknown;
+  readonly happen: (place: Place, choice: Choice) => () => boolean;
 };
 
 /** A statement has hundreds of bytes, and a charge of many records some thousands. */
@@ -54,7 +54,7 @@ const ROWS: readonly OnWay[] = [
       toDatabase.stall();
       return () => {
         toDatabase.cutAll();
-        toDatabase.mend();
+        return toDatabase.mend();
       };
     },
   },

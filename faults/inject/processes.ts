@@ -2,12 +2,12 @@
 import { signal } from '../../test/deploy/processes.ts';
 import type { ServiceProcess } from '../stage/service-process.ts';
 import type { Stage } from '../stage/stage.ts';
-import type { Choice, Fault, Lane } from './fault.ts';
+import type { Choice, Fault, Lane, Mend } from './fault.ts';
 
 const HOUR_MS = 3_600_000;
 
 type OfService = Omit<Fault, 'lane' | 'happen' | 'findObstacle'> & {
-  readonly happen: (service: ServiceProcess, choice: Choice) => Promise<undefined | (() => unknown)>;
+  readonly happen: (service: ServiceProcess, choice: Choice) => Promise<undefined | Mend>;
   readonly needsWorkers?: true;
 };
 
@@ -83,7 +83,11 @@ export const PROCESSES: readonly Fault[] = LANE_OF.flatMap((lane, index) =>
     ({ happen, needsWorkers: _, ...row }) => ({
       ...row,
       lane,
-      happen: (stage: Stage, choice: Choice) => happen(stage.service(index), choice),
+      happen: async (stage: Stage, choice: Choice) => {
+        const service = stage.service(index);
+        if (!service.isRunning) throw new Error('the service does not run');
+        return happen(service, choice);
+      },
     }),
   ),
 );

@@ -1,21 +1,32 @@
 /** The payment provider is away, fails before or after it has charged, and delivers its events twice, late, or not at all. */
 import type { Fault as SandboxFault } from '../../sandbox/faults.ts';
+import type { PaymentProvider } from '../stage/provider.ts';
 import type { Fault } from './fault.ts';
 
 const lane = 'provider';
 
-/** What is left of it after its time never happens. */
+/** Faults that have not happened when their time is over are dropped. */
 function told(name: string, weight: number, ...faults: readonly SandboxFault[]): Fault {
   return {
     name,
     lane,
     weight,
     seconds: [0.5, 3],
-    happen: async ({ provider }) => {
-      for (const fault of faults) provider.control.fault(fault);
-      return () => provider.control.clearFaults();
+    happen: async ({ provider: { control } }) => {
+      for (const fault of faults) control.fault(fault);
+      const asked = countLeft(control);
+      return () => {
+        const left = countLeft(control);
+        control.clearFaults();
+        return left < asked;
+      };
     },
   };
+}
+
+/** Calls and events that are still to be disturbed. */
+function countLeft(control: PaymentProvider['control']): number {
+  return control.waitingFaults().reduce((sum, { count }) => sum + count, 0);
 }
 
 const CHARGE = { method: 'POST', path: '/v1/payment_intents' };
@@ -28,9 +39,7 @@ export const PROVIDER: readonly Fault[] = [
     seconds: [0.5, 5],
     happen: async ({ places }) => {
       for (const { toProvider } of places) toProvider.refuse();
-      return () => {
-        for (const { toProvider } of places) toProvider.mend();
-      };
+      return () => places.map(({ toProvider }) => toProvider.mend()).includes(true);
     },
   },
   told('the provider charges and then fails', 3, { ...CHARGE, effect: 'commit_then_500' }),

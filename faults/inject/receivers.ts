@@ -11,8 +11,12 @@ function behave(name: string, manner: Manner, weight: number, seconds: readonly 
     happen: async ({ receivers }, { dice }) => {
       const { paths } = receivers;
       const path = paths[Math.floor(dice * paths.length)]!;
+      const before = receivers.countDisturbed(path);
       receivers.set(path, manner);
-      return () => receivers.set(path, 'accept');
+      return () => {
+        receivers.set(path, 'accept');
+        return receivers.countDisturbed(path) > before;
+      };
     },
   };
 }

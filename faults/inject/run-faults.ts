@@ -1,26 +1,37 @@
 /** Lets the faults of a plan happen, each lane by itself. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan, PlannedFault } from '../plan.ts';
+import { Gone } from '../stage/gone.ts';
 import type { Stage } from '../stage/stage.ts';
 import { LANES, type Lane } from './fault.ts';
 import { FAULTS } from './faults.ts';
 
-/** How often each fault happened. */
+/** How often each fault happened, and how often it was tried in vain. */
 export class FaultCounts {
+  /** It disturbed something. */
   readonly happened = new Map<string, number>();
-  /** There was nothing to disturb, as a connection of a server that was down. */
+  /** There was nothing to disturb, as a connection of a server that was down, or a call to the provider while it fails. */
   readonly missed = new Map<string, number>();
   /** Those that cannot happen on this machine, and why. */
   readonly leftOut = new Map<string, string>();
   /** What is wrong now. */
   readonly current = new Set<string>();
 
+  /** Those that happened. */
   get total(): number {
-    return [...this.happened.values()].reduce((sum, count) => sum + count, 0);
+    return sumOf(this.happened);
+  }
+
+  get missedTotal(): number {
+    return sumOf(this.missed);
   }
 }
 
-/** Resolves when the last fault is mended, or soon after `stopping`. */
+function sumOf(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/** Resolves when the last fault is mended, or soon after `stopping`. Throws `Gone` if something cannot be mended any more. */
 export async function runFaults(
   plan: Plan,
   stage: Stage,
@@ -55,10 +66,11 @@ async function happen(
   try {
     const mend = await fault.happen(stage, planned);
     await wait(seconds * 1_000, stopping);
-    await mend?.();
-    add(counts.happened, name);
-    stage.journal.note('fault', { name, begunUs, detail: lane });
-  } catch {
+    const hasHappened = (await mend?.()) !== false;
+    add(hasHappened ? counts.happened : counts.missed, name);
+    stage.journal.note('fault', { name, begunUs, detail: hasHappened ? lane : `${lane}, missed` });
+  } catch (error) {
+    if (error instanceof Gone) throw error;
     add(counts.missed, name);
     stage.journal.note('fault', { name, begunUs, detail: `${lane}, missed` });
   } finally {

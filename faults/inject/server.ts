@@ -1,10 +1,20 @@
-/** The whole PostgreSQL is killed, stands still, loses power, or has no room on its disk. */
+/** The whole PostgreSQL is killed, stands still, loses power, has no room on its disk, or a wrong clock. */
 import { signal } from '../../test/deploy/processes.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Fault } from './fault.ts';
 
 const lane = 'server';
+/** As far as a machine whose clock is set right once it has drifted. */
+const SHIFT_SECONDS_MAX = 10;
+const WRONG_MS_MIN = 500;
 const findObstacle = (stage: Stage) => stage.database.disk.limits;
+
+/** Its processes, of which there are some. */
+function processesOf({ database }: Stage): readonly number[] {
+  const pids = database.processes();
+  if (pids.length === 0) throw new Error('PostgreSQL does not run');
+  return pids;
+}
 
 export const SERVER: readonly Fault[] = [
   {
@@ -12,9 +22,10 @@ export const SERVER: readonly Fault[] = [
     lane,
     weight: 3,
     seconds: [0, 1],
-    happen: async ({ database }) => {
-      await database.kill();
-      return () => database.start();
+    happen: async (stage) => {
+      processesOf(stage);
+      await stage.database.kill();
+      return () => stage.database.start();
     },
   },
   {
@@ -22,8 +33,8 @@ export const SERVER: readonly Fault[] = [
     lane,
     weight: 2,
     seconds: [0.5, 4],
-    happen: async ({ database }) => {
-      const stopped = database.processes();
+    happen: async (stage) => {
+      const stopped = processesOf(stage);
       signal(stopped, 'SIGSTOP');
       return () => signal(stopped, 'SIGCONT');
     },
@@ -34,9 +45,10 @@ export const SERVER: readonly Fault[] = [
     weight: 3,
     seconds: [0, 1],
     findObstacle,
-    happen: async ({ database }) => {
-      await database.losePower();
-      return () => database.start();
+    happen: async (stage) => {
+      processesOf(stage);
+      await stage.database.losePower();
+      return () => stage.database.start();
     },
   },
   {
@@ -54,4 +66,27 @@ export const SERVER: readonly Fault[] = [
       };
     },
   },
+  {
+    name: 'the clock of PostgreSQL is wrong',
+    lane,
+    weight: 2,
+    seconds: [1, 5],
+    findObstacle: ({ database }) => database.clock.limits,
+    happen: async (stage, { dice }) => {
+      const { clock } = stage.database;
+      processesOf(stage);
+      await clock.shift(Math.round((dice * 2 - 1) * SHIFT_SECONDS_MAX) || 1);
+      const isShifted = await isWrong(stage).catch(() => false);
+      return async () => {
+        await clock.shift(0);
+        return isShifted;
+      };
+    },
+  },
 ];
+
+/** Whether the clock of PostgreSQL is not that of this process. */
+async function isWrong({ db }: Stage): Promise<boolean> {
+  const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
+  return Math.abs(rows[0]!.now.getTime() - Date.now()) > WRONG_MS_MIN;
+}

@@ -59,7 +59,7 @@ export const budgets = kind<Step>({
           admitNext(client, service, still),
           ...(isRaced ? [admitNext(twin, 1 - service, still)] : []),
         ]);
-        // Tokens that may hold something or not explain much: there are few if none is asked for until services answer again.
+        // A token without an answer may hold something or not. There are few of them, because services have to answer before the next one.
         if (outcomes.includes('unknown')) await read(client, service, still.name);
       }
     };
@@ -80,27 +80,16 @@ async function begin(
 }
 
 async function set(client: Client, service: number, id: string, micros: number): Promise<Outcome> {
-  const { key } = client.tenant;
-  const args = { id, limit_micros: micros, hard: true, room: id };
-  const body = { room: id, period: 'total', limit_micros: micros, hard: true };
-  const idempotency = client.newIdempotencyKey();
-  const { outcome } = await client.insist(service, (at) =>
-    client.rest(
-      'budget.set',
-      args,
-      { method: 'PUT', path: `/v1/budgets/${id}`, key, service: at, idempotency, body },
-      (json) => json,
-    ),
-  );
+  const settings = { room: id, limit_micros: micros, hard: true };
+  const body = { ...settings, period: 'total' };
+  const request = { method: 'PUT', path: `/v1/budgets/${id}`, body } as const;
+  const args = { id, ...settings };
+  const { outcome } = await client.change('budget.set', args, service, request, (json) => json);
   return outcome;
 }
 
 async function read(client: Client, service: number, id: string): Promise<void> {
-  const { key } = client.tenant;
-  const path = `/v1/budgets/${id}`;
-  await client.insist(service, (at) =>
-    client.rest('budget.read', { id }, { method: 'GET', path, key, service: at }, (json) => json),
-  );
+  await client.insist(service, (at) => client.read('budget.read', { id }, at, `/v1/budgets/${id}`));
 }
 
 async function makeRoom(client: Client, service: number, room: string): Promise<void> {

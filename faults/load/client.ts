@@ -12,9 +12,9 @@ import type { Secret, Tenant } from './tenant.ts';
 const RETRY_MS = 150;
 /** A repetition that gets no answer for so long is given up: its outcome stays unknown. */
 const TRIES_MAX = 200;
-/** What is done at the same time by two is done by two clients: the second has this added to its number. */
+/** A client that acts at the same time as another one has the number of that one, and this added. */
 export const TWINS = 10_000;
-/** Idempotency keys of a client that continues another one. */
+/** How many idempotency keys are set aside for a client that continues another one. */
 const KEYS_EACH = 100;
 
 export interface Shared {
@@ -30,8 +30,11 @@ export interface Shared {
   readonly givesUp: AbortSignal;
 }
 
-/** What of the arguments of an operation the client itself fills in. */
+/** The arguments of an operation, without those that every request of a client has. */
 type Own<O extends Operation> = Omit<Args<O>, 'tenant' | 'key' | 'service' | 'idempotency'>;
+
+/** Returns the part of a body that is written down. */
+type Keep = (json: HttpReply['json']) => Record<string, unknown>;
 
 export class Client {
   readonly number: number;
@@ -73,7 +76,7 @@ export class Client {
     return `10.${this.number % 256}.${(count >> 8) % 256}.${count % 256}`;
   }
 
-  /** One request with a key of the tenant. `keep`: what of the body is written down. */
+  /** One request with a key of the tenant. */
   async rest<O extends Operation>(
     op: O,
     own: Own<O>,
@@ -82,7 +85,7 @@ export class Client {
       service,
       ...request
     }: Omit<HttpRequest, 'key'> & { readonly key: Secret; readonly service: number },
-    keep: (json: HttpReply['json']) => Record<string, unknown> = () => ({}),
+    keep: Keep = () => ({}),
   ): Promise<HttpReply> {
     const args = {
       tenant: this.tenant.id,
@@ -95,6 +98,31 @@ export class Client {
       const reply = await send(this.stage.service(service).url, { ...request, key: key.plaintext });
       return withAnswer(reply, keep);
     });
+  }
+
+  /** A view, with the key of the tenant. */
+  read<O extends Operation>(
+    op: O,
+    own: Own<O>,
+    service: number,
+    path: string,
+    keep: Keep = (json) => json,
+  ): Promise<HttpReply> {
+    return this.rest(op, own, { method: 'GET', path, key: this.tenant.key, service }, keep);
+  }
+
+  /** A change with the key of the tenant, repeated until its outcome is known. It takes effect once. */
+  change<O extends Operation>(
+    op: O,
+    own: Own<O>,
+    service: number,
+    request: Pick<HttpRequest, 'method' | 'path' | 'body'>,
+    keep?: Keep,
+  ): Promise<HttpReply> {
+    const idempotency = this.newIdempotencyKey();
+    return this.insist(service, (at) =>
+      this.rest(op, own, { ...request, key: this.tenant.key, service: at, idempotency }, keep),
+    );
   }
 
   async call<O extends Operation, M extends DescMethodUnary>(
@@ -143,10 +171,7 @@ export class Client {
 }
 
 /** What is kept of errors is their text. */
-export function withAnswer(
-  reply: HttpReply,
-  keep: (json: HttpReply['json']) => Record<string, unknown>,
-): HttpReply {
+export function withAnswer(reply: HttpReply, keep: Keep): HttpReply {
   if (reply.outcome === 'ok') return { ...reply, answer: keep(reply.json) };
   const error = reply.json?.error;
   return error === undefined ? reply : { ...reply, answer: { error } };

@@ -46,7 +46,7 @@ export async function send(url: string, request: HttpRequest): Promise<HttpReply
   }
 }
 
-/** A page that leads to the log-in is none. */
+/** A redirect, as to the log-in, is no success. */
 function outcomeOf(status: number): Outcome {
   if (status < 300) return 'ok';
   return status < 500 ? 'refused' : 'unknown';

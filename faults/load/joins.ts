@@ -1,7 +1,6 @@
 /** Devices that join with a credential, which is revoked now and then and tried once more. */
 import { generateKeyPairSync } from 'node:crypto';
-import type { Client } from './client.ts';
-import { withAnswer } from './client.ts';
+import { type Client, withAnswer } from './client.ts';
 import { claimsOf } from './grpc.ts';
 import { send } from './http.ts';
 import { kind } from './kind.ts';
@@ -54,37 +53,20 @@ function newDevice() {
 
 /** `undefined` if it is refused: so many may be revoked in 15 minutes. */
 async function createCredential(client: Client, service: number): Promise<Secret | undefined> {
-  const idempotency = client.newIdempotencyKey();
-  const { outcome, json } = await client.insist(service, (at) =>
-    client.rest(
-      'credential.create',
-      {},
-      {
-        ...{
-          method: 'POST',
-          path: '/v1/device-credentials',
-          key: client.tenant.key,
-          service: at,
-          idempotency,
-        },
-        body: { name: 'a device', publish: ['audio'] },
-      },
-      ({ device_credential }) => ({ id: device_credential.id }),
-    ),
+  const body = { name: 'a device', publish: ['audio'] };
+  const { outcome, json } = await client.change(
+    'credential.create',
+    {},
+    service,
+    { method: 'POST', path: '/v1/device-credentials', body },
+    ({ device_credential }) => ({ id: device_credential.id }),
   );
   return outcome === 'ok' ? { id: json.device_credential.id, plaintext: json.credential } : undefined;
 }
 
 async function revokeCredential(client: Client, service: number, { id }: Secret): Promise<void> {
-  const idempotency = client.newIdempotencyKey();
   const path = `/v1/device-credentials/${id}`;
-  await client.insist(service, (at) =>
-    client.rest(
-      'credential.revoke',
-      { id },
-      { method: 'DELETE', path, key: client.tenant.key, service: at, idempotency },
-    ),
-  );
+  await client.change('credential.revoke', { id }, service, { method: 'DELETE', path });
 }
 
 async function join(
@@ -96,14 +78,9 @@ async function join(
   const { room, username } = body;
   const args = { tenant: client.tenant.id, key: id, service, room, username };
   await client.record('join', args, async () => {
-    const request = {
-      method: 'POST',
-      path: '/join',
-      key: plaintext,
-      body,
-      address: client.newAddress(),
-    } as const;
-    const reply = await send(client.stage.service(service).url, request);
+    const request = { method: 'POST', path: '/join', key: plaintext, body } as const;
+    const { url } = client.stage.service(service);
+    const reply = await send(url, { ...request, address: client.newAddress() });
     // Errors of joins are plain text.
     if (reply.outcome === 'refused') return { ...reply, answer: { error: reply.text } };
     return withAnswer(reply, ({ token, ...answer }) => ({ ...answer, claims: claimsOf(token) }));

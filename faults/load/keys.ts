@@ -1,5 +1,5 @@
 /** API keys that are created, rotated and revoked, and used before and afterwards, at both services. */
-import { Client, TWINS } from './client.ts';
+import { Client, type Shared, TWINS } from './client.ts';
 import type { HttpReply } from './http.ts';
 import { kind } from './kind.ts';
 import type { Secret } from './tenant.ts';
@@ -21,9 +21,9 @@ interface Step {
   readonly isRaced: boolean;
 }
 
-/** More are revoked before others are created. */
+/** At most so many keys work at once. */
 const HELD_MAX = 8;
-/** So many that work no longer are still tried. */
+/** How many keys that no longer work are still tried. */
 const ENDED_MAX = 20;
 
 export const keys = kind<Step>({
@@ -61,7 +61,7 @@ export const keys = kind<Step>({
       } else if (action === 'revoke' && chosen) {
         end(chosen);
         await revoke(client, service, chosen);
-        // At the other one, at once: no copy of before may be asked there.
+        // The other service has to refuse it at once, without a copy from before.
         await use(client, 1 - service, chosen);
       } else {
         const all = [...held, ...ended];
@@ -72,40 +72,33 @@ export const keys = kind<Step>({
   },
 });
 
+/** The number of the first client that only a control has. */
+const RACING = 30_000;
+
+/** Both services are asked at once to replace the same key, one key after another, until both have. Returns how many keys it took. */
+export async function raceReplacements(shared: Shared, stopping: AbortSignal): Promise<number> {
+  const [one, other] = [0, 1].map((each) => new Client(RACING + each, shared.tenants[0]!, shared));
+  for (let keys = 1; ; keys += 1) {
+    const [key] = await create(one!, 0, 'relay');
+    const replaced = key ? await Promise.all([rotate(one!, 0, key, 0), rotate(other!, 1, key, 0)]) : [];
+    if (stopping.aborted || (key && replaced.every(({ length }) => length > 0))) return keys;
+  }
+}
+
 async function create(client: Client, service: number, kind: Kind): Promise<Held[]> {
-  const idempotency = client.newIdempotencyKey();
-  const reply = await client.insist(service, (at) =>
-    client.rest(
-      'key.create',
-      { kind },
-      {
-        ...{ method: 'POST', path: '/v1/keys', key: client.tenant.key, service: at, idempotency },
-        body: { name: 'a key', kind },
-      },
-      ({ key }) => ({ key }),
-    ),
-  );
+  const request = { method: 'POST', path: '/v1/keys', body: { name: 'a key', kind } } as const;
+  const reply = await client.change('key.create', { kind }, service, request, ({ key }) => ({ key }));
   return heldOf(reply, kind);
 }
 
 async function rotate(client: Client, service: number, old: Held, overlapSeconds: number): Promise<Held[]> {
-  const idempotency = client.newIdempotencyKey();
-  const reply = await client.insist(service, (at) =>
-    client.rest(
-      'key.rotate',
-      { id: old.id, overlap_seconds: overlapSeconds },
-      {
-        ...{
-          method: 'POST',
-          path: `/v1/keys/${old.id}/rotate`,
-          key: client.tenant.key,
-          service: at,
-          idempotency,
-        },
-        body: { overlap_seconds: overlapSeconds },
-      },
-      ({ key, old_key_retires }) => ({ key, old_key_retires }),
-    ),
+  const body = { overlap_seconds: overlapSeconds };
+  const reply = await client.change(
+    'key.rotate',
+    { id: old.id, ...body },
+    service,
+    { method: 'POST', path: `/v1/keys/${old.id}/rotate`, body },
+    ({ key, old_key_retires }) => ({ key, old_key_retires }),
   );
   return heldOf(reply, old.kind);
 }
@@ -115,14 +108,7 @@ function heldOf({ outcome, json }: HttpReply, kind: Kind): Held[] {
 }
 
 async function revoke(client: Client, service: number, { id }: Held): Promise<void> {
-  const idempotency = client.newIdempotencyKey();
-  await client.insist(service, (at) =>
-    client.rest(
-      'key.revoke',
-      { id },
-      { method: 'DELETE', path: `/v1/keys/${id}`, key: client.tenant.key, service: at, idempotency },
-    ),
-  );
+  await client.change('key.revoke', { id }, service, { method: 'DELETE', path: `/v1/keys/${id}` });
 }
 
 async function use(client: Client, service: number, key: Held): Promise<void> {
@@ -135,10 +121,8 @@ async function use(client: Client, service: number, key: Held): Promise<void> {
 }
 
 async function list(client: Client, service: number): Promise<void> {
-  await client.rest(
-    'key.list',
-    {},
-    { method: 'GET', path: '/v1/keys', key: client.tenant.key, service },
-    ({ keys, next_cursor }) => ({ keys, ...(next_cursor !== undefined && { next_cursor }) }),
-  );
+  await client.read('key.list', {}, service, '/v1/keys', ({ keys, next_cursor }) => ({
+    keys,
+    ...(next_cursor !== undefined && { next_cursor }),
+  }));
 }

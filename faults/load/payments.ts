@@ -84,7 +84,7 @@ function attempt(act: () => unknown): void {
   }
 }
 
-/** One of these ids; what no id is, the provider does not know. */
+/** One of these ids, or one that the provider does not know. */
 function at(all: readonly string[], place: number): string {
   return all[Math.floor(place * all.length)] ?? 'none';
 }
@@ -128,17 +128,8 @@ function sessionOf(checkoutUrl: string): string {
 }
 
 export async function setAutoTopUp(client: Client, service: number, body: AutoTopUp): Promise<void> {
-  const idempotency = client.newIdempotencyKey();
-  const path = '/v1/billing/auto-top-up';
-  await client.insist(service, (at) =>
-    client.rest(
-      'auto_top_up.set',
-      { ...body },
-      {
-        ...{ method: 'PUT', path, key: client.tenant.key, service: at, idempotency, body },
-      },
-    ),
-  );
+  const request = { method: 'PUT', path: '/v1/billing/auto-top-up', body } as const;
+  await client.change('auto_top_up.set', { ...body }, service, request);
 }
 
 /** An operator's command, after which a dispute no longer stops top-ups. */
@@ -157,10 +148,9 @@ async function unfreeze(client: Client): Promise<void> {
 }
 
 export async function readBilling(client: Client, service: number): Promise<void> {
-  await client.rest(
-    'billing.read',
-    {},
-    { method: 'GET', path: '/v1/billing', key: client.tenant.key, service },
-    ({ tenant, balance, admitted }) => ({ tenant, balance, admitted }),
-  );
+  await client.read('billing.read', {}, service, '/v1/billing', ({ tenant, balance, admitted }) => ({
+    tenant,
+    balance,
+    admitted,
+  }));
 }

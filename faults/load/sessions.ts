@@ -35,7 +35,7 @@ export const sessions = kind<Step>({
   },
 });
 
-/** Returns the cookie; `undefined`: it came to nothing. */
+/** Returns the cookie; `undefined`: the log-in failed. */
 async function logIn(client: Client, service: number, session: string): Promise<string | undefined> {
   const { id, plaintext } = client.tenant.key;
   const { url } = client.stage.service(service);
@@ -75,7 +75,7 @@ async function logOut(client: Client, service: number, session: string, cookie: 
   return outcome === 'ok';
 }
 
-/** A form that worked leads to a page. */
+/** A form that succeeds redirects to a page. */
 function asPage<R extends { readonly status?: number; readonly outcome: string }>(reply: R): R {
   return reply.status === 303 || reply.status === 302 ? { ...reply, outcome: 'ok' } : reply;
 }

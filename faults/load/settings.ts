@@ -74,44 +74,25 @@ export const settings = kind<Step>({
 
 async function setAlerts(client: Client, { service, micros }: Step): Promise<void> {
   const body = { thresholds: [{ kind: 'balance', below_micros: micros }] };
-  const idempotency = client.newIdempotencyKey();
-  await client.insist(service, (at) =>
-    client.rest(
-      'alert.set',
-      { below_micros: micros },
-      { method: 'PUT', path: '/v1/alerts', key: client.tenant.key, service: at, idempotency, body },
-    ),
-  );
+  const request = { method: 'PUT', path: '/v1/alerts', body } as const;
+  await client.change('alert.set', { below_micros: micros }, service, request);
 }
 
-/** Each number has the same rooms always, because these cannot be changed. */
+/** A budget has the same room each time, because its rooms cannot be changed. */
 async function setBudget(client: Client, { service, number, micros }: Step): Promise<void> {
-  const room = `r${number}`;
-  const hard = number === 0;
-  const body = { room, period: 'day', limit_micros: micros, hard, alert_percents: [50, 100] };
-  const idempotency = client.newIdempotencyKey();
   const id = `budget-${number}`;
-  await client.insist(service, (at) =>
-    client.rest(
-      'budget.set',
-      { id, limit_micros: micros, hard, room },
-      { method: 'PUT', path: `/v1/budgets/${id}`, key: client.tenant.key, service: at, idempotency, body },
-      (json) => json,
-    ),
-  );
+  const settings = { room: `r${number}`, limit_micros: micros, hard: number === 0 };
+  const body = { ...settings, period: 'day', alert_percents: [50, 100] };
+  const request = { method: 'PUT', path: `/v1/budgets/${id}`, body } as const;
+  await client.change('budget.set', { id, ...settings }, service, request, (json) => json);
 }
 
 async function readBudget(client: Client, { service, number }: Step): Promise<void> {
   const id = `budget-${number}`;
-  await client.rest(
-    'budget.read',
-    { id },
-    { method: 'GET', path: `/v1/budgets/${id}`, key: client.tenant.key, service },
-    (json) => json,
-  );
+  await client.read('budget.read', { id }, service, `/v1/budgets/${id}`);
 }
 
-/** One that was here once: no one names it again. The end of the name keeps it from being the beginning of another. */
+/** Its name is used here only. The dash at the end keeps a name from being the beginning of another one. */
 async function eraseStranger(client: Client, key: Secret, step: Step, participant: string): Promise<void> {
   const records = [{ id: participant.replace('stranger', 'of'), ...step.record, participant }];
   await client.insist(step.service, (at) => report(client, at, key, records));
@@ -120,44 +101,22 @@ async function eraseStranger(client: Client, key: Secret, step: Step, participan
 
 /** Those who are present are refused, and most are not. */
 async function erase(client: Client, { service }: Step, participant: string): Promise<void> {
-  const idempotency = client.newIdempotencyKey();
-  await client.insist(service, (at) =>
-    client.rest(
-      'erasure.request',
-      { username: participant },
-      {
-        ...{
-          method: 'POST',
-          path: '/v1/participants/erase',
-          key: client.tenant.key,
-          service: at,
-          idempotency,
-        },
-        body: { participant },
-      },
-      ({ erasure }) => erasure,
-    ),
-  );
+  const request = { method: 'POST', path: '/v1/participants/erase', body: { participant } } as const;
+  const args = { username: participant };
+  await client.change('erasure.request', args, service, request, ({ erasure }) => erasure);
 }
 
 async function readStatement(client: Client, { service }: Step): Promise<void> {
   const month = new Date().toISOString().slice(0, 7);
-  await client.rest(
-    'statement.read',
-    { month },
-    { method: 'GET', path: `/v1/statements/${month}?so_far=true`, key: client.tenant.key, service },
-    (json) => json,
-  );
+  await client.read('statement.read', { month }, service, `/v1/statements/${month}?so_far=true`);
 }
 
 /** Returns the number up to which it has read. */
 async function listEvents(client: Client, { service }: Step, after: number): Promise<number> {
-  const { outcome, json } = await client.rest(
-    'events.list',
-    { after },
-    { method: 'GET', path: `/v1/events?after=${after}`, key: client.tenant.key, service },
-    ({ events }) => ({ events: events.map(noteOf) }),
-  );
+  const path = `/v1/events?after=${after}`;
+  const { outcome, json } = await client.read('events.list', { after }, service, path, ({ events }) => ({
+    events: events.map(noteOf),
+  }));
   return outcome === 'ok' ? (json.events.at(-1)?.seq ?? after) : after;
 }
 

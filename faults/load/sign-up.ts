@@ -10,7 +10,7 @@ export interface SignedUp {
   readonly checkoutUrl: string;
 }
 
-/** `undefined`: it came to nothing, or nothing is known of it. */
+/** `undefined`: it failed, or there was no answer. */
 export async function signUp(
   client: Pick<Client, 'record' | 'stage' | 'newAddress' | 'shared'>,
   name: string,

@@ -12,7 +12,7 @@ import type { Secret } from './tenant.ts';
 const RECENT = 500;
 const ROLES = { host: 2, audience: 5, broadcast_audience: 3 };
 const TIERS = { audio: 2, hd: 4, full_hd: 3, '2k': 1, '2k_plus': 1 };
-/** A large batch costs less a record than a small one: these make most of the records, the others most of the requests. */
+/** Large batches make most of the records, and small ones most of the requests. */
 const SIZES = { single: 2, few: 5, many: 4, most: 0.5 };
 const SIZE: Readonly<Record<keyof typeof SIZES, readonly [number, number]>> = {
   single: [1, 1],
@@ -72,21 +72,9 @@ export const usage = kind<Step>({
 });
 
 export async function newRelayKey(client: Client): Promise<Secret> {
-  const idempotency = client.newIdempotencyKey();
-  const { json } = await client.insist(0, (service) =>
-    client.rest(
-      'key.create',
-      { kind: 'relay' },
-      {
-        method: 'POST',
-        path: '/v1/keys',
-        key: client.tenant.key,
-        body: { name: 'relay', kind: 'relay' },
-        ...{ service, idempotency },
-      },
-      ({ key }) => ({ key }),
-    ),
-  );
+  const kind = 'relay';
+  const request = { method: 'POST', path: '/v1/keys', body: { name: 'relay', kind } } as const;
+  const { json } = await client.change('key.create', { kind }, 0, request, ({ key }) => ({ key }));
   return { id: json.key.id, plaintext: json.api_key };
 }
 

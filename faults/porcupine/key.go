@@ -25,11 +25,3 @@ func stepKey(state keyState, o op) []keyState {
 	}
 	return nil
 }
-
-// change leads to another state. Without an answer, it may have been impossible.
-func change[S any](state S, o op, isPossible bool, next S) []S {
-	if isPossible {
-		return only(next)
-	}
-	return ifSo(!o.isKnown(), state)
-}

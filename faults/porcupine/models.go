@@ -35,3 +35,11 @@ func ifSo[S any](isPossible bool, state S) []S {
 	}
 	return nil
 }
+
+// change leads to another state. Without an answer, it may have been impossible.
+func change[S any](state S, o op, isPossible bool, next S) []S {
+	if isPossible {
+		return only(next)
+	}
+	return ifSo(!o.isKnown(), state)
+}

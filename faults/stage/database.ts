@@ -12,7 +12,9 @@ import {
 import { startEmbedded } from '../../src/run/embedded-postgres/embedded-postgres.ts';
 import { findLastingPort } from '../../test/deploy/lasting-port.ts';
 import { postgresOf, signal } from '../../test/deploy/processes.ts';
+import { type Clock, openClock } from './clock.ts';
 import { type Disk, openDisk } from './disk.ts';
+import { Gone, Missing } from './gone.ts';
 
 const HOST = '127.0.0.1';
 const SILENT = { info: () => {}, warn: () => {} };
@@ -20,41 +22,36 @@ const SILENT = { info: () => {}, warn: () => {} };
 /** Recovery after a crash takes some seconds, or a minute on a machine that has much else to do. */
 const START_MS_MAX = 150_000;
 
-/** It does not start any more: its files are not whole. */
-export class DatabaseGone extends Error {
-  constructor(cause: unknown) {
-    super(
-      `PostgreSQL does not start any more: ${cause instanceof Error ? cause.message : 'without a reason'}`,
-    );
-  }
-}
-
 export type Role = 'boxoffice' | 'boxoffice_app' | 'postgres';
 
 export class Database {
   readonly disk: Disk;
+  readonly clock: Clock;
   readonly port: number;
   readonly #cluster: Cluster;
   #last: Promise<void> = Promise.resolve();
 
-  private constructor(disk: Disk, port: number, cluster: Cluster) {
+  private constructor(disk: Disk, clock: Clock, port: number, cluster: Cluster) {
     this.disk = disk;
+    this.clock = clock;
     this.port = port;
-    this.#cluster = cluster;
+    this.#cluster = { ...cluster, program: clock.program };
   }
 
-  /** `durable: false` sets `fsync=off`. */
-  static async open({ durable = true } = {}): Promise<Database> {
+  /** `durable: false` sets `fsync=off`. Throws `Missing` if its machine has to lose power, and cannot. */
+  static async open({ durable = true, losesPower = false } = {}): Promise<Database> {
     const disk = await openDisk();
     try {
+      if (losesPower && disk.limits !== undefined) throw new Missing(disk.limits);
       const dataDir = join(disk.folder, 'data');
       // It makes the roles and the database.
       const embedded = await startEmbedded({ dataDir, log: SILENT, durable });
       await embedded.stop();
       const cluster = await openCluster(dataDir, durable, SILENT);
-      const database = new Database(disk, await findLastingPort(HOST), cluster);
+      const clock = openClock(cluster.program);
+      const database = new Database(disk, clock, await findLastingPort(HOST), cluster);
       await database.start();
-      // Otherwise a loss of power could take the server itself, and not what was charged last.
+      // Otherwise a loss of power could destroy the server, and not only what was written last.
       await disk.sync();
       return database;
     } catch (error) {
@@ -76,7 +73,7 @@ export class Database {
     return findPostmaster(this.#cluster)?.status === 'ready';
   }
 
-  /** Resolves when it takes connections; at once if it does. Fails if it does not come in time. */
+  /** Resolves when it takes connections; at once if it does. Throws `Gone` if it does not come in time. */
   start(): Promise<void> {
     return this.#inTurn(() => this.#start());
   }
@@ -110,13 +107,17 @@ export class Database {
 
   async close(): Promise<void> {
     await this.kill().catch(() => {});
+    await this.clock.remove();
     await this.disk.remove();
   }
 
   async #start(): Promise<void> {
     let why: unknown;
     for (const begun = performance.now(); !this.isRunning; await sleep(100)) {
-      if (performance.now() - begun > START_MS_MAX) throw new DatabaseGone(why);
+      if (performance.now() - begun > START_MS_MAX)
+        throw new Gone(
+          `PostgreSQL does not start any more: ${(why as Error | undefined)?.message ?? 'without a reason'}`,
+        );
       // Another process on the port, or a server of before that is not quite gone, is waited for.
       const launched = await startPostmaster(this.#cluster, { port: this.port }).catch((error: unknown) => {
         why = error;

@@ -6,7 +6,7 @@
  * writes nothing, and what it finds when it is mounted again is what had reached the device.
  */
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,8 +15,11 @@ import { findProgram } from '../../test/deploy/processes.ts';
 
 const run = promisify(execFile);
 
+const MEMORY = '/dev/shm';
 /** Sparse: it takes what is written. */
 const SIZE = '6G';
+/** More than a campaign of an hour writes. */
+const ROOM_BYTES_MIN = 4 * 2 ** 30;
 /** Files that fill it, each size until there is no room for it. */
 const BALLAST = [2 ** 30, 2 ** 26, 2 ** 22, 2 ** 18, 2 ** 14];
 const UNMOUNT_TRIES_MAX = 200;
@@ -40,9 +43,10 @@ export interface Disk {
   remove(): Promise<void>;
 }
 
-export async function openDisk(): Promise<Disk> {
-  const limits = findLimits();
-  const parent = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'boxoffice-faults-disk-'));
+/** `roomBytesMin`: with less, it is a folder like any other, which can neither be full nor lose power. */
+export async function openDisk(roomBytesMin = ROOM_BYTES_MIN): Promise<Disk> {
+  const place = findPlace(roomBytesMin);
+  const parent = mkdtempSync(join(place.folder, 'boxoffice-faults-disk-'));
   const folder = join(parent, 'mounted');
   mkdirSync(folder);
   const watcher = watchOver(parent, folder);
@@ -52,21 +56,11 @@ export async function openDisk(): Promise<Disk> {
     watcher.stdin!.end();
     await exit;
   };
-  const plain = (why: string): Disk => {
-    const refuse = () => Promise.reject(new Error(why));
-    const sync = async () => {};
-    return {
-      folder,
-      limits: why,
-      sync,
-      fill: refuse,
-      free: () => {},
-      losePower: refuse,
-      mountAgain: refuse,
-      remove,
-    };
-  };
-  if (limits !== undefined) return plain(limits);
+  const limits =
+    place.bytes < roomBytesMin
+      ? `there is no room of ${roomBytesMin / 2 ** 30} GiB for a file system of its own`
+      : findLimits();
+  if (limits !== undefined) return plainDisk(folder, limits, remove);
   const image = join(parent, 'image');
   const mount = async () => void (await run('mount', ['-o', 'loop', image, folder]));
   try {
@@ -74,8 +68,30 @@ export async function openDisk(): Promise<Disk> {
     await run('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
     await mount();
   } catch (error) {
-    return plain(`no file system can be mounted here: ${(error as Error).message.trim().split('\n').at(-1)}`);
+    // The last words: those before name the folder.
+    const why = (error as Error).message.trim().split(': ').at(-1);
+    return plainDisk(folder, `no file system can be mounted here: ${why}`, remove);
   }
+  return { ...mountedDisk(folder, mount), remove };
+}
+
+/** A folder of the machine's own disk. */
+function plainDisk(folder: string, limits: string, remove: () => Promise<void>): Disk {
+  const refuse = () => Promise.reject(new Error(limits));
+  const nothing = async () => {};
+  return {
+    folder,
+    limits,
+    sync: nothing,
+    fill: refuse,
+    free() {},
+    losePower: refuse,
+    mountAgain: refuse,
+    remove,
+  };
+}
+
+function mountedDisk(folder: string, mount: () => Promise<void>): Omit<Disk, 'remove'> {
   const ballast = join(folder, 'ballast');
   return {
     folder,
@@ -94,10 +110,25 @@ export async function openDisk(): Promise<Disk> {
       // What was freed and not synced before the loss of power is there again.
       rmSync(ballast, { recursive: true, force: true });
     },
-    remove,
   };
 }
 
+/** In memory where there is room, which is faster. Otherwise where there is most. */
+function findPlace(roomBytesMin: number): { readonly folder: string; readonly bytes: number } {
+  const places = [MEMORY, tmpdir()]
+    .filter((folder) => existsSync(folder))
+    .map((folder) => ({ folder, bytes: roomIn(folder) }));
+  return (
+    places.find(({ bytes }) => bytes >= roomBytesMin) ?? places.toSorted((a, b) => b.bytes - a.bytes)[0]!
+  );
+}
+
+function roomIn(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return folder === MEMORY ? Math.min(bavail * bsize, process.availableMemory()) : bavail * bsize;
+}
+
+/** `undefined`: it can be full and lose power. */
 function findLimits(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root may mount a file system';
   const missing = PROGRAMS.find((name) => findProgram(name) === undefined);

@@ -14,6 +14,8 @@ export class FaultyProxy {
   #refuses = false;
   /** Bytes that still pass, until the connection that carries the next one is cut. */
   #budget: number | undefined;
+  /** Something was held up, refused or cut since it was mended last. */
+  #hasDisturbed = false;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -56,15 +58,20 @@ export class FaultyProxy {
   }
 
   cutAll(): void {
+    this.#hasDisturbed ||= this.#sockets.size > 0;
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  mend(): void {
+  /** Returns whether anything was disturbed since it was mended last. */
+  mend(): boolean {
     this.#refuses = false;
     this.#delayMs = 0;
     this.#budget = undefined;
     this.#gate?.resolve();
     this.#gate = undefined;
+    const hasDisturbed = this.#hasDisturbed;
+    this.#hasDisturbed = false;
+    return hasDisturbed;
   }
 
   close(): void {
@@ -74,7 +81,10 @@ export class FaultyProxy {
   }
 
   #carry(client: Socket, target: number): void {
-    if (this.#refuses) return void client.destroy();
+    if (this.#refuses) {
+      this.#hasDisturbed = true;
+      return void client.destroy();
+    }
     const far = connect(target, HOST);
     for (const [from, to] of [
       [client, far],
@@ -93,6 +103,7 @@ export class FaultyProxy {
 
   async #pump(from: Socket, to: Socket): Promise<void> {
     for await (const part of from as AsyncIterable<Buffer>) {
+      this.#hasDisturbed ||= this.#gate !== undefined || this.#delayMs > 0;
       await this.#gate?.promise;
       if (this.#delayMs > 0) await sleep(this.#delayMs);
       const length = this.#take(part.length);
@@ -109,6 +120,7 @@ export class FaultyProxy {
     if (this.#budget === undefined) return bytes;
     this.#budget -= bytes;
     if (this.#budget >= 0) return bytes;
+    this.#hasDisturbed = true;
     const passing = bytes + this.#budget;
     this.#budget = undefined;
     return passing;

@@ -53,6 +53,7 @@ export class Receivers {
   readonly #server: Server;
   readonly #manners = new Map<string, Manner>();
   readonly #secrets = new Map<string, string>();
+  readonly #disturbed = new Map<string, number>();
   /** The newest requests that each path has accepted, the oldest first. */
   readonly #accepted = new Map<string, Accepted[]>();
 
@@ -90,6 +91,11 @@ export class Receivers {
     this.#secrets.set(path, secret);
   }
 
+  /** How many requests a path has not accepted, or not at once. */
+  countDisturbed(path: string): number {
+    return this.#disturbed.get(path) ?? 0;
+  }
+
   acceptAll(): void {
     for (const path of this.paths) this.set(path, 'accept');
   }
@@ -113,6 +119,7 @@ export class Receivers {
     for await (const part of request) parts.push(part as Buffer);
     const path = request.url!;
     const manner = this.#manners.get(path) ?? 'accept';
+    if (manner !== 'accept') this.#disturbed.set(path, this.countDisturbed(path) + 1);
     if (manner === 'hang') await sleep(HANG_MS);
     const answered = manner === 'cut off' ? null : manner === 'refuse' ? 500 : 204;
     const text = Buffer.concat(parts).toString();

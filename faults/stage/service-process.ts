@@ -1,16 +1,21 @@
 /** A service as `npm start` starts it, on ports that stay: it is killed and stopped, and starts again. */
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findLastingPort } from '../../test/deploy/lasting-port.ts';
 import { startMainProcess } from '../../test/deploy/main-process.ts';
 import { childrenOf, signal } from '../../test/deploy/processes.ts';
+import { Gone } from './gone.ts';
 
 const HOST = '127.0.0.1';
 const CLOCK = new URL('../preload/shift-clock.ts', import.meta.url).href;
 /** A start that fails, because the database does not come, is tried again. */
 const RETRY_MS = 500;
+/** Longer than PostgreSQL may take to come back, which a service needs to start. */
+const START_MS_MAX = 300_000;
+/** Lines of its log that an error repeats. */
+const LOG_LINES = 5;
 
 export interface ServiceSettings {
   readonly name: string;
@@ -20,6 +25,8 @@ export interface ServiceSettings {
   readonly env: Readonly<Record<string, string>>;
   /** Modules that it loads first: controls of a campaign change the service by them. */
   readonly preloads: readonly string[];
+  /** How long its starts are tried. */
+  readonly startMsMax?: number;
 }
 
 export class ServiceProcess {
@@ -62,6 +69,10 @@ export class ServiceProcess {
     return join(this.#settings.folder, `${this.#settings.name}.clock`);
   }
 
+  get #logFile(): string {
+    return join(this.#settings.folder, `${this.#settings.name}.log`);
+  }
+
   get isRunning(): boolean {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
@@ -71,19 +82,44 @@ export class ServiceProcess {
     return this.isRunning ? [this.#child!.pid!, ...childrenOf(this.#child!.pid!)] : [];
   }
 
-  /** Resolves when it serves; at once if it does. */
+  /** Resolves when it serves; at once if it does. Throws `Gone` if no start succeeds in time. */
   async start(): Promise<void> {
+    const { startMsMax = START_MS_MAX } = this.#settings;
+    const deadline = performance.now() + startMsMax;
+    let said = '';
     while (!this.isRunning && !this.#isClosed) {
-      const log = openSync(join(this.#settings.folder, `${this.#settings.name}.log`), 'a');
-      this.#isKilled = false;
-      try {
-        await startMainProcess(this.#env, { log, whenSpawned: (child) => this.#watch(child) });
-      } catch {
-        await sleep(RETRY_MS);
-      } finally {
-        closeSync(log);
-      }
+      const msLeft = deadline - performance.now();
+      if (msLeft <= 0) throw new Gone(this.#describeEnd(said, startMsMax));
+      const complaint = await this.#tryToStart(msLeft);
+      if (complaint === undefined) return;
+      said = complaint || said;
+      await sleep(RETRY_MS);
     }
+  }
+
+  /** Returns what it printed if it does not serve. If it only takes too long, it is killed. */
+  async #tryToStart(msMax: number): Promise<string | undefined> {
+    const log = openSync(this.#logFile, 'a');
+    this.#isKilled = false;
+    const giveUp = setTimeout(() => this.#child?.kill('SIGKILL'), msMax);
+    try {
+      await startMainProcess(this.#env, { log, whenSpawned: (child) => this.#watch(child) });
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    } finally {
+      clearTimeout(giveUp);
+      closeSync(log);
+    }
+  }
+
+  #describeEnd(said: string, startMsMax: number): string {
+    const log = lastLines(readFileSync(this.#logFile, 'utf8'), LOG_LINES);
+    return [
+      `${this.#settings.name} did not start within ${startMsMax / 1_000} s`,
+      `it said: ${lastLines(said, 1) || 'nothing'}`,
+      `its log ends with: ${log || 'nothing'}`,
+    ].join('; ');
   }
 
   /** SIGKILL to it and its workers. Resolves when they are gone. */
@@ -103,6 +139,11 @@ export class ServiceProcess {
 
   signal(name: NodeJS.Signals): void {
     signal(this.processes(), name);
+  }
+
+  /** Its end is no surprise any more, until it starts again. */
+  expectEnd(): void {
+    this.#isKilled = true;
   }
 
   /** Its clock goes wrong by so much; that of the database does not. */
@@ -130,4 +171,13 @@ export class ServiceProcess {
         this.surprises.push(`${this.#settings.name} ended by itself (${name ?? `exit code ${code}`})`);
     });
   }
+}
+
+/** In one line. */
+function lastLines(text: string, count: number): string {
+  return text
+    .trim()
+    .split(/\s*\n\s*/)
+    .slice(-count)
+    .join(' | ');
 }

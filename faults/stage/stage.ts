@@ -11,7 +11,7 @@ import { PaymentProvider } from './provider.ts';
 import { Receivers } from './receivers.ts';
 import { ServiceProcess } from './service-process.ts';
 
-/** Names no place: clients know the addresses of both services. */
+/** Leads nowhere: clients know the addresses of both services. */
 export const PUBLIC_URL = 'http://faults.test';
 
 /** A service, and the ways from it to others. */
@@ -24,6 +24,8 @@ export interface Place {
 export interface StageOptions {
   /** `false`: PostgreSQL does not sync what it writes. */
   readonly durable?: boolean;
+  /** Its machine has to lose power, which not every machine can show. */
+  readonly losesPower?: boolean;
   /** Modules that services load first. */
   readonly preloads?: readonly string[];
 }
@@ -58,11 +60,16 @@ export class Stage {
     this.db = database.openPool();
   }
 
-  static async open({ durable = true, preloads = [] }: StageOptions = {}): Promise<Stage> {
+  /** Throws `Missing` if this machine cannot show what the options ask for. */
+  static async open({
+    durable = true,
+    losesPower = false,
+    preloads = [],
+  }: StageOptions = {}): Promise<Stage> {
+    const database = await Database.open({ durable, losesPower });
     const scratch = openScratch('boxoffice-faults-', { isOnDisk: true });
     const journal = new Journal(join(scratch.folder, 'journal.jsonl'));
     const receivers = await Receivers.open(journal);
-    const database = await Database.open({ durable });
     const provider = new PaymentProvider();
     const places: Place[] = [];
     const secretsKey = randomBytes(32).toString('base64');
@@ -97,6 +104,7 @@ export class Stage {
   /** Everything works again, and both services serve. */
   async heal(): Promise<void> {
     this.database.disk.free();
+    await this.database.clock.shift(0);
     for (const { service, toDatabase, toProvider } of this.places) {
       toDatabase.mend();
       toProvider.mend();

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FaultyProxy } from '../../faults/stage/faulty-proxy.ts';
 
 /** A server that sends back what it gets, and the proxy in front of it. */
@@ -101,4 +101,42 @@ test('nothing gets through while it refuses', async () => {
   const last = await talk();
   last.socket.write('back');
   await expect.poll(() => last.text).toBe('back');
+});
+
+describe('it says when it is mended whether it has disturbed', () => {
+  test('nothing', async () => {
+    await talk();
+    for (const disturb of [() => proxy.stall(), () => proxy.slow(1), () => proxy.cutAtByte(3)]) {
+      disturb();
+      expect(proxy.mend()).toBe(false);
+    }
+  });
+
+  test('what it slowed, cut and refused', async () => {
+    const one = await talk();
+    proxy.slow(1);
+    one.socket.write('a');
+    await expect.poll(() => one.text).toBe('a');
+    expect(proxy.mend()).toBe(true);
+    proxy.cutAtByte(3);
+    one.socket.write('hello');
+    await expect.poll(() => one.isClosed).toBe(true);
+    expect([proxy.mend(), proxy.mend()]).toEqual([true, false]);
+    proxy.refuse();
+    const other = await talk();
+    await expect.poll(() => other.isClosed).toBe(true);
+    expect(proxy.mend()).toBe(true);
+  });
+
+  test('what it held up', async () => {
+    const one = await talk();
+    proxy.stall();
+    one.socket.write('late');
+    const mendAndStall = () => {
+      const hasDisturbed = proxy.mend();
+      proxy.stall();
+      return hasDisturbed;
+    };
+    await expect.poll(mendAndStall).toBe(true);
+  });
 });

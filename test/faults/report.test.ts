@@ -1,43 +1,113 @@
-/** What the report of a campaign tells, and when it is as expected. */
+/** What the report of a campaign tells, and with which exit code it ends. */
 import { describe, expect, test } from 'vitest';
 import { CONTROLS } from '../../faults/controls.ts';
-import { FaultCounts } from '../../faults/inject/run-faults.ts';
 import { makePlan } from '../../faults/plan.ts';
-import { isAsExpected, type Report, renderMarkdown } from '../../faults/report.ts';
+import { emptyReport, type Report, renderJson, renderMarkdown } from '../../faults/report.ts';
+import { exitCodeOf, rulesThatFound } from '../../faults/verdict.ts';
 
 const control = CONTROLS.find(({ name }) => name === 'index-dropped')!;
 const RULE = 'an acknowledged record is charged exactly once';
+const OTHER = 'a batch without an answer is charged as a whole or not at all';
+const PLAN = makePlan({ seed: 7, minutes: 2, tenants: 1 });
 
-describe('a campaign is as expected', () => {
-  test('without problems', () => {
-    expect(isAsExpected({ control: undefined, problems: [] })).toBe(true);
-    expect(isAsExpected({ control: undefined, problems: [`${RULE}: r1`] })).toBe(false);
-  });
+function report(rest: Partial<Report> = {}): Report {
+  const environment = { node: '24.1.0', postgres: '18.4', go: undefined, kernel: 'Linux 6.1', cores: 2 };
+  const looked = { [RULE]: 12, 'a watchdog fires once': 0 };
+  return { ...emptyReport(PLAN, undefined, ''), cutShort: undefined, environment, looked, ...rest };
+}
 
-  test('with a control, if its rule has found it, and not if the rule failed itself', () => {
-    expect(isAsExpected({ control, problems: [`${RULE}: r1 is there twice`] })).toBe(true);
-    expect(isAsExpected({ control, problems: [`${RULE}: the check failed: no such table`] })).toBe(false);
+/** The first lines of a report, without those between. */
+const firstLines = (rest: Partial<Report>, count = 1) =>
+  renderMarkdown(report(rest)).split('\n\n').slice(0, count);
+
+describe('a campaign', () => {
+  test.each([
+    ['without problems', {}, 0],
+    ['with a problem', { problems: [`${RULE}: r1 was lost`] }, 1],
+    ['whose control was found by its rule', { control, problems: [`${RULE}: r1 was charged 2 times`] }, 0],
+    ['whose control was found by another rule', { control, problems: [`${OTHER}: 1 of 2 was charged`] }, 1],
+    ['whose rule failed itself', { control, problems: [`${RULE}: the check failed: no such table`] }, 1],
+    ['with a control that was not found', { control }, 1],
+    ['that was interrupted', { cutShort: 'ended by SIGINT after 5 of 120 s' }, 3],
+    ['that was interrupted, with a problem', { cutShort: 'ended by SIGINT', problems: [`${RULE}: r1`] }, 3],
+  ] as const)('%s ends with its exit code', (_, rest, code) => {
+    expect(exitCodeOf(report(rest))).toBe(code);
   });
 });
 
+describe('a control', () => {
+  test.each(CONTROLS)('$name is found by its rules, and by no other line that has their words', (each) => {
+    for (const rule of each.foundBy)
+      expect(rulesThatFound({ control: each, problems: [`${rule}: this`] })).toEqual([rule]);
+    const others = [...each.foundBy.map((rule) => `after 40 s: ${rule}: this`), ...each.foundBy];
+    expect(rulesThatFound({ control: each, problems: others })).toEqual([]);
+  });
+});
+
+describe('the report begins with', () => {
+  test('the verdict, and then what it ran on', () => {
+    expect(firstLines({}, 2)).toEqual([
+      '# Nothing is wrong, by 1 of 2 rules: the others had nothing to compare',
+      'Node.js 24.1.0, PostgreSQL 18.4, no Go, Linux 6.1, 2 cores.',
+    ]);
+  });
+
+  test('how many problems there are', () => {
+    expect(firstLines({ problems: ['a: b', 'a: c'] })).toEqual([
+      '# Something is wrong: 2 lines under "Problems"',
+    ]);
+  });
+
+  test('the rule that has found the control, or those that have not', () => {
+    expect(firstLines({ control, problems: [`${RULE}: r1`] })).toEqual([
+      `# The control index-dropped was found, by: ${RULE}`,
+    ]);
+    expect(firstLines({ control })).toEqual([`# The control index-dropped was not found by: ${RULE}`]);
+  });
+
+  test('how it was cut short', () => {
+    const cutShort = 'ended by SIGINT after 5 of 120 s';
+    expect(firstLines({ cutShort, problems: ['a: b'] })[0]).toMatch(
+      /^# Not finished: ended by SIGINT after 5 of 120 s\. Something is wrong/,
+    );
+    const text = renderMarkdown(emptyReport(PLAN, undefined, 'it was killed'));
+    expect(text).toMatch(/^# Not finished: it was killed\. Nothing was checked\n/);
+  });
+
+  test('the same as JSON', () => {
+    const { verdict, finished } = JSON.parse(renderJson(report({ cutShort: 'it was killed' })));
+    expect([verdict, finished]).toEqual([expect.stringMatching(/^Not finished: it was killed/), false]);
+  });
+});
+
+/** The lines of a section. */
+function sectionOf(text: string, title: string): string[] {
+  const [, section = ''] = text.split(`## ${title}\n\n`);
+  return section.split('\n\n')[0]!.split('\n');
+}
+
 test('the report says what was not looked at, and how to plan the same again', () => {
-  const report: Report = {
-    plan: makePlan({ seed: 7, minutes: 2, tenants: 1 }),
+  const base = report({
     control,
-    controlled: undefined,
-    seconds: 120,
-    counts: { records: 1, answers: 1 },
-    operations: new Map(),
-    faults: new FaultCounts(),
-    topUps: {},
-    problems: [],
-    looked: { [RULE]: 12, 'a watchdog fires once': 0 },
+    looked: { [RULE]: 12, 'histories of keys are linearizable': 0, 'a watchdog fires once': 0 },
     notLooked: ['histories of keys are linearizable: Porcupine needs Go 1.24'],
-  };
-  const text = renderMarkdown(report);
+  });
+  base.faults.leftOut.set('the disk of PostgreSQL is full', 'only root may mount a file system');
+  const text = renderMarkdown(base);
   expect(text).toContain('`npm run faults -- --minutes 2 --seed 7 --tenants 1 --control index-dropped`');
-  const [, section] = text.split('## Not looked at\n\n');
-  expect(section!.split('\n\n')[0]).toBe(
-    '- histories of keys are linearizable: Porcupine needs Go 1.24\n- a watchdog fires once: there was nothing to compare',
-  );
+  expect(sectionOf(text, 'Not looked at')).toEqual([
+    '- the disk of PostgreSQL is full: only root may mount a file system',
+    '- histories of keys are linearizable: Porcupine needs Go 1.24',
+    '- a watchdog fires once: there was nothing to compare',
+  ]);
+});
+
+test('attempts that had nothing to disturb are not among the faults', () => {
+  const base = report();
+  base.faults.happened.set('a lock is held', 2);
+  base.faults.missed.set('a lock is held', 3);
+  const text = renderMarkdown(base);
+  expect(text).toContain('\n2 faults, ');
+  expect(text).toContain('\n3 more attempts had nothing to disturb');
+  expect(text).toContain('| a lock is held | 2 | 3 |');
 });

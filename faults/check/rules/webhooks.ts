@@ -223,8 +223,8 @@ const EATEN_US = 5_000_000;
 const EATS_ANSWERS = /service|worker|PostgreSQL|connection/;
 const SPARES_ANSWERS = /provider|receiver/;
 
-/** What stood still while others went on may send once more what it was about to send, so long after. */
-const STANDS_STILL = /(service|worker).* stands? still/;
+/** What stood still while others went on, or lost its lease to a clock, may send once more what it was about to send, so long after. */
+const STANDS_STILL = /(service|worker).* stands? still|clock of PostgreSQL/;
 const STOOD_STILL_US = 20_000_000;
 
 /** What was noted without a lease comes again with the next turn, which waits longer after failures. */

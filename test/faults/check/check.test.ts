@@ -44,7 +44,7 @@ const UNGUARD = `do $$ declare each record; begin
   end loop;
 end $$`;
 
-/** Answers of a service that is gone are those of the first time. */
+/** Keeps the first answers, because the service is stopped later. */
 function remembered({ tenants, ...reads }: Reads): Reads {
   const answers = new Map<string, Promise<unknown>>();
   const once = <T>(path: string, ask: () => Promise<T>): Promise<T> => {
@@ -59,7 +59,7 @@ function remembered({ tenants, ...reads }: Reads): Reads {
   };
 }
 
-/** What a small campaign has nothing of. */
+/** Rules for which a small campaign has no case. */
 const LOOKS_AT_NOTHING = new Set([
   ...['a batch without an answer is charged as a whole or not at all', 'a refused batch charges nothing'],
   ...['adjustments are those that were made', 'a replaced key is refused once its overlap is over'],
@@ -248,12 +248,7 @@ const MONEY: readonly Planted[] = [
   {
     rule: 'a record costs its exact price and what rounding had left over',
     says: /small-1 of t_\w+ is capped/,
-    answers: [
-      RECORDS,
-      (body) => {
-        body.records.at(-1).capped = true;
-      },
-    ],
+    answers: [RECORDS, (body) => Object.assign(body.records.at(-1), { capped: true })],
   },
   {
     rule: 'what rounding leaves over is kept',
@@ -334,9 +329,11 @@ const VIEWS: readonly Planted[] = [
     says: /in the list, \["other"/,
     answers: [
       LEDGER,
-      (body) => {
-        body.entries.find((entry: Fields) => entry.kind === 'usage').id = 'other';
-      },
+      (body) =>
+        Object.assign(
+          body.entries.find((entry: Fields) => entry.kind === 'usage'),
+          { id: 'other' },
+        ),
     ],
   },
   {
@@ -577,12 +574,7 @@ const STORED: readonly Planted[] = [
   {
     rule: 'an event that was read stays as it was',
     says: /1 of t_\w+ was evt_\w+ \w+ \S+, and is evt_other \w+/,
-    answers: [
-      /^\/v1\/events/,
-      (body) => {
-        body.events[0].id = 'evt_other';
-      },
-    ],
+    answers: [/^\/v1\/events/, (body) => Object.assign(body.events[0], { id: 'evt_other' })],
   },
   {
     rule: 'a balance that was read was the balance at that time',
@@ -590,6 +582,8 @@ const STORED: readonly Planted[] = [
     journal: changed('statement.read', ({ answer }) => answer.statement.closing.micros++),
   },
 ];
+
+const atTheEnd = (entry: Fields) => Object.assign(entry, { invokedUs: 9e15, returnedUs: 9e15 });
 
 const WEBHOOKS: readonly Planted[] = [
   {
@@ -640,21 +634,12 @@ const WEBHOOKS: readonly Planted[] = [
   {
     rule: 'a webhook gets events in its order',
     says: /2 of t_\w+ came to wh_\w+ before it had accepted 1/,
-    journal: changed(
-      'webhook.received',
-      (entry) => Object.assign(entry, { invokedUs: 9e15, returnedUs: 9e15 }),
-      0,
-    ),
+    journal: changed('webhook.received', atTheEnd, 0),
   },
   {
     rule: 'a webhook gets events in its order',
     says: /\d+ of t_\w+ came to wh_\w+ before it had accepted 1/,
-    journal: changed(
-      'webhook.received',
-      (entry) => Object.assign(entry, { invokedUs: 9e15, returnedUs: 9e15 }),
-      0,
-      BY_ROOM,
-    ),
+    journal: changed('webhook.received', atTheEnd, 0, BY_ROOM),
   },
   {
     rule: 'an event that was accepted does not come again',
@@ -684,12 +669,7 @@ const PEOPLE: readonly Planted[] = [
   {
     rule: 'no view has the name of an erased person',
     says: /the ledger of t_\w+ has person-1f3a9c77/,
-    answers: [
-      LEDGER,
-      (body) => {
-        body.entries[0].detail = PERSON;
-      },
-    ],
+    answers: [LEDGER, (body) => Object.assign(body.entries[0], { detail: PERSON })],
   },
 ];
 
@@ -740,18 +720,24 @@ describe.skipIf(isCluster).each(Object.entries(BY_SUBJECT))('%s', (_, all) => {
   });
 });
 
-test.skipIf(isCluster).each([
-  ['a service stands still', (entries: readonly Entry[]) => repeatedAmong(entries, 'a service stands still')],
+const EXCUSES: readonly (readonly [string, (entries: readonly Entry[]) => readonly Entry[]])[] = [
+  ['a service stands still', (entries) => repeatedAmong(entries, 'a service stands still')],
+  [
+    'the clock of PostgreSQL is wrong',
+    (entries) => repeatedAmong(entries, 'the clock of PostgreSQL is wrong'),
+  ],
   [
     'an answer that was eaten',
-    (entries: readonly Entry[]) => {
+    (entries) => {
       const eaten = changed('webhook.received', ({ args }) => Object.assign(args, { mayBeLost: true }))(
         entries,
       );
       return repeated(eaten, eaten.findLast(isInOrder)!);
     },
   ],
-])('after %s, an event may come again', async (_, journal) => {
+];
+
+test.skipIf(isCluster).each(EXCUSES)('after %s, an event may come again', async (_, journal) => {
   const rule = 'an event that was accepted does not come again';
   expect(await findPlanted({ rule, says: /nothing/, journal })).toEqual([]);
 });

@@ -1,7 +1,13 @@
 /** Entries of journals that tests make up. Times are in microseconds, from 0 on. */
 import type { Database } from '../../../faults/check/database.ts';
 import { Facts } from '../../../faults/check/facts.ts';
-import { type Answer, type Args, type Entry, readJournal } from '../../../faults/check/journal.ts';
+import {
+  type Answer,
+  type Args,
+  type Entry,
+  readJournal,
+  type SentRecord,
+} from '../../../faults/check/journal.ts';
 import { type Rule, runRules, type Verdict } from '../../../faults/check/rule.ts';
 
 const TENANT = 't_0123456789abcdef';
@@ -21,6 +27,12 @@ export function entry(
 ): Entry {
   return { client: 1, op, args: { tenant: TENANT, ...args }, invokedUs, returnedUs, outcome, ...rest };
 }
+
+/** A record of usage. */
+export const record = (id: string, rest: Partial<SentRecord> = {}): SentRecord => ({
+  ...{ id, role: 'host', tier: 'hd', seconds: 60, egress_bytes: 5, ingress_bytes: 1 },
+  ...rest,
+});
 
 export const REFUSED = { outcome: 'refused', status: 401 } as const;
 

@@ -2,19 +2,11 @@ import { expect, test } from 'vitest';
 import type { Ledger, Posting } from '../../../faults/check/facts.ts';
 import { readJournal } from '../../../faults/check/journal.ts';
 import { momentsOf } from '../../../faults/check/moments.ts';
-import { entry } from './entries.ts';
+import { entry, record } from './entries.ts';
 
 const posting = (seq: bigint, kind: string, records = 0) => ({ seq, kind, records }) as Posting;
-const record = (id: string) => ({
-  id,
-  role: 'host',
-  tier: 'hd',
-  seconds: 1,
-  egress_bytes: 1,
-  ingress_bytes: 1,
-});
 const report = (ids: readonly string[], [from, to]: readonly [number, number | null]) =>
-  entry('usage.report', { key: 'r', records: ids.map(record) }, [from, to]);
+  entry('usage.report', { key: 'r', records: ids.map((id) => record(id)) }, [from, to]);
 
 test('a charge lies between what can have caused it and what told of it, and a payment between charges', async () => {
   const { reports } = await readJournal([

@@ -1,7 +1,12 @@
 /** The search in Go. Without Go, it is left out. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { History, HistoryOp, Model } from '../../../faults/check/histories.ts';
-import { buildPorcupine, checkHistories, hasPorcupine } from '../../../faults/check/porcupine.ts';
+import {
+  buildPorcupine,
+  checkHistories,
+  hasPorcupine,
+  preparePorcupine,
+} from '../../../faults/check/porcupine.ts';
 import { BUILD_MS_MAX, runTool } from '../../../scripts/toolchains.ts';
 
 const FOLDER = 'faults/porcupine';
@@ -40,6 +45,20 @@ const HISTORIES: Readonly<
     [op('create', 0, 1, { amount: 9 }), op('hold', 2, 3, { amount: 5 }), op('hold', 2, 4, { amount: 5 })],
   ],
 };
+
+test.each([
+  ['1.24.0', true],
+  ['1.26.8', true],
+  ['2.0', true],
+  ['1.23.9', false],
+  ['1.3', false],
+])('Go %s can build it: %s', (version, expected) => {
+  expect(hasPorcupine(version)).toBe(expected);
+});
+
+test('a Go that is too old is no error, and is named', async () => {
+  expect(await preparePorcupine('1.19.8')).toBe('Porcupine needs Go 1.24, and this is 1.19.8');
+});
 
 describe.skipIf(!hasPorcupine())('Porcupine', { timeout: BUILD_MS_MAX }, () => {
   beforeAll(buildPorcupine, BUILD_MS_MAX);

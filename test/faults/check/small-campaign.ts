@@ -4,8 +4,7 @@ import { RoomService } from '@boxoffice/contract/room_service';
 import { TokenService } from '@boxoffice/contract/token_service';
 import { Watchdog_Action } from '@boxoffice/contract/watchdog';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
-import type { DescMethodUnary, MessageInitShape } from '@bufbuild/protobuf';
-import { toJson } from '@bufbuild/protobuf';
+import { type DescMethodUnary, toJson } from '@bufbuild/protobuf';
 import { vi } from 'vitest';
 import type { Answer, Args, Entry, SentRecord } from '../../../faults/check/journal.ts';
 import type { Reads } from '../../../faults/check/views.ts';
@@ -17,7 +16,7 @@ import { eventsOf, type Receiver } from '../../support/receiver.ts';
 import type { RequestOptions, TestService, TestTenant } from '../../support/service.ts';
 import { idOf, OPERATOR } from '../../support/tenants.ts';
 
-/** Whom the campaign erases. */
+/** The person whom the campaign erases. */
 export const PERSON = 'person-1f3a9c77';
 
 /** Paths of receivers: of events in the order of the tenant, and of lists of events in that of each room. */
@@ -158,12 +157,7 @@ class Running {
         this.#note('provider.charged', { payment: id, amount, metadata, customer: customer as string });
     }
     for await (const { id, amount, status, payment_intent } of stripe.refunds.list({ limit: 100 }))
-      this.#note('provider.refunded', {
-        payment: String(payment_intent),
-        refund: id,
-        amount,
-        status: status!,
-      });
+      this.#note('provider.refunded', { payment: `${payment_intent}`, refund: id, amount, status: status! });
   }
 
   /** What the outside saw. */
@@ -193,10 +187,14 @@ class Running {
     return this.#write(invokedUs, op, { key: key.id, ...args }, status, status < 300, answer);
   }
 
-  async #call<M extends DescMethodUnary>(op: string, args: Args, method: M, request: object): Promise<Entry> {
+  async #call<M extends DescMethodUnary>(
+    op: string,
+    method: M,
+    args: Args,
+    request: object = args,
+  ): Promise<Entry> {
     const invokedUs = this.#now();
-    const asked = request as MessageInitShape<M['input']>;
-    const message = await this.#control.call(method, asked as never);
+    const message = await this.#control.call(method, request as never);
     const { token, ...answer } = toJson(method.output, message) as Record<string, unknown>;
     const claims =
       typeof token === 'string' && JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
@@ -287,40 +285,35 @@ class Running {
 
   async #runRooms(): Promise<void> {
     const room = 'stage';
+    const { createRoom, getRoom, endRoom } = RoomService.method;
     const mint = (username: string) =>
-      this.#call('mint', { room, username }, TokenService.method.mintClientToken, {
-        ...{ room, username, deviceThumbprint: THUMBPRINT, role: 'host' },
-      });
-    await this.#call('room.create', { room }, RoomService.method.createRoom, { room });
+      this.#call(
+        'mint',
+        TokenService.method.mintClientToken,
+        { room, username },
+        { room, username, deviceThumbprint: THUMBPRINT, role: 'host' },
+      );
+    await this.#call('room.create', createRoom, { room });
     await mint('ann');
-    await this.#call('kick', { room, username: 'ann' }, ModerationService.method.kickParticipant, {
-      ...{ room, username: 'ann' },
-    });
+    await this.#call('kick', ModerationService.method.kickParticipant, { room, username: 'ann' });
     await mint('ann');
-    await this.#call('ban', { room, username: 'bob' }, ModerationService.method.banSubject, {
-      ...{ room, subject: { case: 'username', value: 'bob' } },
-    });
-    await this.#call('room.get', { room }, RoomService.method.getRoom, { room });
-    await this.#call('room.end', { room }, RoomService.method.endRoom, { room });
-    await this.#watch();
+    const bob = { case: 'username', value: 'bob' };
+    const ban = ModerationService.method.banSubject;
+    await this.#call('ban', ban, { room, username: 'bob' }, { room, subject: bob });
+    await this.#call('room.get', getRoom, { room });
+    await this.#call('room.end', endRoom, { room });
+    await this.#call('room.create', createRoom, { room: 'watched' });
+    await this.#watch('watched');
   }
 
-  async #watch(): Promise<void> {
-    const room = 'watched';
-    await this.#call('room.create', { room }, RoomService.method.createRoom, { room });
-    await this.#call('watchdog.set', { room }, WatchdogService.method.createWatchdog, {
-      watchdog: {
-        room,
-        condition: { case: 'maxDuration', value: { seconds: 1n } },
-        action: Watchdog_Action.END_ROOM,
-      },
-    });
+  async #watch(room: string): Promise<void> {
+    const condition = { case: 'maxDuration', value: { seconds: 1n } };
+    const watchdog = { room, condition, action: Watchdog_Action.END_ROOM };
+    await this.#call('watchdog.set', WatchdogService.method.createWatchdog, { room }, { watchdog });
   }
 
   async #erase(): Promise<void> {
-    await this.#rest(
-      ...(['erasure.request', 'POST', '/v1/participants/erase'] as const),
-      ...([{ participant: PERSON }, { username: PERSON }] as const),
-    );
+    const body = { participant: PERSON };
+    await this.#rest('erasure.request', 'POST', '/v1/participants/erase', body, { username: PERSON });
   }
 }

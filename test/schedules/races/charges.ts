@@ -8,7 +8,7 @@ import { archiveRecords } from '../../../src/money/records/archive-records.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import { chargeFreeBatches, chargeTenant } from '../../../src/money/usage/charge-usage.ts';
 import { makeTenant } from '../../support/tenants.ts';
-import { type Race, staged } from '../support/scenario.ts';
+import { type Part, staged } from '../support/scenario.ts';
 import { depsOf } from './deps.ts';
 
 interface World {
@@ -117,25 +117,24 @@ const archived = staged<World>({
     charged === 1 ? undefined : `${charged} records were charged, and not 1`,
 });
 
-export const CHARGE_SCENARIOS = [twoCharges, repeats, freeCharges, archived];
-
-export const CHARGE_RACES: readonly Race[] = [
-  {
-    name: 'two charges move the same balance',
-    part: 'charges',
-    scenario: twoCharges,
-    rewrites: [{ statement: 'lock-account', from: 'for no key update', to: '' }],
-  },
-  {
-    name: 'two charges take the same free account',
-    part: 'charges',
-    scenario: freeCharges,
-    rewrites: [{ statement: 'lock-free-accounts', from: 'for no key update skip locked', to: '' }],
-  },
-  {
-    name: 'a record is charged again that is being archived',
-    part: 'charges',
-    scenario: archived,
-    rewrites: [{ statement: 'lock-account', actor: 1, from: 'for no key update', to: '' }],
-  },
-];
+export const CHARGES: Part = {
+  part: 'charges',
+  scenarios: [twoCharges, repeats, freeCharges, archived],
+  races: [
+    {
+      name: 'two charges move the same balance',
+      scenario: twoCharges,
+      rewrite: { statement: 'lock-account', from: 'for no key update', to: '' },
+    },
+    {
+      name: 'two charges take the same free account',
+      scenario: freeCharges,
+      rewrite: { statement: 'lock-free-accounts', from: 'for no key update skip locked', to: '' },
+    },
+    {
+      name: 'a record is charged again while it moves into the archive',
+      scenario: archived,
+      rewrite: { statement: 'lock-account', actor: 1, from: 'for no key update', to: '' },
+    },
+  ],
+};

@@ -1,6 +1,7 @@
-/** What the product's functions get from the process of an actor. Nothing of it goes on by itself. */
+/** What the product's functions get from the process of an actor, and what they refuse. Nothing goes on by itself. */
 import pino from 'pino';
 import type { Pool } from '../../../src/base/db/pool.ts';
+import { Failure } from '../../../src/base/failure.ts';
 import type { Deps } from '../../../src/doors/deps.ts';
 import { depsOn } from '../../control/watchdogs/support.ts';
 
@@ -16,4 +17,15 @@ export function depsOf(db: Pool): Deps {
   deps.events.wake = () => {};
   processes.set(db, deps);
   return deps;
+}
+
+/** Whether it was done. Failures of this kind are refusals. */
+export async function wasDone(work: Promise<unknown>, refusal: Failure['kind']): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (error instanceof Failure && error.kind === refusal) return false;
+    throw error;
+  }
 }

@@ -1,7 +1,6 @@
 /** Tokens that take holds of budgets, usage that replaces them, and holds that are given back. */
 import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { Failure } from '../../../src/base/failure.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { enterAlone } from '../../../src/control/admission/admission-forms.sql.ts';
 import { insertBudget, listBudgets } from '../../../src/control/budgets/budgets.sql.ts';
@@ -15,8 +14,8 @@ import { wanted } from '../../control/budgets/support.ts';
 import { makeRoom } from '../../control/watchdogs/support.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import { callerOf, makeTenant } from '../../support/tenants.ts';
-import { type Race, staged } from '../support/scenario.ts';
-import { depsOf, QUIET } from './deps.ts';
+import { type Part, staged } from '../support/scenario.ts';
+import { depsOf, QUIET, wasDone } from './deps.ts';
 
 interface World {
   readonly tenant: TenantId;
@@ -39,19 +38,16 @@ async function prepare(db: Pool, max: bigint): Promise<World> {
 }
 
 /** Returns whether the token was admitted. */
-async function take({ tenant, room, now }: World, db: Pool, username: string): Promise<boolean> {
+function take({ tenant, room, now }: World, db: Pool, username: string): Promise<boolean> {
   const deps = { rates: new RateCards(), findSpentUntil: async () => new Date(now * 1000) };
   const holder = {
     ...{ tenant, room, username, thumbprint: `device of ${username}`, keyId: KEY, customer: null },
     ...{ role: 'audience' as const, capabilities: ['subscribe.audio'], lifetimeSeconds: 600 },
   };
-  try {
-    await inTransaction(db, (tx) => takeHold(tx, deps, holder, now));
-    return true;
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'budget_reached') return false;
-    throw error;
-  }
+  return wasDone(
+    inTransaction(db, (tx) => takeHold(tx, deps, holder, now)),
+    'budget_reached',
+  );
 }
 
 /** Relays report a minute of the user, for `micros`. */
@@ -146,45 +142,40 @@ const newBudget = staged<World>({
   },
 });
 
-export const HOLD_SCENARIOS = [roomForOne, roomForBoth, lateReport, newBudget];
-
-export const HOLD_RACES: readonly Race[] = [
-  {
-    name: 'two tokens take the same place of a budget',
-    part: 'holds',
-    scenario: roomForOne,
-    rewrites: [{ statement: 'lock-budgets', from: 'for no key update', to: '' }],
-  },
-  {
-    name: 'a hold is lost from what its budget holds',
-    part: 'holds',
-    scenario: roomForBoth,
-    rewrites: [{ statement: 'lock-budgets', from: 'for no key update', to: '' }],
-  },
-  {
-    name: 'a hold is given back that usage has replaced',
-    part: 'holds',
-    scenario: lateReport,
-    rewrites: [{ statement: 'lock-holds-over', from: 'for no key update skip locked', to: '' }],
-  },
-  {
-    name: 'usage replaces a hold that is given back',
-    part: 'holds',
-    scenario: lateReport,
-    rewrites: [{ statement: 'lock-holds-of-participants', from: 'for no key update', to: '' }],
-  },
-  {
-    name: 'a hold that a new budget made is overwritten by its token',
-    part: 'holds',
-    scenario: newBudget,
-    rewrites: [
-      {
+export const HOLDS: Part = {
+  part: 'holds',
+  scenarios: [roomForOne, roomForBoth, lateReport, newBudget],
+  races: [
+    {
+      name: 'two tokens take the same place of a budget',
+      scenario: roomForOne,
+      rewrite: { statement: 'lock-budgets', from: 'for no key update', to: '' },
+    },
+    {
+      name: 'a hold is lost from what its budget holds',
+      scenario: roomForBoth,
+      rewrite: { statement: 'lock-budgets', from: 'for no key update', to: '' },
+    },
+    {
+      name: 'usage waits for a hold that waits for it',
+      scenario: lateReport,
+      rewrite: { statement: 'lock-holds-over', from: 'for no key update skip locked', to: '' },
+    },
+    {
+      name: 'usage replaces a hold that is given back',
+      scenario: lateReport,
+      rewrite: { statement: 'lock-holds-of-participants', from: 'for no key update', to: '' },
+    },
+    {
+      name: 'the hold of a new budget is overwritten',
+      scenario: newBudget,
+      rewrite: {
         statement: 'insert-holds',
         from: 'on conflict do nothing',
         to: `on conflict (tenant_id, room, username, device, key_id, customer) do update
                 set rate = excluded.rate, seconds = excluded.seconds, until = excluded.until, budgets = excluded.budgets`,
       },
-    ],
-    wasReal: true,
-  },
-];
+      wasReal: true,
+    },
+  ],
+};

@@ -4,7 +4,6 @@ import { createKey } from '../../../src/access/keys/create-key.ts';
 import { revokeKey } from '../../../src/access/keys/revoke-key.ts';
 import type { Pool } from '../../../src/base/db/pool.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
-import { Failure } from '../../../src/base/failure.ts';
 import { once } from '../../../src/base/idempotency/once.ts';
 import { SecretBox } from '../../../src/base/lib/secret-box.ts';
 import { limitHolderOf } from '../../../src/base/tenants/limited-caller.ts';
@@ -16,22 +15,12 @@ import { ROOMS_LIMIT, type Room } from '../../../src/control/rooms/room.ts';
 import { makeRoom } from '../../control/watchdogs/support.ts';
 import { newAdmission } from '../../support/admissions.ts';
 import { callerOf, makeKey, makeTenant } from '../../support/tenants.ts';
-import { type Race, staged } from '../support/scenario.ts';
+import { type Part, staged } from '../support/scenario.ts';
+import { wasDone } from './deps.ts';
 
 interface World {
   readonly tenant: TenantId;
   readonly keys: readonly string[];
-}
-
-/** Whether it was done. Failures of this kind are refusals. */
-async function wasDone(work: Promise<unknown>, refusal: Failure['kind']): Promise<boolean> {
-  try {
-    await work;
-    return true;
-  } catch (error) {
-    if (error instanceof Failure && error.kind === refusal) return false;
-    throw error;
-  }
 }
 
 async function prepareKeys(db: Pool): Promise<World> {
@@ -165,50 +154,63 @@ const endingRoom = staged<RoomWorld>({
   },
 });
 
-export const KEY_AND_ROOM_SCENARIOS = [lastKeys, revokedCaller, repeatedCall, lastPlace, endingRoom];
-
-export const KEY_AND_ROOM_RACES: readonly Race[] = [
+export const KEYS_AND_ROOMS: readonly Part[] = [
   {
-    name: 'a tenant loses its last two keys',
     part: 'keys',
-    scenario: lastKeys,
-    rewrites: [{ statement: 'lock-tenant', from: 'for no key update', to: '' }],
-  },
-  {
-    name: 'a key that is revoked makes another one',
-    part: 'keys',
-    scenario: revokedCaller,
-    rewrites: [{ statement: 'lock-tenant', from: 'for no key update', to: '' }],
-    wasReal: true,
-  },
-  {
-    name: 'a call takes effect twice',
-    part: 'idempotency keys',
-    scenario: repeatedCall,
-    rewrites: [
+    scenarios: [lastKeys, revokedCaller],
+    races: [
       {
-        statement: 'lock-key',
-        from: 'pg_advisory_xact_lock(hashtextextended($2, $1))',
-        to: 'hashtextextended($2, $1)',
+        name: 'a tenant loses its last two keys',
+        scenario: lastKeys,
+        rewrite: { statement: 'lock-tenant', from: 'for no key update', to: '' },
+      },
+      {
+        name: 'a revoked key makes another one',
+        scenario: revokedCaller,
+        rewrite: { statement: 'lock-tenant', from: 'for no key update', to: '' },
+        wasReal: true,
       },
     ],
   },
   {
-    name: 'two take the last place',
+    part: 'idempotency',
+    scenarios: [repeatedCall],
+    races: [
+      {
+        name: 'a call takes effect twice',
+        scenario: repeatedCall,
+        rewrite: {
+          statement: 'lock-key',
+          from: 'pg_advisory_xact_lock(hashtextextended($2, $1))',
+          to: 'hashtextextended($2, $1)',
+        },
+      },
+    ],
+  },
+  {
     part: 'limits',
-    scenario: lastPlace,
-    rewrites: [
+    scenarios: [lastPlace],
+    races: [
       {
-        statement: 'lock-places',
-        from: 'do update set max = excluded.max, free = 0',
-        to: 'do nothing',
+        name: 'two take the last place',
+        scenario: lastPlace,
+        rewrite: {
+          statement: 'lock-places',
+          from: 'do update set max = excluded.max, free = 0',
+          to: 'do nothing',
+        },
       },
     ],
   },
   {
-    name: 'a user is in a room that has ended',
     part: 'rooms',
-    scenario: endingRoom,
-    rewrites: [{ statement: 'upsert-admission', from: 'for share of r', to: '' }],
+    scenarios: [endingRoom],
+    races: [
+      {
+        name: 'a user is in a room that has ended',
+        scenario: endingRoom,
+        rewrite: { statement: 'upsert-admission', from: 'for share of r', to: '' },
+      },
+    ],
   },
 ];

@@ -10,7 +10,7 @@ import { numberEvents } from '../../../src/events/number-events.ts';
 import { takeTurns } from '../../../src/events/run-listeners.ts';
 import { upsertListener } from '../../../src/events/turns.sql.ts';
 import { makeTenant } from '../../support/tenants.ts';
-import { type Race, staged } from '../support/scenario.ts';
+import { type Part, staged } from '../support/scenario.ts';
 import { depsOf } from './deps.ts';
 
 interface World {
@@ -115,37 +115,34 @@ const snapshot = staged<World>({
   },
 });
 
-export const LISTENER_SCENARIOS = [twoProcesses, lateEvent, twoNumbers, snapshot];
-
-export const LISTENER_RACES: readonly Race[] = [
-  {
-    name: 'two processes handle the same events',
-    part: 'listeners',
-    scenario: twoProcesses,
-    rewrites: [{ statement: 'lock-cursor', from: 'for update skip locked', to: '' }],
-  },
-  {
-    name: 'two processes begin the first turn',
-    part: 'listeners',
-    scenario: twoProcesses,
-    rewrites: [{ statement: 'insert-cursors', from: 'on conflict do nothing', to: '' }],
-  },
-  {
-    name: 'a turn ends those of events that came meanwhile',
-    part: 'listeners',
-    scenario: lateEvent,
-    rewrites: [{ statement: 'finish-turn', from: 'and seq <= $3', to: '' }],
-  },
-  {
-    name: 'two transactions give the same numbers',
-    part: 'listeners',
-    scenario: twoNumbers,
-    rewrites: [{ statement: 'lock-stream', from: 'for update', to: '' }],
-  },
-  {
-    name: 'a snapshot shows what a later event tells',
-    part: 'listeners',
-    scenario: snapshot,
-    rewrites: [{ statement: 'export-log-snapshot', from: 'pg_export_snapshot()', to: 'null' }],
-  },
-];
+export const LISTENERS: Part = {
+  part: 'listeners',
+  scenarios: [twoProcesses, lateEvent, twoNumbers, snapshot],
+  races: [
+    {
+      name: 'two processes handle the same events',
+      scenario: twoProcesses,
+      rewrite: { statement: 'lock-cursor', from: 'for update skip locked', to: '' },
+    },
+    {
+      name: 'two processes begin the first turn',
+      scenario: twoProcesses,
+      rewrite: { statement: 'insert-cursors', from: 'on conflict do nothing', to: '' },
+    },
+    {
+      name: 'a turn ends those of events that came meanwhile',
+      scenario: lateEvent,
+      rewrite: { statement: 'finish-turn', from: 'and seq <= $3', to: '' },
+    },
+    {
+      name: 'two transactions give the same numbers',
+      scenario: twoNumbers,
+      rewrite: { statement: 'lock-stream', from: 'for update', to: '' },
+    },
+    {
+      name: 'a snapshot shows what a later event tells',
+      scenario: snapshot,
+      rewrite: { statement: 'export-log-snapshot', from: 'pg_export_snapshot()', to: 'null' },
+    },
+  ],
+};

@@ -2,14 +2,8 @@
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
 import type { Batch, ChargeOutcome } from '../../../src/money/usage/bill.ts';
-import type * as product from '../../../src/money/usage/charge-queue.ts';
-import type { Actor } from '../support/actor.ts';
-import { clock, type Played } from '../support/in-process.ts';
-import type { Edit } from '../support/mutated.ts';
-
-export const QUEUE_FILE = 'src/money/usage/charge-queue.ts';
-
-export type QueueModule = Pick<typeof product, 'ChargeQueue'>;
+import * as module from '../../../src/money/usage/charge-queue.ts';
+import { Connections, inProcess, type Played } from '../support/in-process.ts';
 
 /** For so long, a transaction of few records is the only one. */
 const ALONE_MS = 80;
@@ -26,26 +20,21 @@ interface Numbered extends Batch {
   readonly number: number;
 }
 
-/** Relays that report, two connections that commit, and a clock. */
-export function batches({ ChargeQueue }: QueueModule): Played {
-  const connections: Actor[] = [];
+function queued({ ChargeQueue }: Pick<typeof module, 'ChargeQueue'>): Played {
+  const connections = new Connections();
   const faults: string[] = [];
   const charged: Numbered[] = [];
-  const underWay = new Map<number, { readonly since: number; readonly tenants: readonly TenantId[] }>();
-  let begun = 0;
+  const underWay = new Set<{ readonly since: number; readonly tenants: readonly TenantId[] }>();
   let reported = 0;
   const free = async (taken: readonly Batch[]) => {
-    const at = begun;
-    begun += 1;
-    const now = performance.now();
-    const tenants = taken.map(({ tenant }) => tenant);
-    for (const { since, tenants: others } of underWay.values()) {
-      if (now - since < ALONE_MS) faults.push('a small transaction is not alone');
-      if (others.some((each) => tenants.includes(each))) faults.push('a tenant is in two transactions');
+    const own = { since: performance.now(), tenants: taken.map(({ tenant }) => tenant) };
+    for (const { since, tenants } of underWay) {
+      if (own.since - since < ALONE_MS) faults.push('a small transaction is not alone');
+      if (tenants.some((each) => own.tenants.includes(each))) faults.push('a tenant is in two transactions');
     }
-    underWay.set(at, { since: now, tenants });
-    return connections[at % connections.length]!.step(`commit ${tenants}`, async () => {
-      underWay.delete(at);
+    underWay.add(own);
+    return connections.send(`commit ${own.tenants}`, async () => {
+      underWay.delete(own);
       charged.push(...(taken as readonly Numbered[]));
       return { outcomes: new Map(taken.map((batch) => [batch, OUTCOME])), repeating: new Set<TenantId>() };
     });
@@ -61,26 +50,8 @@ export function batches({ ChargeQueue }: QueueModule): Played {
     const batch: Numbered = { tenant: BigInt(tenant) as TenantId, records, number: reported };
     return queue.charge(batch);
   };
-  const relays = TENANTS.map((tenants) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    return {
-      promise,
-      work: async (actor: Actor) => {
-        const outcomes: Promise<ChargeOutcome>[] = [];
-        for (const tenant of tenants)
-          await actor.step(`report ${tenant}`, async () => void outcomes.push(report(tenant)));
-        await Promise.all(outcomes);
-        resolve();
-      },
-    };
-  });
-  const all = Promise.all(relays.map(({ promise }) => promise));
-  const connection = (actor: Actor) => {
-    connections.push(actor);
-    return all;
-  };
   return {
-    works: [connection, connection, clock(4, 50), ...relays.map(({ work }) => work)],
+    works: connections.serve({ questions: TENANTS, ask: report, tickMs: 50 }),
     check: () => faults[0] ?? findDisorder(charged),
   };
 }
@@ -93,21 +64,20 @@ function findDisorder(charged: readonly Numbered[]): string | undefined {
   return undefined;
 }
 
-export const QUEUE_RACES: readonly { readonly name: string; readonly edit: Edit }[] = [
-  {
-    name: 'a tenant is charged by two transactions',
-    edit: {
+export const CHARGE_QUEUE = inProcess(
+  { part: 'charge queue', scenario: 'batches that wait', file: 'src/money/usage/charge-queue.ts', module },
+  queued,
+  [
+    {
+      name: 'a tenant is charged by two transactions',
       file: 'src/money/usage/waiting-batches.ts',
       from: 'for (const { tenant } of begun) this.hold(tenant);',
       to: '',
     },
-  },
-  {
-    name: 'a slow transaction ends its time alone twice',
-    edit: {
-      file: QUEUE_FILE,
+    {
+      name: 'a slow transaction ends its time alone twice',
       from: 'if (!isOver) this.#alone[standing] -= 1;',
       to: 'this.#alone[standing] -= 1;',
     },
-  },
-];
+  ],
+);

@@ -16,7 +16,7 @@ import {
   markStuck,
 } from '../../../src/money/top-ups/top-up-attempts.sql.ts';
 import { makeTenant } from '../../support/tenants.ts';
-import { type Race, staged } from '../support/scenario.ts';
+import { type Part, staged } from '../support/scenario.ts';
 
 interface World {
   readonly tenant: TenantId;
@@ -154,37 +154,33 @@ const answers = staged<World>({
   check: checkCredit,
 });
 
-export const TOP_UP_SCENARIOS = [claims, resends, ends, answers];
-
-export const TOP_UP_RACES: readonly Race[] = [
-  {
-    name: 'two workers claim one attempt',
-    part: 'top-up attempts',
-    scenario: claims,
-    rewrites: [{ statement: 'claim-due-attempt', from: 'for update skip locked', to: '' }],
-  },
-  {
-    name: 'two workers use a new key each',
-    part: 'top-up attempts',
-    scenario: resends,
-    rewrites: [{ statement: 'mark-attempt-resent', from: ', new_key_at = null', to: '' }],
-  },
-  {
-    name: 'an attempt is given up that has succeeded',
-    part: 'top-up attempts',
-    scenario: ends,
-    rewrites: [{ statement: 'finish-attempt', from: `and state in ('pending', 'unknown')`, to: '' }],
-  },
-  {
-    name: 'a payment is credited by its answer and by its event',
-    part: 'top-up attempts',
-    scenario: answers,
-    rewrites: [
-      {
+export const TOP_UPS: Part = {
+  part: 'top-ups',
+  scenarios: [claims, resends, ends, answers],
+  races: [
+    {
+      name: 'two workers claim one attempt',
+      scenario: claims,
+      rewrite: { statement: 'claim-due-attempt', from: 'for update skip locked', to: '' },
+    },
+    {
+      name: 'two workers use a new key each',
+      scenario: resends,
+      rewrite: { statement: 'mark-attempt-resent', from: ', new_key_at = null', to: '' },
+    },
+    {
+      name: 'an attempt is given up that has succeeded',
+      scenario: ends,
+      rewrite: { statement: 'finish-attempt', from: `and state in ('pending', 'unknown')`, to: '' },
+    },
+    {
+      name: 'a payment is credited by its answer and by its event',
+      scenario: answers,
+      rewrite: {
         statement: 'insert-payment',
         from: 'on conflict do nothing',
         to: 'on conflict (id) do update set settled_at = excluded.settled_at',
       },
-    ],
-  },
-];
+    },
+  ],
+};

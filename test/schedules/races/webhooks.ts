@@ -15,7 +15,7 @@ import {
 } from '../../../src/outward/webhooks/webhook-cursors.sql.ts';
 import { insertWebhook, lockWebhook, updateWebhook } from '../../../src/outward/webhooks/webhooks.sql.ts';
 import { makeTenant } from '../../support/tenants.ts';
-import { type Race, staged } from '../support/scenario.ts';
+import { type Part, staged } from '../support/scenario.ts';
 
 interface World {
   readonly tenant: TenantId;
@@ -141,52 +141,47 @@ const otherAddress = staged<World>({
   },
 });
 
-export const WEBHOOK_SCENARIOS = [workers, stopped, otherAddress];
-
-export const WEBHOOK_RACES: readonly Race[] = [
-  {
-    name: 'two workers have the lease',
-    part: 'webhook leases',
-    scenario: workers,
-    rewrites: [
-      {
+export const WEBHOOKS: Part = {
+  part: 'webhooks',
+  scenarios: [workers, stopped, otherAddress],
+  races: [
+    {
+      name: 'two workers have the lease',
+      scenario: workers,
+      rewrite: {
         statement: 'claim-webhook',
         from: 'and (c.leased_until is null or c.leased_until <= now() or c.leased_by = any($6))',
         to: '',
       },
-    ],
-  },
-  {
-    name: 'a worker without its lease moves the place',
-    part: 'webhook leases',
-    scenario: stopped,
-    rewrites: [
-      {
+    },
+    {
+      name: 'a worker without its lease moves the place',
+      scenario: stopped,
+      rewrite: {
         statement: 'finish-webhook-delivery',
         from: 'and c.lease = $3 and c.seq = $4',
         to: 'and $3::text is not null and $4::bigint is not null',
       },
-    ],
-  },
-  {
-    name: 'a worker gives back the lease of another one',
-    part: 'webhook leases',
-    scenario: stopped,
-    rewrites: [{ statement: 'release-webhook', from: 'and c.lease = $3', to: 'and $3::text is not null' }],
-  },
-  {
-    name: 'a request to an old address pauses the new one',
-    part: 'webhook leases',
-    scenario: otherAddress,
-    rewrites: [
-      { statement: 'fail-webhook-delivery', from: 'and w.version = $5', to: 'and $5::integer is not null' },
-    ],
-  },
-  {
-    name: 'a failure is noted by settings of before its wait',
-    part: 'webhook leases',
-    scenario: otherAddress,
-    rewrites: [{ statement: 'lock-webhook-cursor', from: 'for update', to: '' }],
-    wasReal: true,
-  },
-];
+    },
+    {
+      name: 'a worker gives back the lease of another one',
+      scenario: stopped,
+      rewrite: { statement: 'release-webhook', from: 'and c.lease = $3', to: 'and $3::text is not null' },
+    },
+    {
+      name: 'a request to an old address pauses the new one',
+      scenario: otherAddress,
+      rewrite: {
+        statement: 'fail-webhook-delivery',
+        from: 'and w.version = $5',
+        to: 'and $5::integer is not null',
+      },
+    },
+    {
+      name: 'a failure is noted by settings of before its wait',
+      scenario: otherAddress,
+      rewrite: { statement: 'lock-webhook-cursor', from: 'for update', to: '' },
+      wasReal: true,
+    },
+  ],
+};

@@ -25,8 +25,8 @@ export async function explore(
 }
 
 /**
- * Leaves out turns, and steps of turns, as long as something is still wrong. What is left out is not made up for: the actors go on
- * to their ends one after another.
+ * Leaves out turns, as long as something is still wrong. Nothing takes the place of what is left out: at the end of the turns, one
+ * actor after another goes on to its end.
  */
 export async function shrink(play: Play, found: Judged): Promise<Judged> {
   let best = found;

@@ -19,37 +19,33 @@ const TIME_LIMITS: readonly (readonly [RegExp, string])[] = [
 ];
 
 export class Rewriting {
-  readonly #rewrites: readonly Rewrite[];
+  readonly #rewrite: Rewrite | undefined;
   /** Connections keep statements by name, so a text of its own has a name of its own. */
   readonly #suffix: string;
-  readonly #applied = new Set<Rewrite>();
+  #isUsed = false;
 
-  constructor(rewrites: readonly Rewrite[] = [], number = 0) {
-    this.#rewrites = rewrites;
+  constructor(rewrite?: Rewrite, number = 0) {
+    this.#rewrite = rewrite;
     this.#suffix = `/${number}`;
   }
 
-  /** Rewrites that no statement was asked for. */
-  get unused(): readonly Rewrite[] {
-    return this.#rewrites.filter((each) => !this.#applied.has(each));
+  /** Whether no statement was rewritten, although some should have been. */
+  get isUnused(): boolean {
+    return this.#rewrite !== undefined && !this.#isUsed;
   }
 
   apply<S extends string | Statement>(statement: S, actor: number): S {
     if (typeof statement === 'string') return withoutTimeLimits(statement) as S;
-    const own = this.#rewrites.filter(
-      (each) => each.statement === statement.name && (each.actor ?? actor) === actor,
-    );
-    const text = own.reduce((before, each) => this.#change(before, each), withoutTimeLimits(statement.text));
-    const name = own.length > 0 ? `${statement.name}${this.#suffix}` : statement.name;
-    return { ...(statement as Statement), name, text } as S;
-  }
-
-  #change(text: string, rewrite: Rewrite): string {
-    const { statement, from, to } = rewrite;
-    if (text.split(from).length !== 2) throw new Error(`${statement} does not have once: ${from}`);
-    this.#applied.add(rewrite);
+    const { name } = statement;
+    const text = withoutTimeLimits(statement.text);
+    const own = this.#rewrite;
+    if (!own || own.statement !== name || (own.actor ?? actor) !== actor)
+      return { ...(statement as Statement), text } as S;
+    if (text.split(own.from).length !== 2) throw new Error(`${name} does not have once: ${own.from}`);
+    this.#isUsed = true;
     // A function, so that `$1` stays as it is.
-    return text.replace(from, () => to);
+    const rewritten = text.replace(own.from, () => own.to);
+    return { ...(statement as Statement), name: `${name}${this.#suffix}`, text: rewritten } as S;
   }
 }
 

@@ -68,9 +68,15 @@ function messageOf(reason: unknown): string {
 /** A rule that is taken away, so that the actors of a scenario come into each other's way. */
 export interface Race {
   readonly name: string;
-  readonly part: string;
   readonly scenario: Staged;
-  readonly rewrites: readonly Rewrite[];
+  readonly rewrite: Rewrite;
   /** The product had this race once. */
   readonly wasReal?: true;
+}
+
+/** A part of the product. */
+export interface Part {
+  readonly part: string;
+  readonly scenarios: readonly Staged[];
+  readonly races: readonly Race[];
 }

@@ -51,15 +51,15 @@ export class Stage implements Surroundings {
     return seat.pool;
   }
 
-  /** From now on, the statements of actors are rewritten so. */
-  plant(rewrites: readonly Rewrite[]): void {
+  /** From now on, a statement of actors is rewritten so, or none. */
+  plant(rewrite?: Rewrite): void {
     this.#plants += 1;
-    this.#rewriting = new Rewriting(rewrites, this.#plants);
+    this.#rewriting = new Rewriting(rewrite, this.#plants);
   }
 
-  /** Statements whose rewriting was of no use. */
-  get unused(): readonly string[] {
-    return this.#rewriting.unused.map(({ statement }) => statement);
+  /** Whether what was planted is in no statement that was sent. */
+  get isUnused(): boolean {
+    return this.#rewriting.isUnused;
   }
 
   /**
