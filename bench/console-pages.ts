@@ -1,4 +1,5 @@
 /** Pages of the console, of a tenant with a large ledger. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CONSOLE_REQUESTS_LIMIT } from '../src/access/sessions/request-limit.ts';
 import { LIMIT_MAX } from '../src/base/tenants/limits.ts';
 import { renderTenantId } from '../src/base/tenants/tenant.ts';
@@ -12,6 +13,7 @@ import { makeBenchTenant, openProcess, openService, openStand } from './stand.ts
 
 const RECORDS = Number(process.env.BENCH_RECORDS ?? 10_000_000);
 const PAGE_MS = 50;
+const REST_MS = 45_000;
 const HOUR_MS = 3_600_000;
 
 const MIDDLE = new Date(Date.now() - (DAYS / 2) * 24 * HOUR_MS).toISOString().slice(0, 10);
@@ -56,6 +58,8 @@ export const consolePages: Benchmark = {
     bench.progress(`writing ${RECORDS} records; this takes minutes`);
     const now = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
     await fillMonth(stand, tenant, RECORDS, { from: new Date(now - DAYS * 24 * HOUR_MS) });
+    // What was written goes to the disk meanwhile.
+    await sleep(REST_MS);
     const [before] = await service.memoryMb();
     const url = service.urls[0]!;
     const floor = reader(

@@ -26,8 +26,6 @@ export async function fillMonth(
     await client.query(HOURS, [tenant]);
     await rollUpUsage({ db: stand.db, log: makeLog('silent') });
     await client.query('vacuum analyze');
-    // What is measured next must not wait for the disk.
-    await client.query('checkpoint');
   });
 }
 
