@@ -7,9 +7,10 @@ import { FaultCounts, runFaults } from './inject/run-faults.ts';
 import { type Judgement, judge } from './judge.ts';
 import type { Shared } from './load/client.ts';
 import { GrpcClient } from './load/grpc.ts';
-import { send } from './load/http.ts';
+import { type HttpRequest, send } from './load/http.ts';
 import { prepareTenant } from './load/prepare.ts';
 import { startLoad } from './load/run-load.ts';
+import { cookieOf, exchangeKey } from './load/sessions.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan.ts';
 import { emptyReport, type Report } from './report.ts';
 import { settle } from './settle.ts';
@@ -190,15 +191,21 @@ function describe({ counts }: Shared, { seconds, faults }: Disturbed): string {
 function toCheck({ stage, tenants }: Shared): Campaign {
   const keys = new Map(tenants.map(({ id, key }) => [id, key.plaintext]));
   const { url } = stage.service(0);
+  const get = async (path: string, by: Pick<HttpRequest, 'key' | 'cookie' | 'accept'>) => {
+    const reply = await send(url, { method: 'GET', path, ...by });
+    if (reply.outcome !== 'ok') throw new Error(`GET ${path}: ${reply.status ?? 'no answer'}`);
+    return reply;
+  };
   return {
     journal: stage.journal.path,
     databaseUrl: stage.database.url('boxoffice'),
     reads: {
       tenants: [...keys.keys()],
-      get: async (tenant, path) => {
-        const { outcome, status, json } = await send(url, { method: 'GET', path, key: keys.get(tenant)! });
-        if (outcome !== 'ok') throw new Error(`GET ${path}: ${status ?? 'no answer'}`);
-        return json;
+      get: async (tenant, path) => (await get(path, { key: keys.get(tenant)! })).json,
+      text: async (tenant, path, accept) => (await get(path, { key: keys.get(tenant)!, accept })).text,
+      console: async (tenant, path) => {
+        const cookie = cookieOf(await exchangeKey(url, keys.get(tenant)!));
+        return (await get(path, { cookie: cookie ?? '' })).text;
       },
     },
   };

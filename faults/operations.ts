@@ -146,8 +146,10 @@ interface Operations {
     /** The header `webhook-id`. */
     readonly id: string;
     readonly isList: boolean;
-    /** By the secret of the webhook; absent: the receiver did not know it yet. */
-    readonly isSigned?: boolean;
+    /** The versions of its signatures that verify; absent: the receiver did not know its keys yet. */
+    readonly verified?: readonly string[];
+    /** By the clocks of the receiver and of the header `webhook-timestamp`. */
+    readonly ageSeconds?: number;
     /** In the order of the request. `digest`: SHA-256 of the JSON of `schema_version`, `timestamp` and `data`. */
     readonly events: readonly {
       readonly id: string;

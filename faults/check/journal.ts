@@ -40,7 +40,8 @@ export interface Args {
   readonly what?: string;
   readonly events?: readonly DeliveredEvent[] | readonly string[] | null;
   readonly isList?: boolean;
-  readonly isSigned?: boolean;
+  readonly verified?: readonly string[];
+  readonly ageSeconds?: number;
   readonly answered?: number | null;
   readonly mayBeLost?: boolean;
   readonly name?: string;

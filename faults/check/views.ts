@@ -8,9 +8,9 @@ export interface Reads {
   /** The body of a GET of the REST interface, with a backend key of the tenant. Fails if it is no success. */
   get(tenant: string, path: string): Promise<unknown>;
   /** The same as a text, in a form that `Accept` names. */
-  text?(tenant: string, path: string, accept: string): Promise<string>;
+  text(tenant: string, path: string, accept: string): Promise<string>;
   /** A page or a file of the console, in a session of the tenant. */
-  console?(tenant: string, path: string): Promise<string>;
+  console(tenant: string, path: string): Promise<string>;
 }
 
 interface Amount {

@@ -15,6 +15,7 @@ export interface HttpRequest {
   readonly form?: Readonly<Record<string, string>>;
   readonly cookie?: string;
   readonly idempotency?: string | undefined;
+  readonly accept?: string;
   /** The address of the client, as a proxy would tell it. */
   readonly address?: string;
 }
@@ -52,13 +53,22 @@ function outcomeOf(status: number): Outcome {
   return status < 500 ? 'refused' : 'unknown';
 }
 
-function headersOf({ key, body, form, cookie, idempotency, address }: HttpRequest): Record<string, string> {
+function headersOf({
+  key,
+  body,
+  form,
+  cookie,
+  idempotency,
+  accept,
+  address,
+}: HttpRequest): Record<string, string> {
   return {
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded', origin: PUBLIC_URL }),
     ...(cookie !== undefined && { cookie }),
     ...(idempotency !== undefined && { 'idempotency-key': idempotency }),
+    ...(accept !== undefined && { accept }),
     ...(address !== undefined && { 'x-forwarded-for': address }),
   };
 }

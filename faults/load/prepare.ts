@@ -42,5 +42,5 @@ async function createWebhook(client: Client, order: (typeof ORDERS)[number]): Pr
     ({ webhook }) => ({ webhook }),
   );
   if (outcome !== 'ok') throw new Error(`no webhook at ${path}`);
-  client.stage.receivers.learn(path, json.secret);
+  client.stage.receivers.learn(path, json);
 }

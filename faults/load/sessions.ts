@@ -1,6 +1,6 @@
 /** People who log in to the console with a key, look at it, and log out. */
 import { type Client, withAnswer } from './client.ts';
-import { send } from './http.ts';
+import { type HttpReply, send } from './http.ts';
 import { kind } from './kind.ts';
 
 interface Step {
@@ -40,12 +40,19 @@ async function logIn(client: Client, service: number, session: string): Promise<
   const { id, plaintext } = client.tenant.key;
   const { url } = client.stage.service(service);
   const args = { tenant: client.tenant.id, key: id, service, session };
-  const { outcome, headers } = await client.record('session.log_in', args, async () => {
-    const exchanged = await send(url, { method: 'POST', path: '/console/session', key: plaintext });
-    if (exchanged.outcome !== 'ok') return exchanged;
-    const { pathname } = new URL(exchanged.json.url);
-    return asPage(await send(url, { method: 'POST', path: pathname, form: {} }));
-  });
+  const reply = await client.record('session.log_in', args, () => exchangeKey(url, plaintext));
+  return cookieOf(reply);
+}
+
+/** A session for a key. */
+export async function exchangeKey(url: string, key: string): Promise<HttpReply> {
+  const exchanged = await send(url, { method: 'POST', path: '/console/session', key });
+  if (exchanged.outcome !== 'ok') return exchanged;
+  const { pathname } = new URL(exchanged.json.url);
+  return asPage(await send(url, { method: 'POST', path: pathname, form: {} }));
+}
+
+export function cookieOf({ outcome, headers }: HttpReply): string | undefined {
   return outcome === 'ok' ? headers.get('set-cookie')?.split(';')[0] : undefined;
 }
 

@@ -1,5 +1,5 @@
 /** Receivers of webhooks: each path is one, which accepts, refuses, cuts off or hangs as it is told. */
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';
 import {
   createServer,
@@ -40,19 +40,35 @@ export function noteOf({ id, seq, type, schema_version, timestamp, data }: WireE
   return { id, seq, type, digest: createHash('sha256').update(told).digest('base64url') };
 }
 
-/** Whether one of the signatures is by the secret. Source: Standard Webhooks 1.0.0. */
-export function isSigned(headers: IncomingHttpHeaders, body: string, secret: string): boolean {
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
-  const signature = `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
-  return String(headers['webhook-signature']).split(' ').includes(signature);
+/** As the answer to the creation of a webhook has them: `whsec_`, `whpk_`, and base64. */
+export interface WebhookKeys {
+  readonly secret: string;
+  readonly public_key: string;
+}
+
+/** What a receiver that has the keys sees of a request: which signatures verify, and how old it is. Source: Standard Webhooks 1.0.0. */
+export function describeRequest(headers: IncomingHttpHeaders, body: string, keys: WebhookKeys) {
+  const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures } = headers;
+  const content = Buffer.from(`${id}.${seconds}.${body}`);
+  const key = Buffer.from(keys.secret.replace('whsec_', ''), 'base64');
+  const x = Buffer.from(keys.public_key.replace('whpk_', ''), 'base64').toString('base64url');
+  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  const verifies: Record<string, (signature: string) => boolean> = {
+    v1: (signature) => signature === createHmac('sha256', key).update(content).digest('base64'),
+    v1a: (signature) => verify(null, content, publicKey, Buffer.from(signature, 'base64')),
+  };
+  const verified = String(signatures)
+    .split(' ')
+    .map((each) => each.split(',', 2) as [string, string])
+    .flatMap(([version, signature]) => (verifies[version]?.(signature) ? [version] : []));
+  return { verified, ageSeconds: Math.round(Date.now() / 1000 - Number(seconds)) };
 }
 
 export class Receivers {
   readonly #journal: Journal;
   readonly #server: Server;
   readonly #manners = new Map<string, Manner>();
-  readonly #secrets = new Map<string, string>();
+  readonly #keys = new Map<string, WebhookKeys>();
   readonly #disturbed = new Map<string, number>();
   /** The newest requests that each path has accepted, the oldest first. */
   readonly #accepted = new Map<string, Accepted[]>();
@@ -86,9 +102,9 @@ export class Receivers {
     this.#manners.set(path, manner);
   }
 
-  /** From now on, it is written down of each request to the path whether the secret has signed it. */
-  learn(path: string, secret: string): void {
-    this.#secrets.set(path, secret);
+  /** From now on, it is written down of each request to the path whether the keys verify it. */
+  learn(path: string, keys: WebhookKeys): void {
+    this.#keys.set(path, keys);
   }
 
   /** How many requests a path has not accepted, or not at once. */
@@ -125,13 +141,13 @@ export class Receivers {
     const text = Buffer.concat(parts).toString();
     const body = JSON.parse(text) as WireEvent & { events?: WireEvent[] };
     const events = body.events ?? [body];
-    const secret = this.#secrets.get(path);
+    const keys = this.#keys.get(path);
     // Written down before the answer: what was answered was received.
     this.#journal.note('webhook.received', {
       webhook: path,
       id: String(request.headers['webhook-id']),
       isList: body.events !== undefined,
-      ...(secret !== undefined && { isSigned: isSigned(request.headers, text, secret) }),
+      ...(keys && describeRequest(request.headers, text, keys)),
       events: events.map(noteOf),
       answered,
       rooms: events.map(({ data }) => data?.room?.uid ?? data?.room_uid ?? null),

@@ -10,6 +10,7 @@ export const WEBHOOK_RULES: readonly Rule[] = [
   { name: 'no event waits for its webhook', check: checkWaiting },
   { name: 'an event is the same wherever it appears', check: checkEvents },
   { name: 'a request to a webhook is signed, and named by its events', check: checkRequests },
+  { name: 'a request to a webhook is as old as it says', check: checkAges },
   { name: 'a webhook gets events in its order', check: checkOrder },
   { name: 'an event that was accepted does not come again', check: checkRepeated },
   { name: 'no attempt follows one that is known to have succeeded', check: checkAttempts },
@@ -77,6 +78,7 @@ function givenUp(seqs: readonly number[], requests: readonly Entry[]): ReadonlyS
   return new Set(seqs.filter((each) => refused.filter(({ seq }) => seq === each).length >= ATTEMPTS_MIN));
 }
 
+const begunOf = ({ args, invokedUs }: Entry) => args.begunUs ?? invokedUs;
 const eventsIn = ({ args }: Entry) => (args.events ?? []) as readonly DeliveredEvent[];
 const wasAccepted = ({ args }: Entry) => (args.answered ?? 0) >= 200 && (args.answered ?? 0) < 300;
 
@@ -142,12 +144,15 @@ async function checkEvents(facts: Facts, look: Look): Promise<void> {
   }
 }
 
+const SIGNATURES = ['v1', 'v1a'];
+const AGE_SECONDS_MAX = 300;
+
 /** The id of a request is that of its event. That of a list belongs to just these events in this order (docs/webhooks.md). */
 async function checkRequests(facts: Facts, look: Look): Promise<void> {
   for (const { id: webhook, tenant, requests } of await readWebhooks(facts)) {
     const lists = new Map<string, string>();
     for (const request of requests) {
-      const { id = '', isList, isSigned } = request.args;
+      const { id = '', isList, verified } = request.args;
       const ids = eventsIn(request)
         .map((event) => event.id)
         .join(' ');
@@ -155,8 +160,25 @@ async function checkRequests(facts: Facts, look: Look): Promise<void> {
       lists.set(id, ids).set(ids, id);
       look.at();
       if (!isNamed) look.wrong(`${id} of ${tenant} came to ${webhook} with ${ids}`);
-      if (isSigned === false) look.wrong(`${id} of ${tenant} came to ${webhook} without its signature`);
+      for (const version of SIGNATURES)
+        if (verified?.includes(version) === false)
+          look.wrong(`${id} of ${tenant} came to ${webhook} without its signature ${version}`);
     }
+  }
+}
+
+/** Receivers refuse what is older, or that much ahead (docs/webhooks.md). A service whose clock is wrong says so. */
+async function checkAges(facts: Facts, look: Look): Promise<void> {
+  const wrongClocks = facts.of('fault').filter(({ args }) => args.name?.includes('clock of a service'));
+  for (const request of facts.of('webhook.received')) {
+    const { id, webhook, ageSeconds } = request.args;
+    if (ageSeconds === undefined) continue;
+    const isExcused = wrongClocks.some(
+      (fault) => begunOf(fault) <= endOf(request) && endOf(fault) >= request.invokedUs - STOOD_STILL_US,
+    );
+    look.at();
+    if (Math.abs(ageSeconds) > AGE_SECONDS_MAX && !isExcused)
+      look.wrong(`${id} came to ${webhook} ${ageSeconds} s after its timestamp`);
   }
 }
 
@@ -240,7 +262,7 @@ function findExcuses(facts: Facts): Repeat {
   const saysSo = facts.of('webhook.received').some(({ args }) => args.mayBeLost !== undefined);
   const faults = facts.of('fault').map((fault) => ({
     name: fault.args.name ?? '',
-    fromUs: fault.args.begunUs ?? fault.invokedUs,
+    fromUs: begunOf(fault),
     untilUs: endOf(fault),
   }));
   const overlap = (names: RegExp, fromUs: number, untilUs: number) =>

@@ -54,8 +54,8 @@ function remembered({ tenants, ...reads }: Reads): Reads {
   return {
     tenants,
     get: async (...asked) => structuredClone(await once(asked.join(), () => reads.get(...asked))),
-    text: (...asked) => once(asked.join(), () => reads.text!(...asked)),
-    console: (...asked) => once(asked.join(), () => reads.console!(...asked)),
+    text: (...asked) => once(asked.join(), () => reads.text(...asked)),
+    console: (...asked) => once(asked.join(), () => reads.console(...asked)),
   };
 }
 
@@ -615,8 +615,18 @@ const WEBHOOKS: readonly Planted[] = [
   },
   {
     rule: 'a request to a webhook is signed, and named by its events',
-    says: /evt_\w+ of t_\w+ came to wh_\w+ without its signature/,
-    journal: changed('webhook.received', ({ args }) => Object.assign(args, { isSigned: false }), 0),
+    says: /evt_\w+ of t_\w+ came to wh_\w+ without its signature v1$/,
+    journal: changed('webhook.received', ({ args }) => Object.assign(args, { verified: ['v1a'] }), 0),
+  },
+  {
+    rule: 'a request to a webhook is signed, and named by its events',
+    says: /evt_\w+ of t_\w+ came to wh_\w+ without its signature v1a$/,
+    journal: changed('webhook.received', ({ args }) => Object.assign(args, { verified: ['v1'] }), 0),
+  },
+  {
+    rule: 'a request to a webhook is as old as it says',
+    says: /evt_\w+ came to \S+ 301 s after its timestamp/,
+    journal: changed('webhook.received', ({ args }) => Object.assign(args, { ageSeconds: 301 }), 0),
   },
   {
     rule: 'a request to a webhook is signed, and named by its events',

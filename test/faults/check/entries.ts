@@ -9,6 +9,7 @@ import {
   type SentRecord,
 } from '../../../faults/check/journal.ts';
 import { type Rule, runRules, type Verdict } from '../../../faults/check/rule.ts';
+import type { Reads } from '../../../faults/check/views.ts';
 
 const TENANT = 't_0123456789abcdef';
 
@@ -36,10 +37,12 @@ export const record = (id: string, rest: Partial<SentRecord> = {}): SentRecord =
 
 export const REFUSED = { outcome: 'refused', status: 401 } as const;
 
+const refuse = () => Promise.reject(new Error('there is no service'));
+export const NO_READS: Reads = { tenants: [], get: refuse, text: refuse, console: refuse };
+
 /** The facts of a journal alone, for rules that read nothing else. */
 export async function factsOf(entries: readonly Entry[]): Promise<Facts> {
-  const reads = { tenants: [], get: () => Promise.reject(new Error('there is no service')) };
-  return new Facts(await readJournal(entries), undefined as unknown as Database, reads);
+  return new Facts(await readJournal(entries), undefined as unknown as Database, NO_READS);
 }
 
 export async function judge(rules: readonly Rule[], entries: readonly Entry[]): Promise<Verdict> {

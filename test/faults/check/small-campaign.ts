@@ -8,7 +8,7 @@ import { type DescMethodUnary, toJson } from '@bufbuild/protobuf';
 import { vi } from 'vitest';
 import type { Answer, Args, Entry, SentRecord } from '../../../faults/check/journal.ts';
 import type { Reads } from '../../../faults/check/views.ts';
-import { isSigned, noteOf } from '../../../faults/stage/receivers.ts';
+import { describeRequest, noteOf, type WebhookKeys } from '../../../faults/stage/receivers.ts';
 import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { COOKIE, makeMember } from '../../support/console.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
@@ -74,7 +74,7 @@ class Running {
   readonly #app: TestService;
   readonly #tenant: TestTenant;
   readonly #control: TestControl;
-  readonly #secrets = new Map<string, string>();
+  readonly #keys = new Map<string, WebhookKeys>();
   #changes = 0;
   #records = 0;
 
@@ -89,7 +89,7 @@ class Running {
     for (const [path, rest] of Object.entries(settings)) {
       const body = { url: receiver.url(path), ...rest };
       const { answer } = await this.#rest('webhook.create', 'POST', '/v1/webhooks', body);
-      this.#secrets.set(path, (answer as { secret?: string }).secret!);
+      this.#keys.set(path, answer as unknown as WebhookKeys);
     }
     const payment = await this.#pay(5_000);
     await this.#topUp();
@@ -117,7 +117,7 @@ class Running {
     for (const webhook of [IN_ORDER, BY_ROOM]) {
       receiver.answer(webhook, (received) => {
         const { headers, text, event } = received;
-        const secret = this.#secrets.get(webhook);
+        const keys = this.#keys.get(webhook);
         this.#note('webhook.received', {
           ...{
             webhook,
@@ -125,7 +125,7 @@ class Running {
             answered: 204,
             isList: event.events !== undefined,
           },
-          ...(secret !== undefined && { isSigned: isSigned(headers, text, secret) }),
+          ...(keys && describeRequest(headers, text, keys)),
           events: eventsOf(received).map(noteOf),
         });
         return 204;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Reads, readCsv, readEvents, readLedger } from '../../../faults/check/views.ts';
+import { NO_READS } from './entries.ts';
 
 describe('CSV', () => {
   test.each([
@@ -17,6 +18,7 @@ describe('CSV', () => {
 /** Answers by path. */
 function service(answers: Readonly<Record<string, unknown>>): Reads {
   return {
+    ...NO_READS,
     tenants: ['t'],
     get: async (_, path) => answers[path] ?? Promise.reject(new Error(`not asked for: ${path}`)),
   };

@@ -4,7 +4,7 @@ import { Facts } from '../../../../faults/check/facts.ts';
 import { type Entry, readJournal } from '../../../../faults/check/journal.ts';
 import { runRules } from '../../../../faults/check/rule.ts';
 import { SETTING_RULES } from '../../../../faults/check/rules/settings.ts';
-import { entry } from '../entries.ts';
+import { entry, NO_READS } from '../entries.ts';
 
 const RULE = SETTING_RULES[0]!.name;
 const TENANT = 't_0123456789abcdef';
@@ -16,7 +16,7 @@ const set = (below_micros: number, at: readonly [number, number | null], rest = 
 /** `shown`: the threshold at the end. */
 async function judge(entries: readonly Entry[], shown: number) {
   const get = async () => ({ thresholds: [{ kind: 'balance', below_micros: shown }] });
-  const reads = { tenants: [TENANT], get };
+  const reads = { ...NO_READS, tenants: [TENANT], get };
   const facts = new Facts(await readJournal(entries), undefined as unknown as Database, reads);
   return runRules(SETTING_RULES, facts);
 }
