@@ -269,3 +269,17 @@ test('postings are found without a gap, when the newest are much larger than the
   expect(seqs.length).toBeGreaterThan(large);
   expect(seqs).toEqual(seqs.map((_, at) => small + large - at));
 });
+
+test('a page of a participant looks through 40,000 records, and says where others may follow', async () => {
+  const of = await app.signUp();
+  await report(app, of, manyRecords(1, { participant: 'seldom' }));
+  for (let batches = 0; batches < 9; batches += 1)
+    await report(app, of, manyRecords(5_000, { participant: 'often' }));
+  const query = { kinds: undefined, room: undefined, participant: 'seldom', from: undefined, to: undefined };
+  const filter = await filterEntries(db(), idOf(of), query);
+  const first = await readLedgerPage(db(), idOf(of), filter, beginningOf(filter), 10);
+  expect(first.lines).toEqual([]);
+  const second = await readLedgerPage(db(), idOf(of), filter, first.place!, 10);
+  expect(second.lines.map(({ record }) => record?.participant)).toEqual(['seldom']);
+  expect(second.place).toBeUndefined();
+});
