@@ -39,6 +39,39 @@ describe.skipIf(missing !== undefined)('two services on a coordinator and two wo
     await stage.hasNothingPrepared();
   });
 
+  test('a worker is away: what needs it is 503, to be repeated, and the rest is answered', async () => {
+    const { server } = stage.cluster.workers[0];
+    const [own] = stage.tenants.filter(({ worker }) => worker.server === server);
+    const [other] = stage.tenants.filter(({ worker }) => worker.server !== server);
+    const ask = async (path: string, key: string, body?: object) => {
+      const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
+      const method = body ? 'POST' : 'GET';
+      const answer = await fetch(`${stage.url}${path}`, { method, headers, body: JSON.stringify(body) });
+      return [
+        answer.status,
+        answer.headers.get('retry-after'),
+        ((await answer.json()) as { error?: string }).error,
+      ];
+    };
+    const away = [503, '2', 'a database server is away: try again'];
+    await server.kill();
+    try {
+      const READS = ['billing', 'alerts', 'budgets', 'grants', 'webhooks', 'events', 'ledger', 'statements']
+        .concat('sessions', 'usage/summary', 'usage/records', 'usage/conflicts')
+        .map((each) => `/v1/${each}`);
+      for (const path of READS) {
+        expect([path, ...(await ask(path, own!.backendKey))]).toEqual([path, ...away]);
+        expect([path, ...(await ask(path, other!.backendKey))]).toEqual([path, 200, null, undefined]);
+      }
+      // Each server has all keys.
+      expect(await ask('/v1/keys', other!.backendKey, { name: 'new', kind: 'relay' })).toEqual(away);
+    } finally {
+      await server.start();
+    }
+    await stage.goesOn();
+    await stage.hasNothingPrepared();
+  });
+
   test('a worker is away: the usage of others is added up meanwhile', async () => {
     const { server } = stage.cluster.workers[0];
     const { others } = stage.divide(stage.cluster.workers[0]);

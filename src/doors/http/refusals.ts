@@ -1,7 +1,7 @@
 /** Failures that the HTTP server itself reports, as ours. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyRequest } from 'fastify';
-import { outageOf } from '../../base/db/outage.ts';
+import { isPassing, outageOf } from '../../base/db/outage.ts';
 import { Failure, invalidField, invalidRequest } from '../../base/failure.ts';
 import { JsonError } from '../../base/lib/strict-json.ts';
 import { STATUS } from './status.ts';
@@ -56,11 +56,20 @@ function asIncomplete(error: unknown): Failure | undefined {
   }
 }
 
-/** Clients repeat what the service was too slow for. Source: specification 4.12.4. */
+const SERVER_AWAY = 'a database server is away: try again';
+
+/**
+ * Clients repeat what the service was too slow for (specification 4.12.4), and what needed the one of several database servers that is
+ * away while others work.
+ */
 export function asLate(error: unknown, request: FastifyRequest): Failure | undefined {
-  if (!isTimeout(error)) return undefined;
-  request.log.warn({ err: error }, 'not answered in time');
-  return new Failure('overloaded', { retryAfter: RETRY_AFTER_OVERLOADED });
+  const isLate = isTimeout(error);
+  if (!isLate && !isPassing(error)) return undefined;
+  request.log.warn({ err: error }, isLate ? 'not answered in time' : 'a database server is away');
+  return new Failure('overloaded', {
+    retryAfter: RETRY_AFTER_OVERLOADED,
+    ...(isLate ? {} : { message: SERVER_AWAY }),
+  });
 }
 
 /** Whether the service was too slow: the time limit of the answer has passed, or that of a lock or a statement. */

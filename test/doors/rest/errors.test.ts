@@ -1,5 +1,6 @@
 import Fastify from 'fastify';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { readDistribution } from '../../../src/base/db/distribution.ts';
 import { FAILURES, Failure, type FailureKind, invalidRequest } from '../../../src/base/failure.ts';
 import { renderClientError, sendError } from '../../../src/doors/rest/errors.ts';
 import { rawRequest, sendBytes } from './support.ts';
@@ -176,5 +177,27 @@ describe('an error after the request was complete', () => {
     ['FST_ERR_HANDLER_TIMEOUT', 503, 'the service is busy: try again'],
   ])('%s is a server error, and can be retried', async (code, status, error) => {
     expect(await statusOf(code)).toEqual({ status, body: { error } });
+  });
+});
+
+describe('a database that is away', () => {
+  const away = Object.assign(new Error('connection to the remote node failed'), { code: '08006' });
+  /** A database whose catalog says so. */
+  const readAs = (isDistributed: boolean) =>
+    readDistribution({
+      query: async () => ({ rows: [{ exists: isDistributed }], rowCount: 1 }),
+    } as unknown as Parameters<typeof readDistribution>[0]);
+  afterEach(() => readAs(false));
+
+  test('is 500 if there is no other', async () => {
+    expect((await answerTo(away)).statusCode).toBe(500);
+  });
+
+  test('is 503, to be repeated, if it is one of several', async () => {
+    await readAs(true);
+    const answer = await answerTo(away);
+    expect(answer.statusCode).toBe(503);
+    expect(answer.headers['retry-after']).toBe('2');
+    expect(answer.json()).toEqual({ error: 'a database server is away: try again' });
   });
 });
