@@ -1,5 +1,5 @@
 /**
- * `npm run cases`: counts the cases that docs/trust.md says were tried against each door. Fails if a figure is more than there
+ * `npm run cases`: counts the cases that docs/tried.md says were tried against each door. Fails if a figure is more than there
  * are, or much less.
  */
 import { execFileSync } from 'node:child_process';

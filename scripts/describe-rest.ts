@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pino from 'pino';
 import type { Deps } from '../src/doors/deps.ts';
+import type { Http } from '../src/doors/http/http.ts';
 import { JOIN_DESCRIPTION } from '../src/doors/join/join.ts';
 import { makeMetrics } from '../src/doors/metrics.ts';
 import { buildRest } from '../src/doors/rest/server.ts';
@@ -56,8 +57,13 @@ export function answerOf({ responses }: Operation): Schema | undefined {
   return answer.content?.['application/json']?.schema;
 }
 
-/** What `/openapi.json` serves. The routes are not called, so they need nothing to work with. */
+/** What `/openapi.json` serves. */
 export async function describeRest(): Promise<Description> {
+  return withDescribedRest(async (app) => (await app.inject('/openapi.json')).json());
+}
+
+/** The REST door, for what it says of itself. Its other routes are not called, so they need nothing to work with. */
+export async function withDescribedRest<Result>(use: (app: Http) => Promise<Result>): Promise<Result> {
   const deps = {
     log: pino({ enabled: false }),
     metrics: makeMetrics(),
@@ -65,9 +71,11 @@ export async function describeRest(): Promise<Description> {
   };
   const door = { trustProxy: [], alsoDescribed: [JOIN_DESCRIPTION] };
   const app = await buildRest(deps as unknown as Deps, door);
-  const answer = await app.inject('/openapi.json');
-  await app.close();
-  return answer.json();
+  try {
+    return await use(app);
+  } finally {
+    await app.close();
+  }
 }
 
 if (import.meta.main) {

@@ -29,7 +29,7 @@ export function makeDocs(table: ErrorTable): string {
 
 # Errors of the control plane
 
-Every failure carries \`google.rpc.ErrorInfo\` with the domain \`${table.domain}\`, a reason, and the request id.
+For authors of back ends and of clients. Every failure carries \`google.rpc.ErrorInfo\` with the domain \`${table.domain}\`, a reason, and the request id.
 INVALID_ARGUMENT also carries \`BadRequest\` with the field, FAILED_PRECONDITION \`PreconditionFailure\`, and
 UNAVAILABLE \`RetryInfo\`. Programs go by code and reason; messages are for people.
 
@@ -75,7 +75,9 @@ ${markdownTable(
 )}
 ${SERVICES.flatMap((service) => service.methods)
   .map((method) => methodSection(table, method))
-  .join('\n')}`;
+  .join('\n')}
+Next: [Events](events.md).
+`;
 }
 
 /** In TypeScript, Go and Rust. */

@@ -34,7 +34,7 @@ Boxoffice is running.
 
   Open ${service} in a browser: the console. Sign up there, pay, and look at everything.
 
-  REST API    ${service}        reference: ${service}/docs
+  REST API    ${service}        documents: ${service}/docs
   gRPC        ${grpc}        ${config.tls ? 'TLS' : 'plain HTTP/2'}, with reflection and health checks
   Joining     ${join ?? service}/join
   Operations  ${ops}        /healthz /readyz /metrics, and the console of operators: ${ops}/console

@@ -13,7 +13,7 @@ describe.each(LOOKS)('the reference in $colorScheme on a screen of $width', (loo
     page.on('request', (request) => {
       if (!/^(data:|http:\/\/service\.test\/)/.test(request.url())) elsewhere.push(request.url());
     });
-    await page.goto(`${PUBLIC_URL}/docs`);
+    await page.goto(`${PUBLIC_URL}/docs/rest`);
 
     await page.getByText('The rate card in effect').click();
     await page.getByRole('button', { name: 'Try it out' }).click();
@@ -27,7 +27,7 @@ describe.each(LOOKS)('the reference in $colorScheme on a screen of $width', (loo
 
   test('opens the operation that the address names', async () => {
     const { page } = await browser.open(look);
-    await page.goto(`${PUBLIC_URL}/docs#/Billing/getBilling`);
+    await page.goto(`${PUBLIC_URL}/docs/rest#/Billing/getBilling`);
     await page.locator('#operations-Billing-getBilling.is-open').waitFor();
   });
 });
@@ -37,7 +37,7 @@ describe.each([...LOOKS, { ...LOOKS[1]!, width: 1200 }])(
   (look) => {
     test('are accessible, in the look of the reader, with a way back', async () => {
       const { page, complaints } = await browser.open(look);
-      await page.goto(`${PUBLIC_URL}/docs`);
+      await page.goto(`${PUBLIC_URL}/docs/rest`);
       await page.getByText('The rate card in effect').waitFor();
       const { violations } = await new AxeBuilder({ page })
         .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])

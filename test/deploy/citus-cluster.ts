@@ -23,7 +23,7 @@ max_wal_size = 4GB
 archive_mode = on
 archive_command = '/bin/true'`;
 
-/** As docs/operations.md asks for. What a killed coordinator left prepared is ended sooner than after a minute. */
+/** As docs/processes.md asks for. What a killed coordinator left prepared is ended sooner than after a minute. */
 const CITUS_SETTINGS = `${SETTINGS}
 shared_preload_libraries = 'citus, pg_stat_statements'
 output_plugin_libraries = 'pgoutput, test_decoding, citus'
@@ -135,7 +135,7 @@ export class CitusCluster {
     return server;
   }
 
-  /** As docs/operations.md says: one more worker, to which some shards move. */
+  /** As docs/processes.md says: one more worker, to which some shards move. */
   async grow(): Promise<Worker> {
     const worker = await this.#maker.makeWorker('three');
     this.#workers = [...this.#workers, worker];

@@ -42,7 +42,7 @@ export class CitusStage {
     this.#services = services;
   }
 
-  /** As docs/operations.md says: the service migrates, the tables are distributed, and services start as a role without rights. */
+  /** As docs/processes.md says: the service migrates, the tables are distributed, and services start as a role without rights. */
   static async open(): Promise<CitusStage> {
     const cluster = await CitusCluster.start();
     const services: MainProcess[] = [];

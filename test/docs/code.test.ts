@@ -4,13 +4,13 @@ import { blocksOf, readPage } from './blocks.ts';
 
 /** By page and language. `test/docs/webhooks.test.ts` runs the receivers. */
 const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'docs/control-plane.md': {
+  'docs/control-plane-calls.md': {
     ts: 'sdk/typescript/examples/control-plane.ts',
     go: 'sdk/go/internal/examples/control_plane.go',
     rust: 'sdk/rust/examples/control_plane.rs',
   },
   'docs/statements.md': { ts: 'sdk/typescript/examples/verify-statement.ts' },
-  'docs/tokens.md': { go: 'sdk/go/internal/examples/revocation_hash.go' },
+  'docs/revocations.md': { go: 'sdk/go/internal/examples/revocation_hash.go' },
   'docs/webhooks.md': {
     ts: 'sdk/typescript/examples/webhook-receiver.ts',
     go: 'sdk/go/internal/webhookreceiver/main.go',

@@ -1,4 +1,4 @@
-/** The pages of both consoles are reached from their navigation, and docs/console.md tells of them. */
+/** The pages of both consoles are reached from their navigation, and their documents tell of them. */
 import { readFileSync } from 'node:fs';
 import { html } from '@boxoffice/pages/html';
 import { describe, expect, test } from 'vitest';
@@ -8,10 +8,7 @@ import type { Session } from '../../src/access/sessions/session.ts';
 import { renderPage } from '../../src/doors/console/layout.ts';
 import { renderOpsPage } from '../../src/doors/ops/console/layout.ts';
 
-const [TOLD_TO_TENANTS, TOLD_TO_OPERATORS] = readFileSync(
-  new URL('../../docs/console.md', import.meta.url),
-  'utf8',
-).split('\n## Operators\n');
+const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
 const PAGE = { title: '', body: html`` };
 const owner = { role: 'owner', tenantName: '' } as Session;
@@ -20,7 +17,7 @@ const operator = { operator: '' } as OperatorSession;
 const CONSOLES = [
   {
     name: 'tenants',
-    told: TOLD_TO_TENANTS!,
+    told: read('console.md'),
     pictures: TENANT_PICTURES,
     /** Reached from the bar of every page, and from a log-in. */
     elsewhere: ['/console/confirm', '/console/tenants', '/console/review'],
@@ -28,7 +25,7 @@ const CONSOLES = [
   },
   {
     name: 'operators',
-    told: TOLD_TO_OPERATORS!,
+    told: read('console-operators.md'),
     pictures: OPERATOR_PICTURES,
     elsewhere: ['/console/confirm'],
     render: (path: string) => renderOpsPage(PAGE, { path, session: operator }),
@@ -42,7 +39,7 @@ describe.each(CONSOLES)('the console of $name', ({ told, pictures, elsewhere, re
     expect(paths.filter((path) => !render(path).includes('aria-current'))).toEqual(elsewhere);
   });
 
-  test('is told in docs/console.md, with every page that it leads to', () => {
+  test('is told in its document, with every page that it leads to', () => {
     const led = paths.filter((path) => render(path).includes('aria-current="page"'));
     expect(led.length).toBeGreaterThan(9);
     expect(led.filter((path) => !told.includes(`\n| \`${path}\` `))).toEqual([]);

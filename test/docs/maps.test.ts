@@ -75,7 +75,9 @@ function pathsIn(text: string): string[] {
     .filter((path) => !path.includes('...'));
 }
 
-describe.each(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md'])('%s', (document) => {
+describe.each([
+  ...['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/changing.md', 'docs/testing.md'],
+])('%s', (document) => {
   test('names files that exist', () => {
     const paths = pathsIn(read(document));
     expect(paths.length).toBeGreaterThan(1);
@@ -109,10 +111,4 @@ test.each(globSync(PAGES, { cwd: ROOT }))('%s links to files and headings that a
     return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).includes(anchor);
   });
   expect(broken.map(([link]) => link)).toEqual([]);
-});
-
-test('the table of documents in README lists every page once', () => {
-  const [, table = ''] = /^## Documents\n([\s\S]*?)^## /m.exec(read('README.md')) ?? [];
-  const listed = [...table.matchAll(/\]\((docs\/[\w-]+\.md)\)/g)].map(([, page]) => page!);
-  expect(listed.toSorted()).toEqual(globSync('docs/*.md', { cwd: ROOT }).toSorted());
 });

@@ -200,9 +200,9 @@ async function refuseBatch({ app, tenant, exchanges }: Scene): Promise<string> {
   return '';
 }
 
-/** The card that `docs/procedures.md` shows. */
+/** The card that `docs/money-procedures.md` shows. */
 async function writeRates({ folder }: Scene): Promise<string> {
-  const [card] = readBlocks('docs/procedures.md').filter(({ notes }) => notes.file === 'rates.json');
+  const [card] = readBlocks('docs/money-procedures.md').filter(({ notes }) => notes.file === 'rates.json');
   await writeFile(`${folder}/rates.json`, card!.text);
   return '';
 }

@@ -1,4 +1,4 @@
-/** The tables of docs/reference.md have what the code has. `test/base/telemetry/metrics.test.ts` compares the metrics. */
+/** The tables of docs/reference.md and docs/command-line.md have what the code has. `test/base/telemetry/metrics.test.ts` compares the metrics. */
 import { globSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
@@ -14,8 +14,8 @@ const rowsOf = (heading: string) => cellsOf(heading).map(([first]) => first!);
 
 /** The rows of the table of a section. */
 function cellsOf(heading: string): string[][] {
-  const section = read('docs/reference.md')
-    .split(/^## /m)
+  const section = ['docs/reference.md', 'docs/command-line.md']
+    .flatMap((page) => read(page).split(/^##? /m))
     .find((text) => text.startsWith(`${heading}\n`));
   const rows = section!.match(/^\| `.* \|$/gm) ?? [];
   return rows.map((row) => row.split(' | ').map((cell) => cell.replace(/^\| |\|$/g, '').trim()));

@@ -62,7 +62,7 @@ test('without a window it tells the story with its figures, and leaves nothing b
   ]) {
     expect(stdout).toMatch(line);
   }
-  const [shown] = readBlocks('README.md').filter(({ text }) => text.includes('told "kicked" within'));
+  const [shown] = readBlocks('docs/demos.md').filter(({ text }) => text.includes('told "kicked" within'));
   const withoutFigures = (text: string) => text.replaceAll(/\d[\d,.]*/g, '0');
   expectOutput(withoutFigures(`...\n${shown!.text}...\n`), withoutFigures(stdout), shown!.where);
   await expectNothingLeft(demo);

@@ -40,6 +40,7 @@ describe('the service is loaded without', () => {
 
   test.each([
     ['the client of the payment provider', 'stripe'],
+    ['what renders documents', 'marked'],
     ['the sandbox', 'sandbox'],
     ['the client of the mail server', 'nodemailer'],
     ['the client of the issuer', 'openid-client'],

@@ -2,7 +2,7 @@
  * The order of every step of several transactions is decided by a seed: as the product is, no order does harm, and each rule that
  * is taken away is found.
  *
- * `npm run schedules` runs more of them, and prints what docs/trust.md has. `SCHEDULES`: how many for each scenario, `REPLAYS`: how many
+ * `npm run schedules` runs more of them, and prints what docs/campaign.md has. `SCHEDULES`: how many for each scenario, `REPLAYS`: how many
  * are played again, `SEEDS=1,5000`: where to begin, for races once from each seed.
  */
 import { readFileSync } from 'node:fs';
@@ -48,8 +48,8 @@ const titleOf = ({ name, wasReal }: Planted) => (wasReal ? `${name} (was real)` 
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
 
-test('docs/trust.md has each race, and how many scenarios and schedules there are', () => {
-  const page = read('docs/trust.md');
+test('docs/campaign.md has each race, and how many scenarios and schedules there are', () => {
+  const page = read('docs/campaign.md');
   const rows = [...page.matchAll(/^\| ([^|]+?) +\| ([^|]+?) +\| ([\d, ]+?) +\| [\d-]+ +\|$/gm)];
   expect(rows.map(([, part, race]) => [part, race])).toEqual(RACES.map((race) => [race.part, titleOf(race)]));
   // What the command runs by default.

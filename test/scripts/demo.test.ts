@@ -38,7 +38,7 @@ test('tells the whole story, and its sum is right', async () => {
   const { code, stdout, stderr } = await demo(app.sandbox.port);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const [shown] = blocksOf('another test').filter(
-    ({ page, text }) => page === 'README.md' && text.startsWith('Using the service'),
+    ({ page, text }) => page === 'docs/demos.md' && text.startsWith('Using the service'),
   );
   expectOutput(shown!.text, stdout.replaceAll('service.test', '127.0.0.1:8080'), shown!.where);
 });

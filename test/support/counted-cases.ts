@@ -1,5 +1,5 @@
 /**
- * How many cases docs/trust.md says were tried against each door, and how many there are. A case is one test with one set of
+ * How many cases docs/tried.md says were tried against each door, and how many there are. A case is one test with one set of
  * values.
  *
  * The page says "at least", with two digits, so that a new test seldom changes it.
@@ -7,7 +7,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const TRUST_PAGE = join(import.meta.dirname, '../../docs/trust.md');
+export const TRIED_PAGE = join(import.meta.dirname, '../../docs/tried.md');
 
 /** Below this share of what there is, a figure on the page is too old. */
 const SHARE_MIN = 0.8;
@@ -26,7 +26,7 @@ export interface Counted {
 /** `| door | what was tried | at least | tests |` */
 const ROW = /^\| ([^|]+) \| [^|]+ \| ([\d,]+) \| (`[^|]+`) \|$/gm;
 
-export function readCounted(path = TRUST_PAGE): Counted[] {
+export function readCounted(path = TRIED_PAGE): Counted[] {
   return [...readFileSync(path, 'utf8').matchAll(ROW)].map(([, door = '', atLeast = '', tests = '']) => ({
     door,
     atLeast: Number(atLeast.replaceAll(',', '')),
@@ -46,7 +46,7 @@ export function findStale(rows: readonly Counted[], cases: Cases): string[] {
   return rows.flatMap((row) => {
     const count = countCases(row, cases);
     if (count === undefined || (row.atLeast <= count && row.atLeast >= SHARE_MIN * count)) return [];
-    return [`docs/trust.md says at least ${row.atLeast} cases of ${row.door}: say ${roundDown(count)}`];
+    return [`docs/tried.md says at least ${row.atLeast} cases of ${row.door}: say ${roundDown(count)}`];
   });
 }
 

@@ -53,8 +53,8 @@ test('a run names what fails, is left out or goes on', async () => {
   expect(lines.at(-1)).toBe('1 passed, 4 failed, 1 skipped');
   expect(lines.filter((line) => line.startsWith('failed: ')).toSorted()).toEqual([
     'failed: broken.spec.ts',
-    'failed: docs/trust.md says at least 2 cases of the cellar: say 3',
-    'failed: docs/trust.md says at least 4 cases of the front door: say 3',
+    'failed: docs/tried.md says at least 2 cases of the cellar: say 3',
+    'failed: docs/tried.md says at least 4 cases of the front door: say 3',
     'failed: some.spec.ts > a group > that fails',
   ]);
   expect(lines).toContain('skipped: 1 in some.spec.ts');

@@ -1,12 +1,12 @@
 /**
  * What a run says beside its results: a line while nothing else is printed, and at the end the names of tests that failed,
- * what was left out, and one plain line for programs, `N passed, N failed`. A figure of docs/trust.md that the tests no longer
+ * what was left out, and one plain line for programs, `N passed, N failed`. A figure of docs/tried.md that the tests no longer
  * have counts as failed, too.
  */
 import { writeSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestCase, TestModule, TestSpecification } from 'vitest/node';
-import { findStale, readCounted, TRUST_PAGE } from './counted-cases.ts';
+import { findStale, readCounted, TRIED_PAGE } from './counted-cases.ts';
 import { describeLeftOut } from './left-out.ts';
 
 export class RunReporter implements Reporter {
@@ -19,7 +19,7 @@ export class RunReporter implements Reporter {
   #timer: NodeJS.Timeout | undefined;
 
   /** `quietMs`: the longest time in which nothing is printed. `page`: says how many cases there are. */
-  constructor({ quietMs = 10_000, page = TRUST_PAGE } = {}) {
+  constructor({ quietMs = 10_000, page = TRIED_PAGE } = {}) {
     this.#quietMs = quietMs;
     this.#page = page;
   }

@@ -10,7 +10,7 @@ export const PUSH_RULES: readonly Rule[] = [
   { name: 'a snapshot and a push hold what was ended up to their number', check: checkNumbers },
 ];
 
-/** A second is promised where a wake-up got lost (docs/tokens.md); the machine of a campaign has much else to do. */
+/** A second is promised where a wake-up got lost (docs/revocations.md); the machine of a campaign has much else to do. */
 const TOLD_WITHIN_US = 3_000_000;
 const SLOW_US = 1_000_000;
 /** Takes as long as the provider, or as the stream is open. */

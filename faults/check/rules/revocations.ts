@@ -20,7 +20,7 @@ export interface Voided {
   readonly token: Entry;
   readonly by: Entry;
   readonly untilUs: number;
-  /** What names it in a snapshot (docs/tokens.md): the user, the room, the credential. */
+  /** What names it in a snapshot (docs/revocations.md): the user, the room, the credential. */
   readonly user: string;
   readonly room: string;
   readonly credential: string;

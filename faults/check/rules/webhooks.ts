@@ -69,7 +69,7 @@ async function readWebhooks(facts: Facts): Promise<readonly Webhook[]> {
   });
 }
 
-/** An event has ten attempts at least (docs/webhooks.md). */
+/** An event has ten attempts at least (docs/webhook-delivery.md). */
 const ATTEMPTS_MIN = 10;
 
 /** Those of them that the receiver has refused so often. */
@@ -147,7 +147,7 @@ async function checkEvents(facts: Facts, look: Look): Promise<void> {
 const SIGNATURES = ['v1', 'v1a'];
 const AGE_SECONDS_MAX = 300;
 
-/** The id of a request is that of its event. That of a list belongs to just these events in this order (docs/webhooks.md). */
+/** The id of a request is that of its event. That of a list belongs to just these events in this order (docs/webhook-delivery.md). */
 async function checkRequests(facts: Facts, look: Look): Promise<void> {
   for (const { id: webhook, tenant, requests } of await readWebhooks(facts)) {
     const lists = new Map<string, string>();

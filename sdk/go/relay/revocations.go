@@ -15,7 +15,7 @@ import (
 // credentials of one tenant.
 //
 // A token lives for 15 minutes at most, so a snapshot is short: older revocations have no token left that they could
-// apply to. Users, rooms and address ranges are hashed; docs/tokens.md describes the format. Snapshots are shared: do
+// apply to. Users, rooms and address ranges are hashed; docs/revocations.md describes the format. Snapshots are shared: do
 // not change one.
 type Revocations struct {
 	// Seq increases with every change.

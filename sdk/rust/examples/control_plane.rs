@@ -1,4 +1,4 @@
-//! The Rust examples of docs/control-plane.md: a test compares them.
+//! The Rust examples of docs/control-plane-calls.md: a test compares them.
 
 use std::time::Duration;
 

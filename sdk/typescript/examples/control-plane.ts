@@ -1,4 +1,4 @@
-/** The examples of docs/control-plane.md: a test compares them. */
+/** The examples of docs/control-plane-calls.md: a test compares them. */
 import { Boxoffice, BoxofficeError, type Event } from '../src/backend/index.ts';
 
 /** What an application does with events. */

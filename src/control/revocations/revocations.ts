@@ -3,7 +3,7 @@
  * device credentials.
  *
  * Source: specification 5. Anyone may read them, so users, rooms and address ranges appear as hashes that
- * only the holder of a token can match. `docs/tokens.md` describes the format.
+ * only the holder of a token can match. `docs/revocations.md` describes the format.
  */
 import { createHash } from 'node:crypto';
 import type { PublishRight } from '../../access/rights/publish-rights.ts';

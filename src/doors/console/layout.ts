@@ -78,7 +78,7 @@ export function renderPage(shown: Page, context: Context | undefined): string {
       site: 'Boxoffice',
       brand: html`<a class="brand" href="/">Boxoffice</a>`,
       navigation: context && renderOwnNavigation(context),
-      footer: html`<footer><a href="/docs">API reference</a></footer>`,
+      footer: html`<footer><a href="/docs">Documents</a> <a href="/docs/rest">API reference</a></footer>`,
     },
   );
 }

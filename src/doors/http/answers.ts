@@ -1,4 +1,4 @@
-/** How routes describe what they answer, for the reference at `/docs`. */
+/** How routes describe what they answer, for the reference at `/docs/rest`. */
 import { type TSchema, Type } from '../../base/lib/schema.ts';
 
 /** Why a route answers with an error. Source: specification 7.1 and 7.2. */

@@ -45,6 +45,8 @@ export class StaticFile {
 /** Its address names the version, so it may be kept for ever. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';
 export const FOR_AN_HOUR = 'public, max-age=3600';
+/** Asked for again each time, and sent only if it has changed. */
+export const REVALIDATED = 'public, no-cache';
 
 export function sendStatic(reply: FastifyReply, file: StaticFile, cacheControl: string): FastifyReply {
   const { headers } = reply.request;

@@ -46,7 +46,7 @@ export async function makeReference(
   const description = JSON.stringify(await describeRoutes(routes, publicUrl));
   const pages: Files = new Map([
     [DESCRIPTION, new StaticFile('application/json; charset=utf-8', description)],
-    ['/docs', new StaticFile('text/html; charset=utf-8', renderReference(addressOf))],
+    ['/docs/rest', new StaticFile('text/html; charset=utf-8', renderReference(addressOf))],
   ]);
   return { files, pages };
 }

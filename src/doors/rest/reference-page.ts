@@ -1,4 +1,4 @@
-/** The page at `/docs`: every door of the service, and the reference of REST, in the look of the console. */
+/** The page at `/docs/rest`: every door of the service, and the reference of REST, in the look of the console. */
 import { renderDocument } from '@boxoffice/pages/document';
 import { type Html, html } from '@boxoffice/pages/html';
 import { TOKENS } from '@boxoffice/pages/tokens.css';
@@ -68,32 +68,32 @@ const DOORS: readonly Door[] = [
   {
     name: 'REST',
     what: 'Signup, billing, keys, usage, alerts, webhooks: JSON over HTTP, with an API key.',
-    reference: html`Below, as <a href="/openapi.json">OpenAPI 3.1</a>, and in docs/usage.md and docs/payments.md.`,
+    reference: html`Below, as <a href="/openapi.json">OpenAPI 3.1</a>, <a href="/docs/usage">reporting usage</a>, <a href="/docs/payments">payments</a>.`,
   },
   {
     name: 'Joining',
     what: 'Devices without a back end get a token at POST /join, with a device credential and the public half of a key of their own.',
-    reference: html`Below, and in docs/join.md. Tokens: docs/tokens.md; their keys: <a href="/.well-known/jwks.json">JWKS</a>.`,
+    reference: html`Below, and <a href="/docs/join">joining</a>. <a href="/docs/tokens">Tokens</a>; their keys: <a href="/.well-known/jwks.json">JWKS</a>.`,
   },
   {
     name: 'Control plane',
     what: 'Back ends run rooms over gRPC: tokens, moderation, watchdogs, streams of events.',
-    reference: html`docs/control-plane.md and the .proto files in proto. The server has reflection and health checks.`,
+    reference: html`<a href="/docs/control-plane">The control plane</a>, with its .proto files. The server has reflection and health checks.`,
   },
   {
     name: 'Webhooks',
     what: 'What happens to a tenant is sent to its own addresses, signed, in order, and again until it arrives.',
-    reference: html`docs/webhooks.md; the types of events are in docs/events.md.`,
+    reference: html`<a href="/docs/webhooks">Webhooks</a>, and the types of <a href="/docs/events">events</a>.`,
   },
   {
     name: 'Console',
     what: 'Pages for the people of a tenant: sign up, pay, look at everything, run rooms.',
-    reference: html`<a href="/console">Open the console</a>. docs/console.md shows each page.`,
+    reference: html`<a href="/console">Open the console</a>. <a href="/docs/console">What it has</a>.`,
   },
   {
     name: 'Operators',
     what: 'A port that is never public: /healthz, /readyz, /metrics, and a console for all tenants.',
-    reference: html`docs/operations.md sets it up, docs/procedures.md keeps it running, docs/reference.md lists settings, metrics and commands.`,
+    reference: html`<a href="/docs/operations">Set it up</a>, <a href="/docs/procedures">keep it running</a>, <a href="/docs/reference">settings</a>.`,
   },
 ];
 
@@ -108,7 +108,7 @@ export function renderReference(addressOf: (name: string) => string): string {
     body: html`<a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div>
 <a class="brand" href="/">Boxoffice</a>
-<nav aria-label="Boxoffice"><a href="/console">Console</a><a href="/docs" aria-current="page">API reference</a></nav>
+<nav aria-label="Boxoffice"><a href="/docs">Documents</a><a href="/docs/rest" aria-current="page">API reference</a><a href="/console">Console</a></nav>
 </div></header>
 <main id="main">
 <h1>The doors of Boxoffice</h1>

@@ -1,5 +1,5 @@
 /**
- * The description at `/openapi.json` and the interactive reference page at `/docs`. The page loads nothing
+ * The description at `/openapi.json` and the interactive reference page at `/docs/rest`. The page loads nothing
  * from other hosts.
  *
  * The first request for either makes the files, which are held from then on: a service that never gets one saves
@@ -28,13 +28,14 @@ export function reference(app: Http, publicUrl: string, others: readonly Describ
   const serve = async (request: FastifyRequest<{ Querystring: { v?: string } }>, reply: FastifyReply) => {
     opening ??= open();
     const { files, pages } = await opening;
-    const path = request.url.replace(/\?.*$/s, '').replace(/^\/docs\/$/, '/docs');
+    const path = request.url.replace(/\?.*$/s, '').replace(/(?<=.)\/$/, '');
     const [file, page] = [files.get(path), pages.get(path)];
     reply.header('content-security-policy', CSP);
     if (file) return sendStatic(reply, file, request.query.v === file.version ? FOR_EVER : FOR_AN_HOUR);
     if (page) return sendStatic(reply, page, 'no-store');
     throw new Failure('not_found');
   };
-  for (const url of ['/openapi.json', '/docs', '/docs/*']) app.get(url, { schema: { hide: true } }, serve);
+  for (const url of ['/openapi.json', '/docs/rest', '/docs/rest/', '/docs/static/*'])
+    app.get(url, { schema: { hide: true } }, serve);
   app.addHook('onRoute', (route) => void routes.push(route));
 }

@@ -68,9 +68,9 @@ interface Link {
 /** The console, and operations in the reference: the page itself must not show a balance to everyone who has its address. */
 const ONWARD: readonly Link[] = [
   { text: 'Open the console', href: '/console' },
-  { text: 'Read your balance', href: '/docs#/Billing/getBilling' },
-  { text: 'Create a key for a relay', href: '/docs#/Keys/createKey' },
-  { text: 'Let a device join', href: '/docs#/Device%20credentials/createDeviceCredential' },
+  { text: 'Read your balance', href: '/docs/rest#/Billing/getBilling' },
+  { text: 'Create a key for a relay', href: '/docs/rest#/Keys/createKey' },
+  { text: 'Let a device join', href: '/docs/rest#/Device%20credentials/createDeviceCredential' },
 ];
 
 const PORTAL_CLOSED: Page = {

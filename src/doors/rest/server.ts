@@ -32,6 +32,7 @@ import { runwayRoute } from './runway.ts';
 import { sessionRoutes } from './sessions.ts';
 import { signupRoute } from './signup.ts';
 import { simulationRoute } from './simulation.ts';
+import { siteRoutes } from './site/site-routes.ts';
 import { statementKeysRoute } from './statement-keys.ts';
 import { statementRoutes } from './statements.ts';
 import { timeZoneRoutes } from './time-zone.ts';
@@ -101,6 +102,7 @@ export async function buildRest(
   checkQueries(app);
 
   reference(app, deps.config.publicUrl, alsoDescribed);
+  siteRoutes(app);
   addRoutes(app, deps, routes);
   returnPages(app, deps);
   jwksRoute(app, deps);

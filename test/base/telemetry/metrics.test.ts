@@ -168,8 +168,8 @@ describe('/metrics', () => {
     expect(families.flatMap(complaintsOf)).toEqual([]);
   });
 
-  it('is told in docs/reference.md, family by family', async () => {
-    const text = await readFile(new URL('../../../docs/reference.md', import.meta.url), 'utf8');
+  it('is told in docs/metrics.md, family by family', async () => {
+    const text = await readFile(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
     const own = (await readFamilies()).filter(({ name }) => name.startsWith('boxoffice_'));
     const documented = [...text.matchAll(/^\| `(boxoffice_\w+)` +\| (\w+) /gm)].map(([, ...row]) => row);
     expect(documented.sort()).toEqual(own.map(({ name, type }) => [name, type]).sort());

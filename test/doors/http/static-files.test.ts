@@ -89,7 +89,7 @@ describe.each([
 });
 
 test('an address that names the version is kept for ever, another one for an hour', async () => {
-  const page = (await ask('/docs')).body.toString();
+  const page = (await ask('/docs/rest')).body.toString();
   const [address] = page.match(/\/docs\/static\/swagger-ui-bundle\.js\?v=\w+/)!;
   const forEver = 'public, max-age=31536000, immutable';
   expect((await ask(address)).headers['cache-control']).toBe(forEver);
@@ -97,7 +97,7 @@ test('an address that names the version is kept for ever, another one for an hou
   expect((await ask(BUNDLE)).headers['cache-control']).toBe('public, max-age=3600');
   expect((await ask(STYLE_ASSET.path)).headers['cache-control']).toBe(forEver);
   expect((await ask('/openapi.json')).headers['cache-control']).toBe('no-store');
-  expect((await ask('/docs')).headers['cache-control']).toBe('no-store');
+  expect((await ask('/docs/rest')).headers['cache-control']).toBe('no-store');
 });
 
 test('readers who take nothing share one copy of a file', async () => {

@@ -285,16 +285,16 @@ describe('GET /openapi.json', () => {
   });
 });
 
-describe('/docs', () => {
+describe('/docs/rest', () => {
   test('is a page, and its assets exist', async () => {
-    const page = await app.request('GET', '/docs');
+    const page = await app.request('GET', '/docs/rest');
     expect(page.status).toBe(200);
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
     expectCommonHeaders(page);
     const scripts = [...page.text.matchAll(/src="([^"]+)"/g)].map(([, path]) => path!);
     expect(scripts).not.toHaveLength(0);
     for (const path of scripts) {
-      const script = await app.request('GET', new URL(path, 'http://service.test/docs').pathname);
+      const script = await app.request('GET', new URL(path, 'http://service.test/docs/rest').pathname);
       expect([script.status, script.headers.get('content-type')]).toEqual([
         200,
         expect.stringContaining('javascript'),
@@ -307,7 +307,7 @@ describe('/docs', () => {
     expect({ status, json }).toEqual({ status: 404, json: { error: 'not found' } });
   });
 
-  test.each(['/docs', '/openapi.json'])(
+  test.each(['/docs/rest', '/openapi.json'])(
     'HEAD %s has the length of the answer, without the body',
     async (path) => {
       const [get, head] = await Promise.all([app.request('GET', path), app.request('HEAD', path)]);

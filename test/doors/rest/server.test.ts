@@ -334,7 +334,7 @@ describe('every answer', () => {
   });
 
   test('may not be stored, including the OpenAPI description and its pages', async () => {
-    for (const path of ['/openapi.json', '/docs', '/docs/', '/checkout/co_x', '/v1/rates']) {
+    for (const path of ['/openapi.json', '/docs/rest', '/docs/rest/', '/checkout/co_x', '/v1/rates']) {
       expectCommonHeaders(await app.request('GET', path));
     }
   });

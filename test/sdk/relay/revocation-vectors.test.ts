@@ -178,7 +178,7 @@ async function build(committed: string | undefined) {
   const isSame = committed?.startsWith(`${signingInput(header, claims)}.`);
   return {
     about:
-      'A snapshot of revocations, the hashes in it, and what a relay finds by it. The key is that of participant-tokens.json. See docs/tokens.md.',
+      'A snapshot of revocations, the hashes in it, and what a relay finds by it. The key is that of participant-tokens.json. See docs/revocations.md.',
     now: NOW_SECONDS,
     issuer: ISSUER,
     audience: AUDIENCE,

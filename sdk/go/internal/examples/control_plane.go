@@ -1,4 +1,4 @@
-// Package examples holds the Go examples of docs/control-plane.md: a test compares them.
+// Package examples holds the Go examples of docs/control-plane-calls.md: a test compares them.
 package examples
 
 import (

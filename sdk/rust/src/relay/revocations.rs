@@ -2,7 +2,7 @@
 //! credentials of one tenant.
 //!
 //! A token lives for 15 minutes at most, so a snapshot is short: older revocations have no token left that
-//! they could apply to. Users, rooms and address ranges are hashed; `docs/tokens.md` describes the format.
+//! they could apply to. Users, rooms and address ranges are hashed; `docs/revocations.md` describes the format.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -3,7 +3,7 @@
  * tenant.
  *
  * A token lives for 15 minutes at most, so a snapshot is short: older revocations have no token left
- * that they could apply to. Users, rooms and address ranges are hashed; `docs/tokens.md` describes the format.
+ * that they could apply to. Users, rooms and address ranges are hashed; `docs/revocations.md` describes the format.
  */
 import { createHash } from 'node:crypto';
 import { networkOf, readAddress } from './address.ts';

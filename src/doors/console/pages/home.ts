@@ -19,6 +19,6 @@ not sure: the repetition costs nothing.</p></section>
 <section class="card"><h2>Your own relays</h2><p>Relays report usage with a key that can do nothing else, and verify tokens by
 themselves.</p></section>
 </div>
-<p>For programs, there is a <a href="/docs">REST interface</a>, and a control plane over gRPC.</p>`;
+<p>For programs, there is a <a href="/docs/rest">REST interface</a>, and a control plane over gRPC: the <a href="/docs">documents</a> explain them.</p>`;
   return page({ title: 'Prepaid credit for real-time video', body, layout: 'hero' });
 }

@@ -1,4 +1,4 @@
-/** The console of operators, on the port that is never public. See docs/console.md. */
+/** The console of operators, on the port that is never public. See docs/console-operators.md. */
 import type { FastifyInstance } from 'fastify';
 import { RequestLimit } from '../../../access/sessions/request-limit.ts';
 import { servePages } from '../../consoles/door.ts';

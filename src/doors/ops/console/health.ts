@@ -76,7 +76,7 @@ function judgeListeners({ lags }: Measured): Check {
     'Listeners',
     lookOf(slowest, MINUTE, 15 * MINUTE),
     figures,
-    html`Look for <code>a listener failed</code> in the log, which names the tenant: ${inDocs('reference.md#metrics')}.`,
+    html`Look for <code>a listener failed</code> in the log, which names the tenant: ${inDocs('metrics.md#metrics')}.`,
   );
 }
 
@@ -88,8 +88,8 @@ function judgeWebhooks({ webhooks: { paused, newlyPaused, waitingSeconds } }: Me
     look,
     `${paused} paused by failures, ${newlyPaused} of them within an hour; the oldest undelivered event, among those of up to a thousand webhooks, waits ${spanText(waitingSeconds)}`,
     waits === 'good'
-      ? html`Many receivers fail at once, so look at your own network and DNS first: ${inDocs('webhooks.md#delivery')}.`
-      : html`Deliveries are slow or do not run, so look at the lanes, and start another process if they are full: ${inDocs('webhooks.md#lanes')}.`,
+      ? html`Many receivers fail at once, so look at your own network and DNS first: ${inDocs('webhook-delivery.md')}.`
+      : html`Deliveries are slow or do not run, so look at the lanes, and start another process if they are full: ${inDocs('webhook-delivery.md#lanes')}.`,
   );
 }
 
@@ -111,7 +111,7 @@ function judgeComparison({ hasProvider, drift }: Measured): Check {
     figures,
     differences > 0
       ? html`Run <code>npm run admin -- verify --payments</code>, which names what differs: ${inDocs('procedures.md#troubleshooting')}.`
-      : html`A comparison is due each hour, so find out in the log why none succeeds: ${inDocs('reference.md#metrics')}.`,
+      : html`A comparison is due each hour, so find out in the log why none succeeds: ${inDocs('metrics.md#metrics')}.`,
   );
 }
 
@@ -120,7 +120,7 @@ function judgeUnknown({ unknown: { attempts, oldestSeconds } }: Measured): Check
     'Charges of unknown outcome',
     attempts === 0 ? 'good' : lookOf(oldestSeconds, 15 * MINUTE, 12 * HOUR),
     attempts === 0 ? 'none' : `${attempts}, the oldest for ${spanText(oldestSeconds)}`,
-    html`The provider did not answer and is asked again: look at the <a href="/console/payments?state=unknown">attempts</a>, and ${inDocs('payments.md#when-the-outcome-is-unknown')}.`,
+    html`The provider did not answer and is asked again: look at the <a href="/console/payments?state=unknown">attempts</a>, and ${inDocs('top-ups.md#when-the-outcome-is-unknown')}.`,
   );
 }
 
@@ -168,7 +168,7 @@ function judgeConnections({ database: { connections, connectionsMax, processes }
     'Database connections',
     lookOf(percent, 80, 95),
     `${connections} of ${connectionsMax}, to all databases of the server; live processes of the service: ${processes}`,
-    html`Raise <code>max_connections</code>, or give each machine fewer: ${inDocs('operations.md#database-connections')}.`,
+    html`Raise <code>max_connections</code>, or give each machine fewer: ${inDocs('processes.md#database-connections')}.`,
   );
 }
 
