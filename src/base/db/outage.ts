@@ -11,9 +11,9 @@ const AWAY =
 const TOO_SLOW_MESSAGE = /^Query read timeout$/;
 const AWAY_MESSAGE =
   /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end)/;
-/** What the coordinator of a Citus cluster says that lost a worker in the middle of a statement, with codes for bugs and for disks. */
+/** What the coordinator of a Citus cluster says that lost a worker in a statement or transaction, with codes for bugs and for disks. */
 const WORKER_AWAY_MESSAGE =
-  /^(server closed the connection unexpectedly|could not (send|receive) data|SSL connection has been closed|failed to COPY to shard)/;
+  /^(server closed the connection unexpectedly|could not (send|receive) data|SSL connection has been closed|failed to COPY to shard|failure on connection marked as essential)/;
 
 /** `undefined` for anything else: that is a bug. */
 export function outageOf(error: unknown): Outage | undefined {

@@ -36,6 +36,7 @@ test.each([
   ],
   ['XX000', 'could not receive data from server: Connection timed out'],
   ['58030', 'failed to COPY to shard 102011 on 192.0.2.7:5432'],
+  ['XX000', 'failure on connection marked as essential: 192.0.2.7:5432'],
 ])('%s: a worker that is lost in a statement is unavailable', (code, message) => {
   expect(outageOf(Object.assign(new Error(message), { code }))).toBe('unavailable');
 });
