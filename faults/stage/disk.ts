@@ -23,7 +23,7 @@ const ROOM_BYTES_MIN = 4 * 2 ** 30;
 /** Files that fill it, each size until there is no room for it. */
 const BALLAST = [2 ** 30, 2 ** 26, 2 ** 22, 2 ** 18, 2 ** 14];
 const UNMOUNT_TRIES_MAX = 200;
-const PROGRAMS = ['mkfs.ext4', 'mount', 'umount', 'fallocate', 'perl'];
+const PROGRAMS = ['mkfs.ext4', 'losetup', 'mount', 'umount', 'fallocate', 'perl'];
 /** `_IOR('X', 125, __u32)`, and the flag that leaves out the flush of the journal. Source: fs/ext4/ext4.h of Linux. */
 const SHUTDOWN =
   'open(my $dir, "<", $ARGV[0]) or die $!; my $how = pack("I", 2); ioctl($dir, 0x8004587d, $how) or die $!';
@@ -62,17 +62,31 @@ export async function openDisk(roomBytesMin = ROOM_BYTES_MIN): Promise<Disk> {
       : findLimits();
   if (limits !== undefined) return plainDisk(folder, limits, remove);
   const image = join(parent, 'image');
-  const mount = async () => void (await run('mount', ['-o', 'loop', image, folder]));
   try {
     await run('truncate', ['--size', SIZE, image]);
     await run('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
-    await mount();
+    await mount(image, folder);
   } catch (error) {
     // The last words: those before name the folder.
     const why = (error as Error).message.trim().split(': ').at(-1);
     return plainDisk(folder, `no file system can be mounted here: ${why}`, remove);
   }
-  return { ...mountedDisk(folder, mount), remove };
+  return { ...mountedDisk(folder, () => mount(image, folder)), remove };
+}
+
+/**
+ * By a device of its own each time. A program that has its own list of mounts, such as a container, keeps those that there were when it
+ * began: the file system of before the loss of power, which would be mounted again by its device.
+ */
+async function mount(image: string, folder: string): Promise<void> {
+  const { stdout } = await run('losetup', ['--find', '--show', image]);
+  const device = stdout.trim();
+  try {
+    await run('mount', [device, folder]);
+  } finally {
+    // It goes when nothing has it mounted any more.
+    await run('losetup', ['--detach', device]);
+  }
 }
 
 /** A folder of the machine's own disk. */
