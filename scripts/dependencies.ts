@@ -23,7 +23,7 @@ const LICENCES: Readonly<Record<string, string>> = {
 };
 
 /** Packages that name their licence in words of their own. */
-const OTHER_NAMES: Readonly<Record<string, string>> = { 'MPL 2.0': 'MPL-2.0' };
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([['MPL 2.0', 'MPL-2.0']]);
 
 /**
  * Packages with a script that npm would run when it installs them, and why that is no danger. It never runs in this repository (`.npmrc`); those of
@@ -86,7 +86,7 @@ export function refusalOf({ name, licence, hasScript }: Dependency): string | un
 
 /** One id, or several with AND or OR. All of them have to be known: which one of an OR was chosen, nothing says. */
 function isKnown(licence: string): boolean {
-  const ids = (OTHER_NAMES[licence] ?? licence).replace(/[()]/g, '').split(/ (?:AND|OR) /);
+  const ids = (OTHER_NAMES.get(licence) ?? licence).replace(/[()]/g, '').split(/ (?:AND|OR) /);
   return ids.every((id) => Object.hasOwn(LICENCES, id));
 }
 

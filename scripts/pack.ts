@@ -8,7 +8,17 @@
  * built. Therefore the manifests are private, which npm refuses to publish. The packages of this script are not.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stageService } from './stage-service.ts';
@@ -52,10 +62,20 @@ function pack(folder: string, staging: string, to: string): string {
   const own = folder === '.' ? stageService(ROOT, staged, join(staging, 'proto')) : {};
   const manifest = { ...shared, ...own };
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  giveUsualRights(staged);
   const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', to], staged)) as [Packed];
   const missing = findMissing(manifest, packed);
   if (missing.length > 0) throw new Error(`${manifest.name} lacks ${missing.join(', ')}`);
   return join(to, packed.filename);
+}
+
+/** A clone has the rights that the umask of its user leaves, and npm packs them. A package is the same from each clone. */
+function giveUsualRights(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    chmodSync(path, statSync(path).mode & 0o100 ? 0o755 : 0o644);
+  }
 }
 
 /** What `npm pack` says. */

@@ -4,7 +4,7 @@
  *     npm run --silent sbom
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeShrinkwrap } from './stage-service.ts';
@@ -12,7 +12,10 @@ import { makeShrinkwrap } from './stage-service.ts';
 export function makeSbom(root: string): string {
   const read = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
   const { devDependencies: _, workspaces: __, ...manifest } = read('package.json');
-  const folder = mkdtempSync(join(tmpdir(), 'boxoffice-sbom-'));
+  const scratch = mkdtempSync(join(tmpdir(), 'boxoffice-sbom-'));
+  // npm names what it lists after its folder.
+  const folder = join(scratch, manifest.name);
+  mkdirSync(folder);
   try {
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
     writeFileSync(
@@ -23,7 +26,7 @@ export function makeSbom(root: string): string {
     const said = execFileSync('npm', ['sbom', ...options], { cwd: folder, encoding: 'utf8' });
     return `${JSON.stringify(withoutTheRun(JSON.parse(said)), undefined, 2)}\n`;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(scratch, { recursive: true, force: true });
   }
 }
 
