@@ -1,19 +1,30 @@
 /**
  * Builds and packs the packages for npm, as they are published.
  *
- *     npm run pack                  node_modules/.cache/packages/*.tgz
- *     npm run pack -- <folder>      <folder>/*.tgz
+ *     npm run pack                              node_modules/.cache/packages/*.tgz
+ *     npm run pack -- <folder> [package ...]    <folder>/*.tgz, of the packages in these folders of the repository
  *
  * npm runs no scripts of ours here (`.npmrc`), so `npm publish` in the folder of a package would leave out what is
  * built. Therefore the manifests are private, which npm refuses to publish. The packages of this script are not.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { stageService } from './stage-service.ts';
 
-/** A package comes after those that it needs. */
-const FOLDERS = ['proto', 'sdk/typescript'];
+/** A package comes after those that it needs. The service is the last. */
+const FOLDERS = ['proto', 'sdk/typescript', '.'];
 
 interface Manifest {
   readonly name: string;
@@ -26,31 +37,45 @@ interface Manifest {
 const ROOT = join(import.meta.dirname, '..');
 
 /** Writes the packages to a folder, and returns their paths. */
-function packAll(to: string): string[] {
+export function packAll(to: string, folders: readonly string[] = FOLDERS): string[] {
   mkdirSync(to, { recursive: true });
   const staging = mkdtempSync(join(tmpdir(), 'boxoffice-pack-'));
   try {
-    return FOLDERS.map((folder) => pack(join(ROOT, folder), join(staging, folder), resolve(to)));
+    return folders.map((folder) => pack(folder, staging, resolve(to)));
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
 }
 
-function pack(source: string, staged: string, to: string): string {
+function pack(folder: string, staging: string, to: string): string {
+  const source = join(ROOT, folder);
+  const staged = folder === '.' ? join(staging, 'service') : join(staging, folder);
   const read: Manifest & { readonly private?: boolean } = JSON.parse(
     readFileSync(join(source, 'package.json'), 'utf8'),
   );
-  const { private: _, scripts, ...manifest } = read;
+  const { private: _, scripts, ...shared } = read;
   if (scripts?.build) npm(['run', 'build'], source);
   mkdirSync(staged, { recursive: true });
-  for (const entry of [...manifest.files, 'README.md', 'LICENSE']) {
+  for (const entry of [...shared.files, 'README.md', 'LICENSE']) {
     cpSync(join(source, entry), join(staged, entry), { recursive: true });
   }
+  const own = folder === '.' ? stageService(ROOT, staged, join(staging, 'proto')) : {};
+  const manifest = { ...shared, ...own };
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  giveUsualRights(staged);
   const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', to], staged)) as [Packed];
   const missing = findMissing(manifest, packed);
   if (missing.length > 0) throw new Error(`${manifest.name} lacks ${missing.join(', ')}`);
   return join(to, packed.filename);
+}
+
+/** A clone has the rights that the umask of its user leaves, and npm packs them. A package is the same from each clone. */
+function giveUsualRights(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    chmodSync(path, statSync(path).mode & 0o100 ? 0o755 : 0o644);
+  }
 }
 
 /** What `npm pack` says. */
@@ -85,6 +110,6 @@ function npm(args: readonly string[], folder: string): string {
 }
 
 if (import.meta.main) {
-  const [to = join(ROOT, 'node_modules/.cache/packages')] = process.argv.slice(2);
-  for (const path of packAll(to)) console.log(path);
+  const [to = join(ROOT, 'node_modules/.cache/packages'), ...folders] = process.argv.slice(2);
+  for (const path of packAll(to, folders.length > 0 ? folders : FOLDERS)) console.log(path);
 }

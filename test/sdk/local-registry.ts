@@ -43,7 +43,10 @@ export async function startRegistry(root: string, tarballs: readonly string[]): 
 
 async function packedVersion(path: string): Promise<Version> {
   const { stdout } = await run('tar', ['-xzOf', path, 'package/package.json']);
-  return { manifest: JSON.parse(stdout), tarball: () => readFile(path) };
+  const { stdout: files } = await run('tar', ['-tzf', path]);
+  // npm heeds a shrinkwrap of which the registry tells.
+  const _hasShrinkwrap = files.split('\n').includes('package/npm-shrinkwrap.json');
+  return { manifest: { ...JSON.parse(stdout), _hasShrinkwrap }, tarball: () => readFile(path) };
 }
 
 /** Packages for other platforms are not there, and those of the workspaces are links. */

@@ -25,7 +25,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-sdk-'));
   project = join(folder, 'project');
   await mkdir(project);
-  const pack = [join(await cloneSources(), 'scripts/pack.ts'), join(folder, 'packages')];
+  const pack = [
+    join(await cloneSources(), 'scripts/pack.ts'),
+    join(folder, 'packages'),
+    'proto',
+    'sdk/typescript',
+  ];
   const { stdout } = await run(process.execPath, pack);
   const registry = await startRegistry(ROOT, stdout.trim().split('\n'));
   try {
@@ -46,7 +51,9 @@ async function cloneSources(): Promise<string> {
   await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
   await cp(CONTRACT, join(clone, 'proto'), { recursive: true });
   await mkdir(join(clone, 'scripts'));
-  await copyFile(join(ROOT, 'scripts/pack.ts'), join(clone, 'scripts/pack.ts'));
+  for (const script of ['pack.ts', 'stage-service.ts']) {
+    await copyFile(join(ROOT, 'scripts', script), join(clone, 'scripts', script));
+  }
   await writeFile(join(clone, 'package.json'), '{ "type": "module" }');
   for (const entry of ['package.json', 'tsconfig.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'src']) {
     await cp(join(SDK, entry), join(clone, 'sdk/typescript', entry), { recursive: true });

