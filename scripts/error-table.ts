@@ -61,6 +61,8 @@ interface StatusKind extends Kind {
 
 export interface ErrorTable {
   readonly domain: string;
+  /** The longest answer that an SDK reads, so that a faulty proxy cannot fill its memory. */
+  readonly answer_bytes_max: number;
   /** The kind that clients map a failure to. The first match wins. */
   readonly kinds: readonly CodeKind[];
   /** The kind that clients map an answer of the REST interface to. Source: specification 7.1. */

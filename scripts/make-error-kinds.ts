@@ -56,6 +56,9 @@ ${meaningsOf(table)
 >;
 
 export type ErrorReason = keyof typeof REASONS;
+
+/** Longer answers are refused, so that a faulty proxy cannot fill the memory. */
+export const ANSWER_BYTES_MAX = ${inThrees(table.answer_bytes_max)};
 `;
 }
 
@@ -80,6 +83,9 @@ ${assigned(kindsOf(table).map(({ kind, go: sentinel }) => [sentinel, `errors.New
 const (
 ${assigned(reasons.map(({ reason }) => [name(reason), `"${reason}"`]))}
 )
+
+// answerBytesMax limits what is read of one answer, so that a faulty proxy cannot fill the memory.
+const answerBytesMax = ${table.answer_bytes_max}
 
 // kindOfReason returns the code that a reason comes with, and its kind; nil for a reason that is not known here.
 func kindOfReason(reason string) (code string, kind error) {
@@ -156,6 +162,9 @@ pub mod reason {
 ${reasons.map(({ reason, ...meaning }) => `    /// Comes with \`${meaning.code}\`: [\`${variant(meaning)}\`](super::${variant(meaning)}).\n    pub const ${reason}: &str = "${reason}";`).join('\n')}
 }
 
+/// Longer answers are refused, so that a faulty proxy cannot fill the memory.
+pub(crate) const ANSWER_BYTES_MAX: usize = ${inThrees(table.answer_bytes_max)};
+
 /// The code that a reason comes with, and its kind; \`None\` for a reason that is not known here.
 pub(crate) fn kind_of_reason(reason: &str) -> Option<(&'static str, Kind)> {
     match reason {
@@ -230,6 +239,11 @@ function kindsOf(table: ErrorTable): Kind[] {
 /** Kinds by code alone. */
 function ofCodes(table: ErrorTable) {
   return table.kinds.filter(({ reason }) => reason === undefined);
+}
+
+/** A number with its digits in groups of three. */
+function inThrees(number: number): string {
+  return `${number}`.replace(/(?<=\d)(?=(\d{3})+$)/g, '_');
 }
 
 /** Entries with the same result together, in the order of their first. */

@@ -14,22 +14,25 @@ const { values, positionals } = parseArgs({
   options: {
     /** Print the table of steps and languages. */
     table: { type: 'boolean', default: false },
-    /** Only the steps whose names contain this. */
+    /** Only this language, or the steps whose names contain this. */
     only: { type: 'string', default: '' },
     /** Print the outcome of each step. */
     verbose: { type: 'boolean', default: false },
   },
 });
 
-function print(language: string, name: string, { problems, ms, outcome }: StepResult): void {
-  const verdict = problems.length === 0 ? 'ok' : 'FAILED';
+function print(language: string, name: string, { problems, ms, outcome, isLacking }: StepResult): void {
+  const verdict = problems.length > 0 ? 'FAILED' : isLacking ? 'not there' : 'ok';
   console.log(`${language}: ${name}: ${verdict} in ${Math.round(ms)} ms`);
   if (values.verbose) console.log(JSON.stringify(outcome));
   for (const problem of problems) console.log(`  ${problem}`);
 }
 
-const languages = positionals.length > 0 ? positionals : Object.keys(LANGUAGES);
-const steps = STEPS.filter(({ name }) => name.includes(values.only));
+// `--only rust` means the language: no name of a step is one.
+const isLanguage = values.only in LANGUAGES;
+const given = isLanguage ? [values.only, ...positionals] : positionals;
+const languages = given.length > 0 ? given : Object.keys(LANGUAGES);
+const steps = STEPS.filter(({ name }) => isLanguage || name.includes(values.only));
 const world = await openWorld();
 const results: LanguageResult[] = [];
 try {

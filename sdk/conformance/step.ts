@@ -1,6 +1,6 @@
 /** A step of the suite, and what it works with. */
 import type { Boxoffice } from '../typescript/src/backend/index.ts';
-import { Client } from './client.ts';
+import { Client, Watch } from './client.ts';
 import type { Driver, Json, Outcome } from './driver.ts';
 import { startProxy, type TcpProxy } from './proxy.ts';
 import type { Tenant, TenantOptions, World } from './world.ts';
@@ -46,6 +46,15 @@ export interface Run {
   readonly control: TcpProxy;
   /** How many tasks the driver had before the first step. */
   readonly tasksAtStart: Json;
+}
+
+/** The SDK has no such part, such as a relay half. */
+export class Lacking extends Error {}
+
+/** What comes of an operation that not every SDK has. Throws `Lacking`. */
+export function known(outcome: Outcome): Outcome {
+  if (outcome.error?.kind === 'Missing') throw new Lacking();
+  return outcome;
 }
 
 let clients = 0;
@@ -108,6 +117,13 @@ export class At {
     for (const room of rooms) await direct.rooms.create({ room });
     const client = await this.client({ api_key: tenant.key, tenant: tenant.id, ...clientOptions });
     return { ...tenant, client, direct };
+  }
+
+  /** A feed of revocations, which ends with the step. */
+  follow(request: object): Watch {
+    const feed = new Watch(this.driver, this.driver.start({ op: 'follow', request }));
+    this.onEnd(() => feed.cancel());
+    return feed;
   }
 
   /** A proxy before a port of this machine; by default, that of the control plane. */

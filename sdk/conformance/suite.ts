@@ -4,7 +4,7 @@ import { Driver, type Json } from './driver.ts';
 import { type Found, LANGUAGES } from './languages.ts';
 import { normalise } from './normalise.ts';
 import { startProxy } from './proxy.ts';
-import { At, type Run, type Step } from './step.ts';
+import { At, Lacking, type Run, type Step } from './step.ts';
 import { STEPS } from './steps/index.ts';
 import type { World } from './world.ts';
 
@@ -23,6 +23,8 @@ export interface StepResult {
   /** What is wrong: with what the step expects, then with the reference. */
   readonly problems: readonly string[];
   readonly ms: number;
+  /** The SDK has no such part. */
+  readonly isLacking?: boolean;
 }
 
 export interface LanguageResult {
@@ -129,15 +131,17 @@ async function tryStep(step: Step, run: Run): Promise<StepResult> {
   const begun = performance.now();
   const at = new At(run);
   let outcome: Json;
-  let problems: string[];
+  let problems: string[] = [];
+  let isLacking = false;
   try {
     outcome = normalise(await inTime(step.run(at)));
     problems = mismatches(step.expect, outcome);
   } catch (error) {
-    problems = [messageOf(error)];
+    isLacking = error instanceof Lacking;
+    if (!isLacking) problems = [messageOf(error)];
   }
   await at.end().catch((error: unknown) => problems.push(`at its end: ${String(error)}`));
-  return { outcome, problems, ms: performance.now() - begun };
+  return { outcome, problems, ms: performance.now() - begun, isLacking };
 }
 
 function messageOf(error: unknown): string {

@@ -22,12 +22,13 @@ function labelOf(name: string): string {
 function renderCell(name: string, result: StepResult | undefined): string {
   if (!result) return 'not run';
   if (result.problems.length > 0) return 'FAILED';
+  if (result.isLacking) return 'not there';
   return name === FIRST_STEP ? `in ${secondsOf(result.ms)}` : 'ok';
 }
 
 function renderCount({ steps, missing, ms }: LanguageResult): string {
   if (missing !== undefined) return missing;
-  const passed = [...steps.values()].filter(({ problems }) => problems.length === 0);
+  const passed = [...steps.values()].filter(({ problems, isLacking }) => problems.length === 0 && !isLacking);
   return `${passed.length} of ${steps.size} in ${secondsOf(ms)}`;
 }
 

@@ -34,7 +34,7 @@ func newControl(options Options, calls *caller, tenant *tenantLookup) *control {
 	with := []connect.ClientOption{
 		connect.WithGRPC(),
 		connect.WithInterceptors(authorization{options.APIKey}),
-		connect.WithReadMaxBytes(maxAnswer),
+		connect.WithReadMaxBytes(answerBytesMax),
 	}
 	return &control{
 		rooms:        controlv1connect.NewRoomServiceClient(client, address, with...),

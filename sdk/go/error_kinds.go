@@ -57,6 +57,9 @@ const (
 	ReasonWatchdogOver            = "WATCHDOG_OVER"
 )
 
+// answerBytesMax limits what is read of one answer, so that a faulty proxy cannot fill the memory.
+const answerBytesMax = 33554432
+
 // kindOfReason returns the code that a reason comes with, and its kind; nil for a reason that is not known here.
 func kindOfReason(reason string) (code string, kind error) {
 	switch reason {

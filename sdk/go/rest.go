@@ -15,9 +15,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxAnswer limits what is read of one answer.
-const maxAnswer = 32 << 20
-
 // rest calls the REST interface.
 type rest struct {
 	base   string
@@ -136,14 +133,14 @@ func (r *rest) send(ctx context.Context, op operation, body []byte, idempotencyK
 	}
 	defer response.Body.Close()
 	// An answer only counts if it is complete.
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	text, err := io.ReadAll(io.LimitReader(response.Body, answerBytesMax+1))
 	if err != nil {
 		return nil, unreachable(err)
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return nil, errorOfAnswer(response, text, time.Now())
 	}
-	if len(text) > maxAnswer {
+	if len(text) > answerBytesMax {
 		return nil, &Error{Kind: ErrInternal, Code: strconv.Itoa(response.StatusCode), Message: "the answer is too long"}
 	}
 	return text, nil

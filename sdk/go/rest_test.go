@@ -729,7 +729,7 @@ func TestStrangeAnswersOfREST(t *testing.T) {
 		"nothing":      "",
 		"another type": `{"tenant":5}`,
 		"5 MB":         strings.Repeat("x", 5<<20),
-		"too much":     strings.Repeat("x", maxAnswer+1),
+		"too much":     strings.Repeat("x", answerBytesMax+1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, _ := answering(t, 200, text)

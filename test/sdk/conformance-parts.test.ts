@@ -208,6 +208,7 @@ test('the table has a row for each step, and a column for each language', () => 
       steps: new Map([
         [FIRST_STEP, step([])],
         ['a step', step([])],
+        ['of relays', { ...step([]), isLacking: true }],
       ]),
       ms: 1234,
     },
@@ -220,7 +221,8 @@ test('the table has a row for each step, and a column for each language', () => 
     '| --- | --- | --- | --- | --- |',
     '| the driver is built | in 0.0 s | not run | FAILED | not run |',
     '| a step | ok | FAILED | not run | not run |',
-    '| passed | 2 of 2 in 1.2 s | 0 of 1 in 0.0 s | 0 of 1 in 0.0 s | three is not installed |',
+    '| of relays | not there | not run | not run | not run |',
+    '| passed | 2 of 3 in 1.2 s | 0 of 1 in 0.0 s | 0 of 1 in 0.0 s | three is not installed |',
   ]);
   expect(renderProblems(results)).toStrictEqual([
     'two: a step: ok: 1 instead of 2',

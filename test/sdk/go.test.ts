@@ -12,8 +12,10 @@ import { BUILD_MS_MAX, findTool, runTool } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { newTenantId } from '../../src/base/tenants/tenant.ts';
 import { renderFirstRoom } from '../../src/doors/console/pages/first-room.ts';
+import { useControl } from '../support/grpc.ts';
 import { useService } from '../support/service.ts';
 import { tryBackEnd } from './example-back-end.ts';
+import { tryRelay } from './example-relay.ts';
 import { writeProxy } from './go-proxy.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -97,6 +99,7 @@ const VERSION = 'v0.1.0';
 
 describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_MS_MAX }, () => {
   const app = useService();
+  const controlOf = useControl(app);
   let folder: string;
   /** A module of a user. */
   let project: string;
@@ -182,6 +185,17 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
         BOXOFFICE_API_KEY: key,
       },
     });
+  });
+
+  test('runs the example of a relay: it admits, counts and ends sessions', async () => {
+    const example = join(folder, 'relay');
+    await cp(join(ROOT, 'examples/go-relay'), example, { recursive: true });
+    const inExample = (...args: string[]) =>
+      runTool('go', args, { folder: relative(ROOT, example), env: settings });
+    await inExample('mod', 'tidy');
+    await inExample('vet', '.');
+    await inExample('build', '-o', 'relay', '.');
+    await tryRelay([join(example, 'relay')], { app, controlOf, spool: join(example, 'spool') });
   });
 
   test('compiles what the console shows to tenants without rooms', async () => {

@@ -1,5 +1,5 @@
 /** The SDK for Rust: its own tests, its checks, and what is generated for it. Without Rust, they are left out. */
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeRestStructs } from '../../scripts/make-rest-structs.ts';
@@ -7,6 +7,7 @@ import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../scripts/tool
 import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';
+import { tryBackEnd } from './example-back-end.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/rust');
@@ -60,19 +61,6 @@ function findCircle(uses: ReadonlyMap<string, readonly string[]>): string[] | un
   return [...uses.keys()].map((module) => visit(module, [])).find((circle) => circle);
 }
 
-/** The manifest of a program that uses the crate in a folder beside it. */
-const userOf = (folder: string) => `[package]
-name = "user"
-version = "0.0.0"
-edition = "2024"
-
-[dependencies]
-boxoffice = { path = "../${folder}" }
-tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
-
-[workspace]
-`;
-
 test.each([
   ['src', 'client', 'services/mod'],
   ['generate/src', 'types', 'contract'],
@@ -119,7 +107,7 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => 
     await cargo('package --locked --allow-dirty --no-verify');
   });
 
-  test('compiles as a dependency out of its package, with the first call of its README', async () => {
+  test('compiles as a dependency out of its package, with the first call of its README and the example of a back end', async () => {
     const folder = await mkdtemp(join(CACHE, 'rust-user-'));
     try {
       await cargo('package --locked --allow-dirty --no-verify');
@@ -128,12 +116,13 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => 
       await run('tar', ['-xzf', join(RUST_TARGET, `package/${name}.crate`), '-C', folder]);
       const [, firstCall] = /```rust,no_run\n(.*?)```/s.exec(await readFile(join(SDK, 'README.md'), 'utf8'))!;
       const user = join(folder, 'user');
-      await mkdir(join(user, 'src'), { recursive: true });
-      await writeFile(join(user, 'src/main.rs'), firstCall!);
-      await writeFile(join(user, 'Cargo.toml'), userOf(name));
+      await cp(join(ROOT, 'examples/rust-backend'), user, { recursive: true });
+      await mkdir(join(user, 'src/bin'));
+      await writeFile(join(user, 'src/bin/first-call.rs'), firstCall!);
       // The versions that are here already.
       await copyFile(join(SDK, 'Cargo.lock'), join(user, 'Cargo.lock'));
-      await runTool('cargo', ['check', '--offline'], { folder: relative(ROOT, user) });
+      const args = ['check', '--offline', '--config', `patch.crates-io.boxoffice.path="../${name}"`];
+      await runTool('cargo', args, { folder: relative(ROOT, user) });
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -180,5 +169,22 @@ describe.skipIf(!hasCargo)("the README's example for back ends in Rust", () => {
     const events: string[] = (await boxoffice.rooms.listEvents()).events.map(({ type }) => type);
     expect(events).toEqual(expect.arrayContaining(['room_created', 'participant_entered']));
     boxoffice.close();
+  });
+});
+
+describe.skipIf(!hasCargo)('the example of a back end in Rust', () => {
+  const app = useService();
+
+  test('opens a room, gives tokens, and receives webhooks', { timeout: BUILD_MS_MAX }, async () => {
+    await cargo('build --locked --example rust_backend --features relay');
+    const { key } = await app.paidTenant();
+    await tryBackEnd([join(RUST_TARGET, 'debug/examples/rust_backend')], {
+      cwd: ROOT,
+      env: {
+        BOXOFFICE_URL: app.url,
+        BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+        BOXOFFICE_API_KEY: key,
+      },
+    });
   });
 });

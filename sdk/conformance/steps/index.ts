@@ -12,6 +12,7 @@ import { MISTAKES } from './mistakes.ts';
 import { NETWORKS } from './networks.ts';
 import { PAGES } from './pages.ts';
 import { REFUSALS } from './refusals.ts';
+import { RELAY } from './relay.ts';
 import { STREAMS } from './streams.ts';
 import { TIME_LIMITS } from './time-limits.ts';
 import { VECTORS } from './vectors.ts';
@@ -33,5 +34,6 @@ export const STEPS: readonly Step[] = [
   ...NETWORKS,
   ...KILLS,
   ...VECTORS,
+  ...RELAY,
   ...LEAKS,
 ];

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { readTable } from '../../../scripts/error-table.ts';
 import type { Outcome } from '../driver.ts';
 import { startScriptedControl } from '../scripted-control.ts';
 import type { At, Step } from '../step.ts';
@@ -147,6 +148,32 @@ export const NETWORKS: readonly Step[] = [
       };
     },
     expect: { room: { error: undefined, length: LARGE }, rates: { error: undefined, length: LARGE } },
+  },
+  {
+    name: 'an answer as long as all SDKs accept, and longer ones',
+    against: 'a script',
+    run: async (at) => {
+      const { answer_bytes_max: bytesMax } = readTable();
+      const room = { name: 'lobby', metadata: 'x'.repeat(bytesMax) };
+      const control = await startScriptedControl(() => ({ room }));
+      at.onEnd(control.close);
+      const restOf = async (bytes: number) => {
+        const text = '{"currency":"usd"}'.padEnd(bytes);
+        const server = createServer((_request, response) => {
+          response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+        });
+        return `http://${await listen(at, server)}`;
+      };
+      const longest = { control_url: control.url, url: await restOf(bytesMax) };
+      const [longer, read] = await askAt(at, longest, 60_000);
+      const [, refused] = await askAt(at, { ...longest, url: await restOf(bytesMax + 1) }, 60_000);
+      return { isRefused: longer?.ok === undefined, read, refused };
+    },
+    expect: {
+      isRefused: true,
+      read: { ok: { currency: 'usd' } },
+      refused: { error: { kind: 'Internal', code: 200 } },
+    },
   },
   {
     name: 'an answer over REST that breaks in the middle, or is no JSON',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '../driver.ts';
 import { normalise } from '../normalise.ts';
-import type { At, Step } from '../step.ts';
+import { type At, known, type Step } from '../step.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../docs/vectors');
 const HOUR_SECONDS = 3600;
@@ -26,7 +26,7 @@ function codesOf(file: Json): Json {
 }
 
 async function decide(at: At, file: string): Promise<Json> {
-  const { ok, error } = await at.driver.ask({ op: 'vectors', file });
+  const { ok, error } = known(await at.driver.ask({ op: 'vectors', file }));
   if (error !== undefined) return { error };
   return Object.fromEntries(Object.entries(ok).map(([name, code]) => [name, code ?? 'admitted']));
 }
@@ -63,7 +63,7 @@ export const VECTORS: readonly Step[] = [
     name: `vectors: ${REVOCATIONS.checks.length} checks of a snapshot of revocations`,
     run: async (at) => {
       const file = join(FOLDER, 'revocations.json');
-      const { ok, error } = await at.driver.ask({ op: 'revocation_vectors', file });
+      const { ok, error } = known(await at.driver.ask({ op: 'revocation_vectors', file }));
       if (error !== undefined) return { error };
       const checks = Object.entries<Json>(ok.checks).map(([name, found]) => [name, describe(found)]);
       return { hashes: ok.hashes, claims: ok.claims, checks: Object.fromEntries(checks) };

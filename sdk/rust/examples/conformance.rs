@@ -3,6 +3,9 @@
 
 #[path = "conformance/methods.rs"]
 mod methods;
+#[cfg(unix)]
+#[path = "conformance/relay.rs"]
+mod relay;
 #[path = "conformance/statement_vectors.rs"]
 mod statement_vectors;
 #[path = "conformance/vectors.rs"]
@@ -169,7 +172,14 @@ async fn run(
             }
             Ok(Value::Null)
         }
-        "vectors" => vectors::decide_tokens(text("file")).await,
+        #[cfg(unix)]
+        "report" => relay::report(&request).await,
+        #[cfg(unix)]
+        "follow" => {
+            let tell = |known: Value| print(&json!({ "id": id, "event": known }));
+            relay::follow(&request, tell).await
+        }
+        "vectors" => vectors::decide_tokens(text("file"), operation["jwks_url"].as_str()).await,
         "webhook_vectors" => webhook_vectors::decide(text("file")),
         "statement_vectors" => statement_vectors::decide(text("file")),
         "revocation_vectors" => vectors::decide_revocations(text("file")).await,

@@ -21,9 +21,9 @@ use tonic_prost::ProstCodec;
 use tower_service::Service;
 
 use crate::error::Error;
-use crate::error_kinds::Kind;
+use crate::error_kinds::{ANSWER_BYTES_MAX, Kind};
 use crate::generated::wire;
-use crate::http::{ANSWER_BYTES_MAX, Connector, http2};
+use crate::http::{Connector, http2};
 
 /// A method of the contract.
 pub(crate) struct Method<Request, Answer> {

@@ -102,6 +102,9 @@ pub mod reason {
     pub const WATCHDOG_OVER: &str = "WATCHDOG_OVER";
 }
 
+/// Longer answers are refused, so that a faulty proxy cannot fill the memory.
+pub(crate) const ANSWER_BYTES_MAX: usize = 33_554_432;
+
 /// The code that a reason comes with, and its kind; `None` for a reason that is not known here.
 pub(crate) fn kind_of_reason(reason: &str) -> Option<(&'static str, Kind)> {
     match reason {

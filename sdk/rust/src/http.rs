@@ -19,8 +19,6 @@ use rustls::{ClientConfig, RootCertStore};
 pub(crate) type Connector = HttpsConnector<HttpConnector>;
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Longer answers are refused, so that a faulty proxy cannot fill the memory.
-pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// A dead connection is noticed after one of these and the time below.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(10);

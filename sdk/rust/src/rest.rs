@@ -5,14 +5,14 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, header};
-use http_body_util::Full;
+use http_body_util::{Full, LengthLimitError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::calls::{CallOptions, KeyForm, Limits, attempt_in_time};
 use crate::error::{Code, Error};
-use crate::error_kinds::Kind;
-use crate::http::{ANSWER_BYTES_MAX, Http, encode};
+use crate::error_kinds::{ANSWER_BYTES_MAX, Kind};
+use crate::http::{Http, encode, read_answer};
 use crate::listing::{Listing, Page};
 use crate::plain;
 
@@ -105,15 +105,19 @@ impl Rest {
         let request = request
             .body(Full::new(body.unwrap_or_default()))
             .map_err(|error| Error::invalid("url", &error.to_string()))?;
+        let answer = self.http.open(request).await.map_err(Error::not_reached)?;
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let is_success = (200..=299).contains(&status);
         // An answer only counts if it is complete.
-        let answer = self
-            .http
-            .send(request, ANSWER_BYTES_MAX)
-            .await
-            .map_err(Error::not_reached)?;
-        match answer.status {
-            200..=299 => Ok((answer.status, answer.body)),
-            status => Err(Error::of_answer(status, &answer.headers, &answer.body)),
+        match read_answer(answer, ANSWER_BYTES_MAX).await {
+            Ok(answer) if is_success => Ok((status, answer.body)),
+            Ok(answer) => Err(Error::of_answer(status, &headers, &answer.body)),
+            Err(error) if !error.is::<LengthLimitError>() => Err(Error::not_reached(error)),
+            Err(_) if is_success => {
+                let code = Code::Http(status);
+                Err(Error::bad_answer(code, "the answer is too long"))
+            }
+            Err(_) => Err(Error::of_answer(status, &headers, b"")),
         }
     }
 }

@@ -18,6 +18,8 @@ mod pages;
 mod statement_vectors;
 mod support;
 mod tasks;
+#[cfg(unix)]
+mod usage;
 mod vectors;
 mod watch;
 #[path = "../examples/conformance/webhook_vectors.rs"]

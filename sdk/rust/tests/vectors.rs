@@ -19,7 +19,7 @@ async fn tokens_and_proofs() {
             continue;
         }
         let wanted: Value = serde_json::from_str(&file(&format!("docs/vectors/{name}"))).unwrap();
-        let decided = decide::decide_tokens(&path(name)).await.unwrap();
+        let decided = decide::decide_tokens(&path(name), None).await.unwrap();
         let all = wanted["vectors"].as_array().unwrap();
         assert!(all.len() > 50, "{name}");
         for vector in all {

@@ -4,8 +4,10 @@
  */
 import { createInterface } from 'node:readline';
 import { Boxoffice, BoxofficeError, signUp } from '../src/backend/index.ts';
+import { UsageError } from '../src/relay/index.ts';
 import { CALLS, LISTS, WATCHES } from './methods.ts';
 import { fromSuite, toSuite } from './names.ts';
+import { reportUsage, tellFeed } from './relay.ts';
 import { decideRevocations, decideStatements, decideTokens, decideWebhooks } from './vectors.ts';
 
 interface Operation {
@@ -15,6 +17,7 @@ interface Operation {
   readonly method: string;
   readonly target: number;
   readonly file: string;
+  readonly jwks_url?: string;
   readonly request?: object;
   // biome-ignore lint/suspicious/noExplicitAny: options of every operation
   readonly options?: any;
@@ -65,7 +68,9 @@ const WORK: Readonly<Record<string, (operation: Operation, signal: AbortSignal) 
       print({ id, event: toSuite(event) });
     }
   },
-  vectors: ({ file }) => decideTokens(file),
+  report: ({ request }) => reportUsage(request),
+  follow: async ({ id, request }, signal) => await tellFeed(request, signal, (event) => print({ id, event })),
+  vectors: ({ file, jwks_url }) => decideTokens(file, jwks_url),
   revocation_vectors: ({ file }) => decideRevocations(file),
   webhook_vectors: ({ file }) => decideWebhooks(file),
   statement_vectors: ({ file }) => decideStatements(file),
@@ -122,6 +127,7 @@ function describe(error: unknown): object {
       message,
     };
   }
+  if (error instanceof UsageError) return { kind: 'Usage', code: error.code, message: error.message };
   // This SDK throws a TypeError for what the contract does not allow.
   if (error instanceof TypeError) return { kind: 'Invalid', code: '', message: error.message };
   return { kind: 'Crash', message: String(error) };

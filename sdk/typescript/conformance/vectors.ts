@@ -21,19 +21,19 @@ async function read(path: string): Promise<File> {
 }
 
 /** By name of the vector, the code of the refusal; null: admitted. */
-export async function decideTokens(path: string): Promise<Json> {
+export async function decideTokens(path: string, jwksUrl?: string): Promise<Json> {
   const file = await read(path);
   const codes: Json = {};
-  for (const vector of file.vectors) codes[vector.name] = await codeOf(file, vector);
+  for (const vector of file.vectors) codes[vector.name] = await codeOf(file, vector, jwksUrl);
   return codes;
 }
 
-async function codeOf(file: File, vector: File): Promise<string | null> {
+async function codeOf(file: File, vector: File, jwksUrl?: string): Promise<string | null> {
   const { challenge, dtls_fingerprint, ...connection } = { ...file.connection, ...vector.connection };
   const verifier = createTokenVerifier({
     issuer: file.issuer,
     audience: file.audience,
-    jwks: file.jwks,
+    ...(jwksUrl === undefined ? { jwks: file.jwks } : { jwksUrl }),
     tenants: new Set([file.served.tenant]),
     rooms: new Set([file.served.room]),
     currentRoomUid: () => file.served.room_uid,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	boxoffice "boxoffice.example/boxoffice/sdk/go"
+	"boxoffice.example/boxoffice/sdk/go/relay/usage"
 )
 
 // failure is an error as the suite compares it.
@@ -24,6 +25,10 @@ type failure struct {
 func describe(err error) *failure {
 	if errors.Is(err, context.Canceled) {
 		return &failure{Kind: "Cancelled"}
+	}
+	var ofUsage *usage.Error
+	if errors.As(err, &ofUsage) {
+		return &failure{Kind: "Usage", Code: string(ofUsage.Code), Message: err.Error()}
 	}
 	var details *boxoffice.Error
 	if !errors.As(err, &details) {

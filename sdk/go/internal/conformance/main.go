@@ -27,6 +27,7 @@ type operation struct {
 	Method  string          `json:"method"`
 	Target  int64           `json:"target"`
 	File    string          `json:"file"`
+	JWKSURL string          `json:"jwks_url"`
 	Request json.RawMessage `json:"request"`
 	Options options         `json:"options"`
 }
@@ -197,8 +198,12 @@ func (d *driver) work(ctx context.Context, op operation, running *run) (any, err
 		return nil, d.close(op)
 	case "tasks":
 		return map[string]int{"count": runtime.NumGoroutine()}, nil
+	case "report":
+		return report(ctx, op.Request)
+	case "follow":
+		return nil, follow(ctx, op.Request, func(event any) { d.output <- message{ID: op.ID, Event: event} })
 	case "vectors":
-		return vectors.Tokens(op.File)
+		return vectors.Tokens(op.File, op.JWKSURL)
 	case "revocation_vectors":
 		return vectors.Revocations(op.File)
 	case "webhook_vectors":

@@ -28,6 +28,7 @@ type tokenFile struct {
 	} `json:"served"`
 	Connection json.RawMessage `json:"connection"`
 	Vectors    []tokenVector   `json:"vectors"`
+	jwksURL    string
 }
 
 type tokenVector struct {
@@ -69,11 +70,15 @@ type session struct {
 	Device   string `json:"device"`
 }
 
-// Tokens returns by the name of each vector of a file the code of its refusal; nil if the participant is admitted.
-func Tokens(path string) (map[string]*string, error) {
+// Tokens returns by the name of each vector of a file the code of its refusal; nil if the participant is admitted. With a
+// jwksURL, keys come from there and not from the file.
+func Tokens(path, jwksURL string) (map[string]*string, error) {
 	var file tokenFile
 	if err := readFile(path, &file); err != nil {
 		return nil, err
+	}
+	if jwksURL != "" {
+		file.JWKS, file.jwksURL = nil, jwksURL
 	}
 	codes := map[string]*string{}
 	for _, vector := range file.Vectors {
@@ -144,6 +149,7 @@ func (f *tokenFile) verifierFor(vector tokenVector, challenge string) (*relay.Ve
 		Issuer:         f.Issuer,
 		Audience:       f.Audience,
 		JWKS:           f.JWKS,
+		JWKSURL:        f.jwksURL,
 		ServesTenant:   func(tenant string) bool { return tenant == f.Served.Tenant },
 		ServesRoom:     func(room string) bool { return room == f.Served.Room },
 		CurrentRoomUID: func(string, string) string { return f.Served.RoomUID },

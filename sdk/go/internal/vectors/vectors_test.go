@@ -32,7 +32,7 @@ func TestTokens(t *testing.T) {
 			continue
 		}
 		isFound = true
-		codes, err := Tokens(path)
+		codes, err := Tokens(path, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 }
 
 func TestEveryCodeButOneHasAVector(t *testing.T) {
-	codes, err := Tokens(filepath.Join(folder, "participant-tokens.json"))
+	codes, err := Tokens(filepath.Join(folder, "participant-tokens.json"), "")
 	if err != nil {
 		t.Fatal(err)
 	}

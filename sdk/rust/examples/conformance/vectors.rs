@@ -28,19 +28,24 @@ fn time(value: &Value) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(value.as_u64().unwrap_or_default())
 }
 
-/// By name of the vector, the code of the refusal; null: admitted.
-pub async fn decide_tokens(path: &str) -> Result<Value, Ended> {
+/// By name of the vector, the code of the refusal; null: admitted. With `jwks_url`, keys come from there and not from the
+/// file.
+pub async fn decide_tokens(path: &str, jwks_url: Option<&str>) -> Result<Value, Ended> {
     let file = read_file(path)?;
     let mut codes = Map::new();
     for vector in file["vectors"].as_array().into_iter().flatten() {
-        let outcome = decide(&file, vector).await?;
+        let outcome = decide(&file, vector, jwks_url).await?;
         let code = outcome.map_or_else(|refused| json!(refused.code.as_str()), |()| Value::Null);
         codes.insert(text(&vector["name"]), code);
     }
     Ok(Value::Object(codes))
 }
 
-async fn decide(file: &Value, vector: &Value) -> Result<Result<(), AdmissionRefused>, Ended> {
+async fn decide(
+    file: &Value,
+    vector: &Value,
+    jwks_url: Option<&str>,
+) -> Result<Result<(), AdmissionRefused>, Ended> {
     let in_connection = |name: &str| {
         let own = vector["connection"].get(name);
         own.unwrap_or(&file["connection"][name])
@@ -48,7 +53,7 @@ async fn decide(file: &Value, vector: &Value) -> Result<Result<(), AdmissionRefu
             .unwrap_or_default()
     };
     let challenge = in_connection("challenge");
-    let verifier = verifier(file, vector, challenge)?;
+    let verifier = verifier(file, vector, challenge, jwks_url)?;
     if vector["challenge_issued"] != json!(false) && verifier.challenge()? != challenge {
         return Err(crash("another challenge was issued"));
     }
@@ -68,7 +73,12 @@ async fn decide(file: &Value, vector: &Value) -> Result<Result<(), AdmissionRefu
     Ok(decision.map(|_| ()))
 }
 
-fn verifier(file: &Value, vector: &Value, challenge: &str) -> Result<TokenVerifier, Ended> {
+fn verifier(
+    file: &Value,
+    vector: &Value,
+    challenge: &str,
+    jwks_url: Option<&str>,
+) -> Result<TokenVerifier, Ended> {
     let served = &file["served"];
     let (room_uid, now) = (text(&served["room_uid"]), time(&file["now"]));
     let is_admitted = vector["admitted"] != json!(false);
@@ -79,7 +89,6 @@ fn verifier(file: &Value, vector: &Value, challenge: &str) -> Result<TokenVerifi
         .and_then(|bytes| bytes.try_into().ok())
         .unwrap_or_default();
     let mut builder = TokenVerifier::builder(text(&file["issuer"]), text(&file["audience"]))
-        .jwks(serde_json::from_value::<Jwks>(file["jwks"].clone())?)
         .tenants([text(&served["tenant"])])
         .rooms([text(&served["room"])])
         .current_room_uid(move |_, _| Some(room_uid.clone()))
@@ -90,6 +99,10 @@ fn verifier(file: &Value, vector: &Value, challenge: &str) -> Result<TokenVerifi
         })
         .wall_clock(move || now)
         .random(move || bytes);
+    builder = match jwks_url {
+        Some(url) => builder.jwks_url(url),
+        None => builder.jwks(serde_json::from_value::<Jwks>(file["jwks"].clone())?),
+    };
     if let Some(revocations) = vector.get("revocations") {
         let snapshot: Arc<Revocations> = Arc::new(serde_json::from_value(revocations.clone())?);
         builder = builder.revocations(move |_| Some(snapshot.clone()));

@@ -525,7 +525,7 @@ fn fraction() -> f64 {
     random_fraction().unwrap_or(1.0)
 }
 
-/// A listener that panics has been reported by the panic hook, and does not end the feed.
-fn tell(listener: impl FnOnce()) {
+/// A listener that panics has been reported by the panic hook, and does not end what called it.
+pub(super) fn tell(listener: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(listener));
 }

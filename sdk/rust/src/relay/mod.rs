@@ -5,8 +5,7 @@
 //! spent. `docs/tokens.md` explains the twelve checks, their order and
 //! their codes.
 //!
-//! The durable reporter of usage exists for TypeScript and Go. In Rust, report usage with
-//! [`Client::usage`](crate::Client::usage) for now.
+//! On Unix, `usage` reports what the relay carried, over a spool on disk.
 
 mod address;
 mod challenges;
@@ -19,6 +18,8 @@ mod revocations;
 mod signing_keys;
 mod token;
 mod told;
+#[cfg(unix)]
+pub mod usage;
 mod verifier;
 
 pub use crate::jws::Jwks;

@@ -19,6 +19,7 @@ import {
   waitAfter,
 } from './calls.ts';
 import type { Event } from './control-types.ts';
+import { ANSWER_BYTES_MAX } from './error-kinds.ts';
 import { BoxofficeError, errorOfCall, timeoutError } from './errors.ts';
 import { Listing } from './listing.ts';
 import { fromPlain, type Plain, toPlain } from './plain.ts';
@@ -71,7 +72,7 @@ export class Control {
         'grpc.initial_reconnect_backoff_ms': 100,
         'grpc.max_reconnect_backoff_ms': 5_000,
         'grpc.keepalive_time_ms': 60_000,
-        'grpc.max_receive_message_length': -1,
+        'grpc.max_receive_message_length': ANSWER_BYTES_MAX,
       },
     );
   }

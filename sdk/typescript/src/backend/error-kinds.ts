@@ -95,3 +95,6 @@ export const REASONS = {
 >;
 
 export type ErrorReason = keyof typeof REASONS;
+
+/** Longer answers are refused, so that a faulty proxy cannot fill the memory. */
+export const ANSWER_BYTES_MAX = 33_554_432;

@@ -1,6 +1,7 @@
 /** The REST interface: requests are retried if that is safe. */
 import { randomUUID } from 'node:crypto';
 import { attemptInTime, type CallOptions, type Limits, type MutationOptions } from './calls.ts';
+import { ANSWER_BYTES_MAX } from './error-kinds.ts';
 import { BoxofficeError, errorOfAnswer } from './errors.ts';
 import { Listing } from './listing.ts';
 import { AS_IS, INTEGERS, NAMES, type Operations, TIMES } from './rest-types.ts';
@@ -95,7 +96,7 @@ export class Rest {
   async #send({ method, url, body, idempotencyKey }: Request, signal: AbortSignal): Promise<unknown> {
     const { apiKey } = this.#options;
     let answer: Response;
-    let text: string;
+    let text: string | undefined;
     try {
       answer = await this.#options.fetch(url, {
         method,
@@ -110,13 +111,17 @@ export class Rest {
         signal,
       });
       // An answer only counts if it is complete.
-      text = await answer.text();
+      text = await readUpTo(ANSWER_BYTES_MAX, answer);
     } catch (cause) {
       signal.throwIfAborted();
       const message = 'the service was not reached, or did not answer';
       throw new BoxofficeError({ kind: 'Unavailable', code: 'UNAVAILABLE', message, cause });
     }
-    if (!answer.ok) throw errorOfAnswer(answer, text);
+    if (!answer.ok) throw errorOfAnswer(answer, text ?? '');
+    if (text === undefined) {
+      const message = 'the answer is too long';
+      throw new BoxofficeError({ kind: 'Internal', code: answer.status, message });
+    }
     if (text === '') return undefined;
     try {
       return readJson(text);
@@ -124,6 +129,19 @@ export class Rest {
       throw new BoxofficeError({ kind: 'Internal', code: answer.status, message: 'the answer is no JSON' });
     }
   }
+}
+
+/** The body; undefined if it is longer. */
+async function readUpTo(bytesMax: number, { body }: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop ends the transfer.
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > bytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 function keyOf({ idempotencyKey = randomUUID() }: MutationOptions): string {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findTool, runTool } from '../../../../scripts/toolchains.ts';
+import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../../../scripts/toolchains.ts';
 import { seeded } from '../../../support/seeded.ts';
 import { type Fault, Ledger, listen } from './usage-server.ts';
 
@@ -17,6 +17,7 @@ const ROUNDS = 30;
 
 const TYPESCRIPT = [process.execPath, join(import.meta.dirname, 'run-reporter.ts')];
 const go = findTool('go');
+const cargo = findTool('cargo');
 
 interface Acknowledged {
   readonly seconds: number;
@@ -132,7 +133,21 @@ describe('a relay that is killed at any moment loses no acknowledged record, and
 
     it('in Go', () => killInRounds(inGo));
 
-    it('in both in turns, on one folder', () =>
+    it('in TypeScript and Go in turns, on one folder', () =>
       killInRounds((round) => (round % 2 === 0 ? TYPESCRIPT : inGo())));
+  });
+
+  describe.skipIf(!cargo)('with Rust', () => {
+    const inRust = [join(RUST_TARGET, 'debug/examples/run_reporter')];
+    const builtFirst = async (commandOf: (round: number) => readonly string[]) => {
+      const args = ['build', '--locked', '--example', 'run_reporter', '--features', 'relay'];
+      await runTool('cargo', args, { folder: 'sdk/rust' });
+      await killInRounds(commandOf);
+    };
+
+    it('in Rust', { timeout: BUILD_MS_MAX }, () => builtFirst(() => inRust));
+
+    it('in TypeScript and Rust in turns, on one folder', { timeout: BUILD_MS_MAX }, () =>
+      builtFirst((round) => (round % 2 === 0 ? TYPESCRIPT : inRust)));
   });
 });

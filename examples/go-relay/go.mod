@@ -1,0 +1,5 @@
+module relay.example/relay
+
+go 1.24
+
+require boxoffice.example/boxoffice/sdk/go v0.1.0
