@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** What the manifests have as well. */
 export interface Names {
-  /** Of all packages. */
+  /** All packages have it. */
   readonly version: string;
   /** Where git clones from. */
   readonly repository: string;

