@@ -41,6 +41,19 @@ test('systemd reads each value of the environment file as it is meant', () => {
   }
 });
 
+test('both are the files of deploy/systemd', () => {
+  const files = ['boxoffice.service', 'boxoffice.env'].map((name) => readPage(`deploy/systemd/${name}`));
+  expect(files).toEqual([unit, environment]);
+});
+
+test.skipIf(!hasSystemd)('systemd takes the unit', async () => {
+  const file = join(mkdtempSync(join(inject('scratch'), 'unit-')), 'boxoffice.service');
+  // It looks for the program.
+  writeFileSync(file, unit!.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+  const { stdout, stderr } = await run('systemd-analyze', ['verify', file]);
+  expect(stdout + stderr).toBe('');
+});
+
 test.skipIf(!hasSystemd)('systemd rates the unit as the document says', async () => {
   const file = join(mkdtempSync(join(inject('scratch'), 'unit-')), 'boxoffice.service');
   writeFileSync(file, unit!);

@@ -101,7 +101,7 @@ function anchorsOf(document: string): string[] {
   });
 }
 
-const PAGES = ['*.md', 'docs/**/*.md', 'sandbox/*.md', 'sdk/{go,typescript}/README.md'];
+const PAGES = ['*.md', 'deploy/**/*.md', 'docs/**/*.md', 'sandbox/*.md', 'sdk/{go,typescript}/README.md'];
 
 test.each(globSync(PAGES, { cwd: ROOT }))('%s links to files and headings that are there', (document) => {
   const links = [...withoutCode(read(document)).matchAll(/\]\((?!\w+:)([^)\s#]*)(?:#([^)\s]*))?\)/g)];

@@ -1,4 +1,5 @@
 /** What a run leaves out because this machine lacks it, and how to run it. */
+import { spawnSync } from 'node:child_process';
 import { CHROMIUM_PATH } from '../../scripts/browser-path.ts';
 import { findTool } from '../../scripts/toolchains.ts';
 import { findMissingCitus } from '../deploy/citus-cluster.ts';
@@ -32,6 +33,11 @@ function findNeeds(): readonly Need[] {
       of: 'a standby that loses nothing',
       missing: findMissingProgram(),
       remedy: 'install patroni, etcd, haproxy, pgbouncer and postgresql',
+    },
+    {
+      of: 'alerts',
+      missing: missing('promtool', spawnSync('promtool', ['--version']).status === 0),
+      remedy: "install Debian's package prometheus",
     },
     { of: 'a failing cluster', missing: findMissingCitus(), remedy: 'install PostgreSQL with Citus' },
     {

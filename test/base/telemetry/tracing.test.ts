@@ -6,6 +6,7 @@ import { context, propagation, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
 import { startTracing, type Tracing } from '../../../src/base/telemetry/tracing.ts';
+import { readBlocks } from '../../docs/blocks.ts';
 import { ask, SECRET_KEY } from '../../support/service.ts';
 import { makeTraffic, type Traffic, useLoggedService } from './support.ts';
 
@@ -16,7 +17,12 @@ interface ExportedSpan {
   readonly parentSpanId?: string;
   readonly status: { readonly code?: number; readonly message?: string };
   readonly events?: readonly unknown[];
-  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: { readonly stringValue?: string; readonly intValue?: number };
+  }[];
 }
 
 /** An OTLP server that keeps the spans it receives. */
@@ -81,6 +87,24 @@ describe('tracing', () => {
     expect(attribute(transaction, 'db.system.name')).toBe('postgresql');
     const parent = inside.find((span) => span.spanId === transaction.parentSpanId)!;
     expect(parent.spanId === request.spanId || parent.parentSpanId === request.spanId).toBe(true);
+  });
+
+  /** A line for each span, further in than the span that it is a part of: its name, milliseconds, and attributes. */
+  function draw(span: ExportedSpan, depth = 0): string[] {
+    const ms = Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e6;
+    const known = span.attributes.map(({ key, value }) => `${key}=${value.stringValue ?? value.intValue}`);
+    const inside = spans.filter((each) => each.parentSpanId === span.spanId).reverse();
+    const line = `${'  '.repeat(depth)}${span.name}  ${ms.toFixed(1)} ms  ${known.sort().join(' ')}`;
+    return [line, ...inside.flatMap((each) => draw(each, depth + 1))];
+  }
+
+  it('is drawn in the reference', () => {
+    const { text } = readBlocks('docs/metrics.md').find(
+      ({ notes }) => notes['checked in'] === 'test/base/telemetry/tracing.test.ts',
+    )!;
+    const withoutTimes = (lines: readonly string[]) => lines.map((line) => line.replace(/[\d.]+ ms/, 'ms'));
+    const request = spans.find((span) => span.name === 'POST /v1/usage')!;
+    expect(withoutTimes(draw(request))).toEqual(withoutTimes(text.trimEnd().split('\n')));
   });
 
   it('marks a failed transaction with its SQLSTATE', () => {
