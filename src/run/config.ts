@@ -58,6 +58,8 @@ export interface Config {
   readonly databaseDirectUrl: string | undefined;
   /** Opens the same database as its owner, for migrations; `undefined`: `databaseUrl` does. */
   readonly migrationsDatabaseUrl: string | undefined;
+  /** For backups: the same database as a role that may read all of it, or a standby; `undefined`: another address is used. */
+  readonly backupDatabaseUrl: string | undefined;
   /** How long a start waits for a database that is not there yet. */
   readonly databaseWaitSeconds: number;
   /** Database connections of each process, and of all. */
@@ -151,6 +153,7 @@ export function readConfig(env: Env): Config {
     databaseUrl: readServiceDatabaseUrl(env, production),
     databaseDirectUrl: readFurtherDatabaseUrl(env, 'DATABASE_DIRECT_URL'),
     migrationsDatabaseUrl: readFurtherDatabaseUrl(env, 'MIGRATIONS_DATABASE_URL'),
+    backupDatabaseUrl: readFurtherDatabaseUrl(env, 'BACKUP_DATABASE_URL'),
     databaseWaitSeconds: readInteger(env, 'DATABASE_WAIT_SECONDS', 60, 0, 3_600),
     connectionBudget: readConnectionBudget(env, workers),
     dataDir: resolve(env.DATA_DIR || './data'),

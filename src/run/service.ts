@@ -156,6 +156,8 @@ export interface StartOptions {
   readonly whenLoaded?: () => void;
   /** Gives up waiting for the database. */
   readonly ending?: AbortSignal;
+  /** For a drill on a restored database: it serves, and has no background work, which would send webhooks and mails. */
+  readonly isTied?: boolean;
 }
 
 export async function startService(
@@ -189,7 +191,7 @@ async function open(
   config: ServiceConfig,
   pools: Pools,
   log: Logger,
-  { chargeLimits, webhooks, whenLoaded }: StartOptions,
+  { chargeLimits, webhooks, whenLoaded, isTied = false }: StartOptions,
 ): Promise<Service> {
   const provider = config.stripeSecretKey
     ? await openProvider({
@@ -249,12 +251,10 @@ async function open(
   // Asks the database beside the background work, which may wait for all servers.
   const process = new OwnProcess(pools.db);
   await process.beat();
-  background = startBackground(
-    { ...deps, db: pools.backgroundDb },
-    process,
-    config.ratesFile,
-    webhooks?.rules,
-  );
+  if (!isTied) {
+    const own = { ...deps, db: pools.backgroundDb };
+    background = startBackground(own, process, config.ratesFile, webhooks?.rules);
+  }
 
   return {
     port: portOf(rest),

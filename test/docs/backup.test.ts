@@ -1,7 +1,11 @@
-/** The commands of docs/operations.md for two roles, and of docs/procedures.md for backup and restore. */
-import { afterAll, expect, it } from 'vitest';
+/** The commands of docs/operations.md for two roles, and of docs/procedures.md for backups, drills and restores. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, inject, it, test } from 'vitest';
 import { migrate } from '../../src/base/db/migrate.ts';
 import { openPool, type Pool } from '../../src/base/db/pool.ts';
+import { makeProgram } from '../../src/run/admin/run.ts';
 import { useDumpServer } from '../support/dump.ts';
 import { blocksOf } from './blocks.ts';
 
@@ -9,12 +13,13 @@ const server = useDumpServer();
 const OWNER = 'boxoffice';
 const APPLICATION = 'boxoffice_app';
 
-const [roles, restore] = ['docs/operations.md', 'docs/procedures.md'].map(
-  (page) =>
-    blocksOf('another test').find(
-      (block) => block.page === page && block.notes['checked in'] === 'test/docs/backup.test.ts',
-    )!.text,
+const BLOCKS = blocksOf('another test').filter(
+  ({ notes }) => notes['checked in'] === 'test/docs/backup.test.ts',
 );
+const blockOf = (page: string, program: string) =>
+  BLOCKS.find((block) => block.page === page && block.text.includes(program))!.text;
+const roles = blockOf('docs/operations.md', 'createuser');
+const restore = blockOf('docs/procedures.md', 'pg_restore');
 
 const opened: Pool[] = [];
 afterAll(() => Promise.all(opened.map((pool) => pool.end())));
@@ -43,12 +48,46 @@ it.skipIf(server.means !== 'pg_dump')(
   'the owner dumps, and a restored database serves the other role',
   async () => {
     // A person types the passwords.
-    server.run(roles!.replaceAll(' --pwprompt', ''));
+    server.run(roles.replaceAll(' --pwprompt', ''));
     await migrate(openAs('boxoffice', OWNER), { application: APPLICATION });
 
-    server.run(restore!);
+    server.run('pg_dump --format=custom --file=database.dump postgres://boxoffice@db.internal/boxoffice');
+    server.run(restore);
     const before = await rightsIn('boxoffice', APPLICATION);
     expect(before.length).toBeGreaterThan(50);
     expect(await rightsIn('restored', APPLICATION)).toEqual(before);
   },
 );
+
+test('the command line takes what the page and the unit of systemd ask for', () => {
+  const asked = BLOCKS.flatMap(({ text }) =>
+    [...text.matchAll(/(?:admin --|main\.ts) (.*)$/gm)].map(([, line]) => line!),
+  );
+  expect(asked).toHaveLength(4);
+  for (const line of asked) {
+    let [command, words] = [makeProgram(), line.split(' ')];
+    for (let next = command; next; next = command.commands.find((each) => each.name() === words[0])!) {
+      if (next !== command) words = words.slice(1);
+      command = next;
+    }
+    expect(command.parseOptions(words)).toEqual({ operands: ['/var/backups/boxoffice'], unknown: [] });
+  }
+});
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+test.skipIf(!hasSystemd)('systemd takes the timer', () => {
+  const folder = mkdtempSync(join(inject('scratch'), 'timer-'));
+  for (const { language, text } of BLOCKS) {
+    const [, name] = /^# \/etc\/systemd\/system\/(\S+)/.exec(text) ?? [];
+    // The programs are not on this machine.
+    if (language === 'ini')
+      writeFileSync(join(folder, name!), text.replaceAll(/^ExecStart=.*/gm, 'ExecStart=/bin/true'));
+  }
+  const { status, stderr } = spawnSync(
+    'systemd-analyze',
+    ['verify', join(folder, 'boxoffice-backup.timer')],
+    { encoding: 'utf8' },
+  );
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});

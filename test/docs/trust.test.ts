@@ -181,6 +181,7 @@ describe('what no other test shows', () => {
     expect(filesWith(/node:child_process/).toSorted()).toEqual([
       'src/run/embedded-postgres/cluster.ts',
       'src/run/embedded-postgres/user.ts',
+      'src/run/recovery/postgres-programs.ts',
     ]);
     expect(filesWith(/shell: true/)).toEqual([]);
   });

@@ -31,6 +31,7 @@ describe('an empty environment', () => {
       secretsKey: undefined,
       databaseUrl: undefined,
       databaseDirectUrl: undefined,
+      backupDatabaseUrl: undefined,
       migrationsDatabaseUrl: undefined,
       databaseWaitSeconds: 60,
       connectionBudget: { ofEach: 20, total: 21 },
@@ -85,6 +86,10 @@ describe('values', () => {
     [
       { DATABASE_URL: 'postgres://app@pooler/x', DATABASE_DIRECT_URL: 'postgres://app@db/x' },
       { databaseUrl: 'postgres://app@pooler/x', databaseDirectUrl: 'postgres://app@db/x' },
+    ],
+    [
+      { DATABASE_URL: 'postgres://app@db/x', BACKUP_DATABASE_URL: 'postgres://app@standby/x' },
+      { databaseUrl: 'postgres://app@db/x', backupDatabaseUrl: 'postgres://app@standby/x' },
     ],
     [
       { WORKERS: '2', DATABASE_CONNECTIONS_MAX: '30' },

@@ -15,13 +15,16 @@ export interface Connected {
   readonly config: Config;
 }
 
-/** Connect, run the work, and leave the server as it was found. */
-export async function withDatabase(work: (connected: Connected) => Promise<void>): Promise<void> {
+/** Connect, run the work, and leave the server as it was found. `choose`: another address of it, if there is one. */
+export async function withDatabase(
+  work: (connected: Connected) => Promise<void>,
+  choose: (config: Config) => string | undefined = (config) => config.databaseDirectUrl,
+): Promise<void> {
   const config = readConfig(process.env);
   const attached = config.databaseUrl === undefined ? attach(config.dataDir) : undefined;
   const embedded = await attached?.embedded;
   try {
-    const url = config.databaseDirectUrl ?? config.databaseUrl ?? embedded!.url;
+    const url = choose(config) ?? config.databaseUrl ?? embedded!.url;
     await askDistribution(url, { applicationName: APPLICATION_NAME });
     const db = openPool(url, { max: 2, applicationName: APPLICATION_NAME });
     await work({ db, config }).finally(() => db.end());

@@ -10,10 +10,12 @@ import { codeOf } from '../../base/lib/error-code.ts';
 import { hideSecrets } from '../../base/telemetry/log.ts';
 import { ConfigError } from '../config-error.ts';
 import { auditCommand } from './audit.ts';
+import { backupCommand } from './backup.ts';
 import { chargesCommands } from './charges.ts';
 import { consoleCommands } from './console.ts';
 import { creditCommands } from './credit.ts';
 import { distributionCommands } from './distribution.ts';
+import { drillCommands } from './drill.ts';
 import { eventsCommands } from './events.ts';
 import { keyCeilingCommand } from './key-ceiling.ts';
 import { participantsCommands } from './participants.ts';
@@ -50,6 +52,8 @@ const GROUPS = [
   reportCommands,
   statementCommands,
   verifyCommand,
+  backupCommand,
+  drillCommands,
   distributionCommands,
 ];
 

@@ -37,7 +37,7 @@ export function verifyCommand(program: Command): void {
     });
 }
 
-function printFindings({ size, differences, more }: Findings): void {
+export function printFindings({ size, differences, more }: Findings): void {
   if (differences.length === 0) {
     printLine(`ok: ${size.tenants} tenants, ${size.postings} postings, ${size.records} records`);
     return;

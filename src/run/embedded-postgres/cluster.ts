@@ -249,6 +249,8 @@ export interface LaunchOptions {
   readonly whenLaunched?: (() => void) | undefined;
   /** Stops a server that does not accept connections yet. */
   readonly ending?: AbortSignal | undefined;
+  /** How long it may recover. */
+  readonly readyMsMax?: number;
 }
 
 /** A server of this process. */
@@ -265,11 +267,18 @@ export interface Launched extends Postmaster {
  */
 export async function startPostmaster(
   cluster: Cluster,
-  { port, mayHaveSocket = process.platform !== 'win32', whenLaunched, ending }: LaunchOptions = {},
+  {
+    port,
+    mayHaveSocket = process.platform !== 'win32',
+    whenLaunched,
+    ending,
+    readyMsMax = RECOVERY_MS_MAX,
+  }: LaunchOptions = {},
 ): Promise<Launched | undefined> {
   let hasSocket = mayHaveSocket;
   for (let tries = 1; ; tries += 1) {
-    const launching = launchPostmaster(cluster, port ?? (await findFreePort('127.0.0.1')), hasSocket, ending);
+    const place = { port: port ?? (await findFreePort('127.0.0.1')), hasSocket };
+    const launching = launchPostmaster(cluster, place, readyMsMax, ending);
     whenLaunched?.();
     const outcome = await launching;
     if (typeof outcome !== 'string') {
@@ -295,8 +304,8 @@ export async function startPostmaster(
 /** The running server, or its output if it exited. */
 async function launchPostmaster(
   cluster: Cluster,
-  port: number,
-  hasSocket: boolean,
+  { port, hasSocket }: { readonly port: number; readonly hasSocket: boolean },
+  readyMsMax: number,
   ending: AbortSignal | undefined,
 ): Promise<Launched | string> {
   ending?.throwIfAborted();
@@ -322,7 +331,7 @@ async function launchPostmaster(
   child.once('exit', (code, signal) => {
     ended = `postgres ended with ${signal ?? `exit code ${code}`}`;
   });
-  const deadline = Date.now() + RECOVERY_MS_MAX;
+  const deadline = Date.now() + readyMsMax;
   while (ended === undefined) {
     const found = readLockFile(cluster);
     if (found !== undefined && found.pid === child.pid && found.status === 'ready')
@@ -332,7 +341,9 @@ async function launchPostmaster(
       ending.throwIfAborted();
     }
     if (Date.now() > deadline)
-      throw new Error(`The embedded PostgreSQL is not ready after 10 minutes: ${logFile}`);
+      throw new Error(
+        `The embedded PostgreSQL is not ready after ${readyMsMax / 60_000} minutes: ${logFile}`,
+      );
     await sleep(STEP_MS);
   }
   return readLogOf(logFile, child.pid) || ended;
@@ -446,7 +457,7 @@ function isServing(cluster: Cluster, postmaster: Postmaster): boolean {
   );
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

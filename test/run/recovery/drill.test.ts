@@ -1,0 +1,263 @@
+/**
+ * Drills at random moments, while relays report and customers pay; then what cannot be restored.
+ *
+ * `npm run drills` runs 50 and prints what each took. `DRILLS`: how many, `SEED`: which moments.
+ */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
+import { migrate } from '../../../src/base/db/migrate.ts';
+import { openPool } from '../../../src/base/db/pool.ts';
+import { POSTGRES_BIN } from '../../deploy/processes.ts';
+import { databaseUrl } from '../../support/database-url.ts';
+import { seeded } from '../../support/seeded.ts';
+import { answerForCitus } from '../../support/step-forms.ts';
+import { hasCaughtUp, openStage, type Stage } from './stage.ts';
+
+const DRILLS = Number(process.env.DRILLS ?? 4);
+const random = seeded(Number(process.env.SEED ?? 1));
+/** A server's files are copied again after so many drills. */
+const FILES_EVERY = 12;
+/** What a drill waits for at most, after its backup. */
+const WAIT_MS = 2_000;
+
+/** What a command that takes more than two seconds says meanwhile. */
+const PROGRESS = /^.* \.\.\.\n/gm;
+const MAY_MOUNT =
+  process.getuid?.() === 0 &&
+  spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+
+interface Made {
+  readonly completeAt: string;
+}
+
+const KINDS = ['a dump', 'files and WAL', 'a moment in the WAL', 'a dump of the standby'] as const;
+type Kind = (typeof KINDS)[number];
+
+describe.skipIf(POSTGRES_BIN === undefined)('a drill', { timeout: 300_000 + DRILLS * 60_000 }, () => {
+  let stage: Stage;
+  const took: { readonly kind: Kind; readonly rpo: number; readonly rto: number }[] = [];
+  beforeAll(async () => {
+    stage = await openStage();
+  });
+  afterAll(async () => {
+    await stage?.close();
+    if (process.env.DRILLS !== undefined) console.log(summaryOf(took));
+  });
+
+  const backUp = async (env: Record<string, string>, ...args: string[]) => {
+    const made = await stage.admin(env, 'backup', stage.backups, '--json', ...args);
+    expect(made).toMatchObject({ code: 0, err: '' });
+    return made.json as Made;
+  };
+  const drill = async (env: Record<string, string>, folder: string, ...args: string[]) => {
+    const { err, ...outcome } = await stage.admin(
+      env,
+      'drill',
+      'restore',
+      folder,
+      '--scratch',
+      stage.scratch,
+      ...args,
+    );
+    return { ...outcome, err: err.replaceAll(PROGRESS, '') };
+  };
+
+  /** The arguments of a drill of this kind, when there is something for it to restore. */
+  const prepare = async (kind: Kind, files: Made): Promise<string[]> => {
+    if (kind === 'a dump') await backUp({});
+    if (kind === 'a dump of the standby') {
+      await hasCaughtUp(stage);
+      await backUp({ BACKUP_DATABASE_URL: stage.standby.url() });
+    }
+    await stage.pay();
+    await sleep(random() * WAIT_MS);
+    if (!kind.includes('WAL')) return [];
+    const since = Date.parse(files.completeAt);
+    const until = new Date(since + random() * (Date.now() - since));
+    // One that commits after the moment, at the latest.
+    await stage.pay();
+    await stage.server.archive();
+    return ['--wal', stage.wal, ...(kind === 'files and WAL' ? [] : ['--until', until.toISOString()])];
+  };
+
+  test('restores everything up to its moment, and says what is later', async () => {
+    onTestFailed(() => console.error(stage.logs()));
+    let files: Made | undefined;
+    for (let number = 0; number < DRILLS; number += 1) {
+      if (number % FILES_EVERY === 0) files = await backUp({}, '--base');
+      const kind = KINDS[number % KINDS.length]!;
+      const args = await prepare(kind, files!);
+      const { code, err, json } = await drill({}, stage.backups, ...args, '--payments', '--json');
+      expect({ kind, code, err, differences: json?.differences }).toEqual({
+        ...{ kind, code: 0, err: '', differences: [] },
+      });
+      const { restored, lost, at_provider: atProvider, moment } = json;
+      // What was acknowledged before the moment is there, whatever the drill itself says.
+      expect(restored.records).toBeGreaterThanOrEqual(acknowledgedBefore(stage, Date.parse(moment)));
+      expect(restored.records + lost.records).toBeLessThanOrEqual(stage.sent());
+      const late = atProvider.filter((each: { found: string }) => each.found === 'not credited');
+      expect(late).toHaveLength(lost.payments);
+      expect(json.verified).toBe(true);
+      took.push({ kind, rpo: json.rpo_seconds, rto: json.rto_seconds });
+    }
+    expect(leftOvers(stage)).toEqual([]);
+  });
+
+  describe('of something else ends with one line:', () => {
+    /** A folder with a copy of the newest backup of a kind, and its path. */
+    const copyOf = (kind: 'dump' | 'base', name: string) => {
+      const newest = readdirSync(stage.backups)
+        .filter((each) => each.endsWith(kind))
+        .sort()
+        .at(-1)!;
+      const folder = stage.folder(name);
+      cpSync(join(stage.backups, newest), join(folder, newest), { recursive: true });
+      return { folder, path: join(folder, newest) };
+    };
+    const refused = async (line: RegExp, env: Record<string, string>, folder: string, ...args: string[]) => {
+      const { code, out, err } = await drill(env, folder, ...args);
+      expect({ code, out, err }).toEqual({ code: 1, out: '', err: expect.stringMatching(line) });
+      expect(leftOvers(stage)).toEqual([]);
+    };
+    beforeAll(() => stage.rest());
+
+    test('a folder that is no backup', async () => {
+      await refused(/^\S+ holds no backup: make one with `admin backup`\n$/, {}, stage.folder('empty'));
+      await refused(/^\S+ holds no backup: make one with `admin backup`\n$/, {}, '/nowhere');
+      const { folder, path } = copyOf('dump', 'torn');
+      truncateSync(join(path, 'backup.json'), 100);
+      await refused(/^\S+backup\.json cannot be read: [^\n]+\n$/, {}, folder);
+    });
+
+    test('a dump that is truncated, or damaged', async () => {
+      const { folder, path } = copyOf('dump', 'truncated');
+      const dump = join(path, 'database.dump');
+      const bytes = readFileSync(dump);
+      truncateSync(dump, 10_000);
+      await refused(/^the dump of \S+ is not whole: it has 10000 of \d+ bytes\n$/, {}, folder);
+      bytes[(bytes.length / 2) | 0]! ^= 1;
+      writeFileSync(dump, bytes);
+      await refused(/^the dump of \S+ is damaged: its SHA-256 differs\n$/, {}, folder);
+    });
+
+    test('files that are damaged', async () => {
+      const { folder, path } = copyOf('base', 'damaged-files');
+      appendFileSync(join(path, 'files', 'PG_VERSION'), 'x');
+      await refused(/^pg_verifybackup: error: "PG_VERSION" [^\n]+\n$/, {}, folder);
+    });
+
+    test('a moment that neither files nor WAL have', async () => {
+      const past = ['--wal', stage.wal, '--until', '2020-01-01'];
+      await refused(
+        /^\S+ holds no files of the server from before 2020[^\n]+\n$/,
+        {},
+        stage.backups,
+        ...past,
+      );
+      const future = ['--wal', stage.wal, '--until', '2100-01-01'];
+      await refused(
+        /^[^\n]+recovery ended before configured recovery target was reached\n$/,
+        {},
+        stage.backups,
+        ...future,
+      );
+    });
+
+    test('another SECRETS_KEY', async () => {
+      const env = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') };
+      await refused(
+        /^SECRETS_KEY is not the one that the signing key \S+ was encrypted with\n$/,
+        env,
+        stage.backups,
+      );
+    });
+
+    test('a backup of another deployment, of a newer version, or of distributed tables', async () => {
+      const folder = stage.folder('others');
+      await stage.server.query('create database other', 'postgres');
+      const url = databaseUrl(stage.server.url(), 'other');
+      const db = openPool(url, { max: 1 });
+      await migrate(db);
+      const other = { DATABASE_URL: url };
+      expect(await stage.admin(other, 'backup', folder)).toMatchObject({ code: 0 });
+      await refused(/^\S+-dump is of another deployment: [^\n]+\n$/, {}, folder);
+      await db.query(`insert into migrations (name, checksum) values ('9999_of_the_future.sql', 'x')`);
+      await db.end();
+      expect(await stage.admin(other, 'backup', folder)).toMatchObject({ code: 0 });
+      await refused(/^\S+ needs a newer version: [^\n]+9999_of_the_future.sql\n$/, other, folder);
+      await answerForCitus(url, 'other');
+      expect(await stage.admin(other, 'backup', folder)).toMatchObject({
+        ...{ code: 1, out: '', err: expect.stringMatching(/^the tables are distributed: [^\n]+\n$/) },
+      });
+    });
+
+    test.skipIf(!MAY_MOUNT)('a disk that is full, during a backup or a drill', async () => {
+      const disk = stage.folder('disk');
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', disk]);
+      // It outlives this process, and unmounts however that ends.
+      const script = 'cat > /dev/null; umount -l "$1"';
+      const watcher = spawn('sh', ['-c', script, 'sh', disk], {
+        detached: true,
+        stdio: ['pipe', 'ignore', 'ignore'],
+      });
+      onTestFinished(async () => {
+        watcher.stdin.end();
+        await once(watcher, 'exit');
+      });
+      await stage.admin({}, 'backup', disk);
+      const before = readdirSync(disk);
+      const { code, err } = await drill({}, disk, '--scratch', disk);
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: expect.stringMatching(/^the disk of \S+ is full: [^\n]+\n$/),
+      });
+      execFileSync('sh', ['-c', 'cat /dev/zero > "$1/ballast" 2> /dev/null; true', 'sh', disk]);
+      const again = await stage.admin({}, 'backup', disk);
+      expect(again).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/^the disk of \S+ is full: [^\n]+\n$/),
+      });
+      expect(readdirSync(disk).filter((name) => name !== 'ballast')).toEqual(before);
+      expect(await drill({}, disk)).toMatchObject({ code: 0 });
+    });
+  });
+
+  test('goes on when the database that serves is gone', async () => {
+    await stage.server.kill();
+    const { code, err, json } = await drill({}, stage.backups, '--json');
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringMatching(/^what would be lost is not known: [^\n]+\n$/),
+    });
+    expect(json).toMatchObject({ verified: true, lost: null, rpo_seconds: null });
+  });
+});
+
+function leftOvers({ backups, scratch }: Stage): string[] {
+  return [backups, scratch].flatMap((folder) => readdirSync(folder)).filter((name) => name.startsWith('.'));
+}
+
+function acknowledgedBefore({ acknowledged }: Stage, time: number): number {
+  return acknowledged.filter(({ at }) => at < time).reduce((sum, { records }) => sum + records, 0);
+}
+
+/** The least, the middle and the most of each kind. */
+function summaryOf(took: readonly { kind: Kind; rpo: number; rto: number }[]): string {
+  const spread = (values: number[]) => {
+    const sorted = values.toSorted((one, other) => one - other);
+    const [least, middle, most] = [0, Math.floor(sorted.length / 2), sorted.length - 1].map(
+      (at) => sorted[at]!,
+    );
+    return `${least!.toFixed(1)} / ${middle!.toFixed(1)} / ${most!.toFixed(1)} s`;
+  };
+  return KINDS.map((kind) => {
+    const own = took.filter((each) => each.kind === kind);
+    if (own.length === 0) return `${kind}: none`;
+    const [rpo, rto] = [spread(own.map((each) => each.rpo)), spread(own.map((each) => each.rto))];
+    return `${kind}: ${own.length} verified, RPO ${rpo}, RTO ${rto}`;
+  }).join('\n');
+}
