@@ -4,6 +4,7 @@
  *     node scripts/make-error-kinds.ts      sdk/typescript/src/backend/error-kinds.ts
  *                                           sdk/go/error_kinds.go
  *                                           sdk/rust/src/error_kinds.rs
+ *                                           sdk/python/src/boxoffice/_kinds.py
  */
 import { writeFileSync } from 'node:fs';
 import { type ErrorTable, type Kind, meaningsOf, readTable } from './error-table.ts';
@@ -17,6 +18,7 @@ export function makeKinds(table: ErrorTable): Record<string, string> {
     'sdk/typescript/src/backend/error-kinds.ts': typescript(table),
     'sdk/go/error_kinds.go': go(table),
     'sdk/rust/src/error_kinds.rs': rust(table),
+    'sdk/python/src/boxoffice/_kinds.py': python(table),
   };
 }
 
@@ -189,6 +191,36 @@ pub(crate) fn kind_of_status(status: u16) -> Kind {
 ${arms(table.statuses.filter(isNoBug), variant, ({ status }) => `${status}`)}        _ => Kind::Internal,
     }
 }
+`;
+}
+
+function python(table: ErrorTable): string {
+  const classes = kindsOf(table).map(
+    ({ kind }) => `class ${kind}(BoxofficeError):\n    """${sentence(KIND_TEXTS[kind]!)}"""\n`,
+  );
+  const entries = <T>(list: readonly T[], line: (each: T) => string) =>
+    list.map((each) => `    ${line(each)},\n`).join('');
+  return `# Made by ${GENERATOR} from ${SOURCE}. Not to be edited.
+"""What failures are to a program, and their reasons."""
+
+from __future__ import annotations
+
+from boxoffice.errors import BoxofficeError
+
+
+${classes.join('\n\n')}
+
+KINDS: dict[str, type[BoxofficeError]] = {
+${entries(ofCodes(table), ({ code, kind }) => `"${code}": ${kind}`)}}
+"""By code, of failures whose reason is not known here."""
+
+KINDS_BY_STATUS: dict[int, type[BoxofficeError]] = {
+${entries(table.statuses, ({ status, kind }) => `${status}: ${kind}`)}}
+"""By status of a REST answer."""
+
+REASONS: dict[str, tuple[str, type[BoxofficeError]]] = {
+${entries(meaningsOf(table), ({ reason, code, kind }) => `"${reason}": ("${code}", ${kind})`)}}
+"""By reason, the code that it comes with, and the kind."""
 `;
 }
 

@@ -119,7 +119,7 @@ const OPTIONAL = [
 ];
 
 /** Enums: their types in Go, and what the names of their values begin with. */
-const ENUMS: Readonly<Record<string, readonly [type: string, prefix: string, doc: string]>> = {
+export const ENUMS: Readonly<Record<string, readonly [type: string, prefix: string, doc: string]>> = {
   'Room.State': ['RoomState', 'Room', 'whether users may still enter a room'],
   'RoomPolicy.Mode': ['RoomMode', 'Mode', 'what a room is for'],
   'Participant.State': ['ParticipantState', 'Participant', 'whether a user may be in a room'],

@@ -26,6 +26,8 @@ export interface Names {
   readonly go: string;
   /** The crate of the SDK for Rust. Programs say `boxoffice::`, whatever its name is. */
   readonly rust: string;
+  /** The name of the SDK for Python on PyPI. Programs import `boxoffice`, whatever it is. */
+  readonly python: string;
 }
 
 /** What `release.json` has. `''`: the operator of the repository has not said it yet. */
@@ -39,7 +41,7 @@ export interface Release extends Names {
 /** History keeps the names of its day. */
 const HISTORY = /^(?:CHANGELOG\.md$|docs\/decisions\/)/;
 /** Packages have one version. That of `bench/peers` is none of them. */
-const MANIFEST = /^(?!bench\/)(?:.*\/)?(?:package\.json|Cargo\.toml)$/;
+const MANIFEST = /^(?!bench\/)(?:.*\/)?(?:package\.json|Cargo\.toml|pyproject\.toml)$/;
 const PACKAGES = [
   'package.json',
   'pages/package.json',
@@ -49,6 +51,8 @@ const PACKAGES = [
 ];
 /** Only here, and where it is installed, is the name of the crate not a word like any other. */
 const CRATE_FILES = ['sdk/rust/Cargo.toml', 'sdk/rust/Cargo.lock'];
+/** The same of Python. */
+const PYTHON_FILE = 'sdk/python/pyproject.toml';
 
 export function readRelease(root: string): Release {
   return JSON.parse(readFileSync(join(root, 'release.json'), 'utf8'));
@@ -61,19 +65,23 @@ export function readManifests(root: string): Names {
   const sdk = JSON.parse(read('sdk/typescript/package.json'));
   const others = PACKAGES.map((path) => JSON.parse(read(path)));
   const cargo = read('sdk/rust/Cargo.toml');
+  const python = read(PYTHON_FILE);
   return {
     version: onlyOne('versions', [
       ...[contract, sdk, ...others].map(({ version }) => version),
       firstIn(cargo, /^version = "(.*)"$/m),
+      firstIn(python, /^version = "(.*)"$/m),
     ]),
     repository: onlyOne('repositories', [
       ...[contract, sdk, others[0]].map(({ repository }) => repository.url.replace(/^git\+/, '')),
       firstIn(cargo, /^repository = "(.*)"$/m),
+      firstIn(python, /^Repository = "(.*)"$/m),
     ]),
     contract: contract.name,
     typescript: sdk.name,
     go: firstIn(read('sdk/go/go.mod'), /^module (.*)$/m),
     rust: firstIn(cargo, /^name = "(.*)"$/m),
+    python: firstIn(python, /^name = "(.*)"$/m),
   };
 }
 
@@ -99,6 +107,12 @@ export function rename(path: string, text: string, from: Names, to: Names): stri
   const crate = escaped(from.rust);
   const installed = [new RegExp(`(?<=^cargo add )${crate}$`, 'gm'), to.rust] as const;
   const named = [new RegExp(`(?<=^name = ")${crate}(?="$)`, 'gm'), to.rust] as const;
+  const python = escaped(from.python);
+  const pythonInstalled = [
+    [new RegExp(`(?<=^pip install )${python}$`, 'gm'), to.python],
+    [new RegExp(`^${python}(?===)`, 'gm'), to.python],
+  ] as const;
+  const pythonNamed = [new RegExp(`(?<=^name = ")${python}(?="$)`, 'm'), to.python] as const;
   const version = escaped(from.version);
   const versions = [
     [new RegExp(`(?<=^(?: {2}"version": |version = )")${version}(?=")`, 'gm'), to.version],
@@ -108,7 +122,9 @@ export function rename(path: string, text: string, from: Names, to: Names): stri
   return [
     ...names,
     installed,
+    ...pythonInstalled,
     ...(CRATE_FILES.includes(path) ? [named] : []),
+    ...(path === PYTHON_FILE ? [pythonNamed] : []),
     ...(MANIFEST.test(path) ? versions : []),
   ].reduce((renamed, [old, name]) => renamed.replace(old, () => name), text);
 }

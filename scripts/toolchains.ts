@@ -1,6 +1,7 @@
 /** Compilers of other languages, which not every machine has. */
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir, setPriority } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -71,4 +72,48 @@ export async function runTool(
     const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
     throw new Error(`${message}\n${stdout ?? ''}${stderr ?? ''}`);
   }
+}
+
+/** Python 3.10 with what makes environments, which Debian has apart. */
+const HAS_PYTHON = 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))';
+
+/** Whether the packages of the SDK for Python can be installed. */
+export function hasPython(): boolean {
+  try {
+    execFileSync('python3', ['-c', HAS_PYTHON], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A Python with the packages of the lock file of its SDK, installed if needed. Undefined: there is no Python for it. */
+export async function findPython(): Promise<string | undefined> {
+  if (!hasPython()) return undefined;
+  const lock = join(ROOT, 'sdk/python/requirements.lock');
+  const { stdout: version } = await promisify(execFile)('python3', ['-VV']);
+  const key = createHash('sha256').update(readFileSync(lock)).update(version).digest('hex').slice(0, 16);
+  const folder = join(CACHE, `python-${key}`);
+  const python = join(folder, 'bin/python');
+  if (existsSync(python)) return python;
+  // The process that is done first gives it the name.
+  const made = `${folder}-${process.pid}`;
+  await runTool('python3', ['-m', 'venv', made], { folder: '.' });
+  const args = [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--require-hashes',
+    '-r',
+    lock,
+  ];
+  await runTool(join(made, 'bin/python'), args, { folder: '.' });
+  try {
+    renameSync(made, folder);
+  } catch {
+    rmSync(made, { recursive: true });
+  }
+  return python;
 }

@@ -1,7 +1,7 @@
 /** The SDKs that have a driver, and how each is built. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findTool, RUST_TARGET, runTool } from '../../scripts/toolchains.ts';
+import { findPython, findTool, RUST_TARGET, runTool } from '../../scripts/toolchains.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -28,5 +28,11 @@ export const LANGUAGES: Readonly<Record<string, () => Promise<Found>>> = {
     const args = ['build', '--locked', '--example', 'conformance', '--features', 'relay'];
     await runTool('cargo', args, { folder: 'sdk/rust' });
     return { command: [join(RUST_TARGET, 'debug/examples/conformance')] };
+  },
+  python: async () => {
+    const python = await findPython();
+    if (!python) return { missing: 'Python 3.10 with venv is not installed' };
+    const source = join(ROOT, 'sdk/python');
+    return { command: ['env', `PYTHONPATH=${source}/src`, python, `${source}/conformance/driver.py`] };
   },
 };

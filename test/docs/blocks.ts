@@ -86,7 +86,7 @@ export function runnerOf({ language, notes }: Block): Runner | undefined {
 /** By language. Each name but `json` is that of a test file. */
 const RUNNERS: Readonly<Record<string, Runner>> = {
   json: 'json',
-  ...{ ts: 'code', go: 'code', rust: 'code' },
+  ...{ ts: 'code', go: 'code', rust: 'code', python: 'code' },
   ...{ ini: 'configuration', nginx: 'configuration' },
   ...{ sh: 'commands', console: 'commands', js: 'commands' },
 };

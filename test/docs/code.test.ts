@@ -8,6 +8,7 @@ const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ts: 'sdk/typescript/examples/control-plane.ts',
     go: 'sdk/go/internal/examples/control_plane.go',
     rust: 'sdk/rust/examples/control_plane.rs',
+    python: 'sdk/python/examples/control_plane.py',
   },
   'docs/statements.md': { ts: 'sdk/typescript/examples/verify-statement.ts' },
   'docs/revocations.md': { go: 'sdk/go/internal/examples/revocation_hash.go' },

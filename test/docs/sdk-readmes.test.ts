@@ -13,6 +13,7 @@ test.each([
   ['sdk/typescript', `npm install ${RELEASE.typescript}`],
   ['sdk/go', `go get ${RELEASE.go}`],
   ['sdk/rust', `cargo add ${RELEASE.rust}`],
+  ['sdk/python', `pip install ${RELEASE.python}`],
 ])('%s/README.md begins with how to install it, and goes on in the common order', (folder, command) => {
   const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
   const text = readme.replace(/```.*?```/gs, '');

@@ -12,6 +12,7 @@ const OLD = {
   typescript: '@old/sdk',
   go: 'old.example/old/sdk/go',
   rust: 'old',
+  python: 'old-py',
 };
 const NEW = {
   version: '1.0.0-rc.1',
@@ -20,6 +21,7 @@ const NEW = {
   typescript: '@new/client',
   go: 'new.example/go/v2',
   rust: 'new-client',
+  python: 'new-py',
 };
 
 const renamed = (text: string, path = 'README.md') => rename(path, text, OLD, NEW);
@@ -61,6 +63,14 @@ test('the manifests get the version, also where they need each other, and nothin
     'version = "1.0.0-rc.1"\nx = { version = "0.1.0" }',
   );
   expect(renamed('  "version": "0.1.0"', 'package-lock.json')).toBe('  "version": "0.1.0"');
+});
+
+test('the package for Python is renamed in its manifest, and where it is installed', () => {
+  expect(renamed('pip install old-py\npip install old-python\nold-py==0.1.0')).toBe(
+    'pip install new-py\npip install old-python\nnew-py==0.1.0',
+  );
+  expect(renamed('name = "old-py"\n', 'sdk/python/pyproject.toml')).toBe('name = "new-py"\n');
+  expect(renamed('name = "old-py"\n')).toBe('name = "old-py"\n');
 });
 
 test('history keeps its names', () => {

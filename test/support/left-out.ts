@@ -1,7 +1,7 @@
 /** What a run leaves out because this machine lacks it, and how to run it. */
 import { spawnSync } from 'node:child_process';
 import { CHROMIUM_PATH } from '../../scripts/browser-path.ts';
-import { findTool } from '../../scripts/toolchains.ts';
+import { findTool, hasPython } from '../../scripts/toolchains.ts';
 import { findMissingCitus } from '../deploy/citus-cluster.ts';
 import { findMissingProgram } from '../deploy/ha-cluster.ts';
 
@@ -28,6 +28,11 @@ function findNeeds(): readonly Need[] {
       of: 'what is in Rust',
       missing: missing('cargo', findTool('cargo') !== undefined),
       remedy: 'install Rust 1.88',
+    },
+    {
+      of: 'what is in Python',
+      missing: missing('Python with venv', hasPython()),
+      remedy: 'install python3 and python3-venv, 3.10 or newer',
     },
     {
       of: 'a standby that loses nothing',

@@ -11,6 +11,7 @@ const SLOW = [
   'sdk/rust.test',
   'sdk/conformance.test',
   'sdk/go.test',
+  'sdk/python.test',
   'upgrade/upgrade.test',
   'outward/webhooks/deliveries.kill',
   'outward/webhooks/side-by-side',

@@ -1,0 +1,170 @@
+/** The SDK for Python: its own tests, its checks, and what is generated for it. Without Python, they are left out. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makePython } from '../../scripts/make-python.ts';
+import { BUILD_MS_MAX, findPython, runTool } from '../../scripts/toolchains.ts';
+import { createDevice } from '../../sdk/typescript/src/device/index.ts';
+import { useService } from '../support/service.ts';
+import { tryBackEnd } from './example-back-end.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SDK = join(ROOT, 'sdk/python');
+
+const python = await findPython();
+const run = (...args: string[]) => runTool(python!, ['-m', ...args], { folder: 'sdk/python' });
+
+describe.skipIf(!python)('the SDK for Python', { timeout: BUILD_MS_MAX }, () => {
+  test('is formatted, and passes ruff', async () => {
+    await run('ruff', 'format', '--check', '--quiet', '.');
+    await run('ruff', 'check', '--quiet', '.');
+  });
+
+  test('passes mypy', async () => {
+    await run('mypy', `--cache-dir=${join(ROOT, 'node_modules/.cache/mypy')}`);
+  });
+
+  test('passes its tests', async () => {
+    await run('pytest', '--quiet', '-p', 'no:cacheprovider');
+  });
+
+  test('has types, messages and a client without async that are generated', async () => {
+    for (const [path, content] of Object.entries(await makePython())) {
+      expect(readFileSync(join(ROOT, path)).equals(Buffer.from(content)), path).toBe(true);
+    }
+  });
+});
+
+describe.skipIf(!python)('the SDK for Python, as its users get it', { timeout: BUILD_MS_MAX }, () => {
+  const app = useService();
+  let folder: string;
+
+  /** A program, with nothing but what pip has installed. */
+  const start = (file: string, env: NodeJS.ProcessEnv = {}) =>
+    promisify(execFile)(python!, ['-I', '-c', RUN, join(folder, 'installed'), join(folder, file)], { env });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'boxoffice-python-'));
+    // It builds in the folder itself.
+    await cp(SDK, join(folder, 'source'), { recursive: true });
+    await runTool(python!, ['-m', 'hatchling', 'build', '-d', join(folder, 'dist')], {
+      folder: relative(ROOT, join(folder, 'source')),
+    });
+    const [wheel, sdist] = (await readdir(join(folder, 'dist'))).sort();
+    expect([wheel, sdist]).toStrictEqual(['boxoffice-0.1.0-py3-none-any.whl', 'boxoffice-0.1.0.tar.gz']);
+    await run(
+      'pip',
+      'install',
+      '--quiet',
+      '--target',
+      join(folder, 'installed'),
+      join(folder, 'dist', wheel!),
+    );
+    const readme = await readFile(join(SDK, 'README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/```python\n(.*?)```/gs)].map(([, code]) => code!);
+    await mkdir(join(folder, 'readme'));
+    for (const [at, block] of blocks.entries()) await writeFile(join(folder, `readme/block_${at}.py`), block);
+  }, BUILD_MS_MAX);
+  afterAll(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  const environment = async () => ({
+    BOXOFFICE_URL: app.url,
+    BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+    BOXOFFICE_API_KEY: (await app.paidTenant()).key,
+    THUMBPRINT: (await createDevice()).thumbprint,
+  });
+
+  test('brings what it needs, and its types', async () => {
+    const installed = await readdir(join(folder, 'installed'));
+    expect(installed).toEqual(
+      expect.arrayContaining(['boxoffice', 'cryptography', 'google', 'grpc', 'httpx']),
+    );
+    expect(await readdir(join(folder, 'installed/boxoffice'))).toContain('py.typed');
+  });
+
+  test('runs the first examples of its README: a call, and a back end that opens a room and admits a user', async () => {
+    const env = await environment();
+    expect((await start('readme/block_0.py', env)).stdout).toBe('$20.000000\n');
+    const { stdout } = await start('readme/block_1.py', env);
+    expect(stdout).toMatch(/^a token for ann until 2.*\nlobby: 1\nbalance \$20\.000000\n$/);
+  });
+
+  test('runs the other examples of its README', async () => {
+    await writeFile(join(folder, 'readme/main.py'), OTHERS);
+    const { stdout } = await start('readme/main.py', await environment());
+    expect(stdout.split('\n')).toStrictEqual([
+      '[hidden]',
+      'None',
+      'reset',
+      'snapshot',
+      'snapshot',
+      'bookmark',
+      'True',
+      '401',
+      '',
+    ]);
+  });
+
+  test('has examples that pass mypy', async () => {
+    const files = (await readdir(join(folder, 'readme'))).filter((each) => each.startsWith('block'));
+    const example = join(ROOT, 'examples/python-backend/main.py');
+    for (const file of [...files.map((each) => join(folder, 'readme', each)), example]) {
+      await run('mypy', '--strict', `--cache-dir=${join(ROOT, 'node_modules/.cache/mypy')}`, file);
+    }
+  });
+
+  test('runs the example of a back end', async () => {
+    await cp(join(ROOT, 'examples/python-backend'), join(folder, 'example'), { recursive: true });
+    expect(await readFile(join(folder, 'example/requirements.txt'), 'utf8')).toBe('boxoffice==0.1.0\n');
+    const args = ['-I', '-c', RUN, join(folder, 'installed'), join(folder, 'example/main.py')] as const;
+    await tryBackEnd([python!, ...args], { cwd: folder, env: await environment() });
+  });
+});
+
+/** Runs the program of the second argument with the packages of the first. */
+const RUN = `import runpy, os, sys
+sys.path = [path for path in sys.path if "site-packages" not in path]
+sys.path[:0] = [sys.argv[1], os.path.dirname(sys.argv[2])]
+runpy.run_path(sys.argv[2], run_name="__main__")`;
+
+/** What the blocks define, tried. */
+const OTHERS = `import os
+
+import block_2, block_3, block_4, block_5
+from boxoffice import Boxoffice
+
+with Boxoffice(
+    url=os.environ["BOXOFFICE_URL"],
+    control_url=os.environ["BOXOFFICE_CONTROL_URL"],
+    api_key=os.environ["BOXOFFICE_API_KEY"],
+) as client:
+    client.rooms.create(room="lobby")
+    request = {"room": "lobby", "username": "ann", "device_thumbprint": os.environ["THUMBPRINT"], "role": "host"}
+    print(block_2.mint(client, **request))
+    client.rooms.create(room="over")
+    client.rooms.end(room="over")
+    print(block_2.mint(client, **{**request, "room": "over"}))
+    tokens = []
+
+    class Enough(Exception):
+        pass
+
+    def handle(event):
+        if tokens:
+            raise Enough
+        print(event.type)
+
+    try:
+        block_3.follow(client, "", handle, tokens.append)
+    except Enough:
+        pass
+    print(bool(tokens[0]))
+    print(block_4.receive({}, b"{}", "whsec_AAAA", print))
+    assert block_5.admit
+`;
