@@ -148,6 +148,7 @@ describe('a relay that is killed at any moment loses no acknowledged record, and
     it('in Rust', { timeout: BUILD_MS_MAX }, () => builtFirst(() => inRust));
 
     it('in TypeScript and Rust in turns, on one folder', { timeout: BUILD_MS_MAX }, () =>
-      builtFirst((round) => (round % 2 === 0 ? TYPESCRIPT : inRust)));
+      builtFirst((round) => (round % 2 === 0 ? TYPESCRIPT : inRust)),
+    );
   });
 });
