@@ -221,6 +221,9 @@ ${entries(table.statuses, ({ status, kind }) => `${status}: ${kind}`)}}
 REASONS: dict[str, tuple[str, type[BoxofficeError]]] = {
 ${entries(meaningsOf(table), ({ reason, code, kind }) => `"${reason}": ("${code}", ${kind})`)}}
 """By reason, the code that it comes with, and the kind."""
+
+ANSWER_BYTES_MAX = ${inThrees(table.answer_bytes_max)}
+"""Longer answers are refused, so that a faulty proxy cannot fill the memory."""
 `;
 }
 

@@ -124,6 +124,8 @@ async def work(operation: dict[str, Any]) -> Any:
                 put(id=id, event=to_suite(event))
         case "tasks":
             return {"count": len(asyncio.all_tasks())}
+        case op if op not in VECTORS or "jwks_url" in operation:
+            raise NotImplementedError
         case op:
             return VECTORS[op](await asyncio.to_thread(lambda: json.loads(Path(operation["file"]).read_text())))
     return {}
@@ -137,6 +139,8 @@ async def run(operation: dict[str, Any]) -> None:
         put(id=id, error={"kind": "Cancelled"})
     except BoxofficeError as error:
         put(id=id, error=described(error))
+    except NotImplementedError:
+        put(id=id, error={"kind": "Missing"})
     except Exception as error:
         put(id=id, error={"kind": "Crash", "message": repr(error)})
     finally:

@@ -30,6 +30,10 @@ def unreachable() -> Unavailable:
     return Unavailable("the service was not reached, or did not answer", code="UNAVAILABLE")
 
 
+def too_long(status: int, headers: Mapping[str, str]) -> BoxofficeError:
+    return Internal("the answer is too long", code=status) if status < 300 else of_answer(status, headers, "")
+
+
 def of_call(code: str, message: str, trailers: Iterable[tuple[str, str | bytes]]) -> BoxofficeError:
     """Return the error of a failed call of the control plane."""
     metadata = dict(trailers)

@@ -122,3 +122,6 @@ REASONS: dict[str, tuple[str, type[BoxofficeError]]] = {
     "WATCHDOG_OVER": ("FAILED_PRECONDITION", Precondition),
 }
 """By reason, the code that it comes with, and the kind."""
+
+ANSWER_BYTES_MAX = 33_554_432
+"""Longer answers are refused, so that a faulty proxy cannot fill the memory."""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, timezone
 from functools import cache, partial
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+import httpx
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 
@@ -20,6 +21,12 @@ from boxoffice.secret import Secret, reveal
 T = TypeVar("T")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def whole_answer(answer: httpx.Response, body: bytearray) -> httpx.Response:
+    """Return an answer over REST with its body, which was read to its end and is no longer compressed."""
+    headers = [each for each in answer.headers.multi_items() if each[0].lower() != "content-encoding"]
+    return httpx.Response(answer.status_code, headers=headers, content=bytes(body))
 
 
 def read(kind: type[T], value: object) -> T:

@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 import grpc
 import httpx
 
-from boxoffice._failures import of_call, timed_out, unreachable
+from boxoffice._failures import of_call, timed_out, too_long, unreachable
+from boxoffice._kinds import ANSWER_BYTES_MAX
+from boxoffice._values import whole_answer
 from boxoffice.errors import BoxofficeError, ClientClosed
 
 T = TypeVar("T")
@@ -24,11 +26,24 @@ secure_channel = grpc.aio.secure_channel
 async def send(client: httpx.AsyncClient, request: httpx.Request, seconds: float) -> httpx.Response:
     """Send a request, and return the answer with its body."""
     try:
-        return await asyncio.wait_for(client.send(request), seconds)
+        return await asyncio.wait_for(_read(client, request), seconds)
     except asyncio.TimeoutError:
         raise timed_out() from None
     except httpx.RequestError as cause:
         raise unreachable() from cause
+
+
+async def _read(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+    answer = await client.send(request, stream=True)
+    try:
+        body = bytearray()
+        async for chunk in answer.aiter_bytes():
+            body += chunk
+            if len(body) > ANSWER_BYTES_MAX:
+                raise too_long(answer.status_code, answer.headers)
+    finally:
+        await answer.aclose()
+    return whole_answer(answer, body)
 
 
 async def unary(channel: Channel, path: str, message: bytes, metadata: Any, seconds: float) -> bytes:

@@ -16,7 +16,7 @@ from boxoffice import _contract
 from boxoffice._sync import io
 from boxoffice._sync.calls import Calls, Listing
 from boxoffice._failures import invalid
-from boxoffice._kinds import Internal, Timeout, Unavailable
+from boxoffice._kinds import ANSWER_BYTES_MAX, Internal, Timeout, Unavailable
 from boxoffice._limits import Options, Page, is_transient, key_of, split, wait_after
 from boxoffice._values import plain, read, to_message
 from boxoffice.errors import BoxofficeError
@@ -33,7 +33,7 @@ _CHANNEL_OPTIONS = [
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 5_000),
     ("grpc.keepalive_time_ms", 60_000),
-    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_receive_message_length", ANSWER_BYTES_MAX),
 ]
 
 _log = logging.getLogger("boxoffice")

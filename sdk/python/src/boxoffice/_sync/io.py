@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 import grpc
 import httpx
 
-from boxoffice._failures import of_call, timed_out, unreachable
+from boxoffice._failures import of_call, timed_out, too_long, unreachable
+from boxoffice._kinds import ANSWER_BYTES_MAX
+from boxoffice._values import whole_answer
 from boxoffice.errors import BoxofficeError, ClientClosed
 
 T = TypeVar("T")
@@ -33,12 +35,14 @@ def send(client: httpx.Client, request: httpx.Request, seconds: float) -> httpx.
             body = bytearray()
             for chunk in answer.iter_bytes():
                 body += chunk
+                if len(body) > ANSWER_BYTES_MAX:
+                    raise too_long(answer.status_code, answer.headers)
                 # Each wait for a part has the limit of the whole.
                 if time.monotonic() > ends_at:
                     raise timed_out()
         finally:
             answer.close()
-        return httpx.Response(answer.status_code, headers=answer.headers.multi_items(), content=bytes(body))
+        return whole_answer(answer, body)
     except httpx.TimeoutException:
         raise timed_out() from None
     except httpx.RequestError as cause:
