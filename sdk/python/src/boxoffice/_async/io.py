@@ -26,9 +26,7 @@ secure_channel = grpc.aio.secure_channel
 async def send(client: httpx.AsyncClient, request: httpx.Request, seconds: float) -> httpx.Response:
     """Send a request, and return the answer with its body."""
     try:
-        return await asyncio.wait_for(_read(client, request), seconds)
-    except asyncio.TimeoutError:
-        raise timed_out() from None
+        return await in_time(_read(client, request), seconds)
     except httpx.RequestError as cause:
         raise unreachable() from cause
 
@@ -85,10 +83,15 @@ def _error_of(error: grpc.aio.AioRpcError) -> BoxofficeError:
 
 async def in_time(work: Awaitable[T], seconds: float) -> T:
     """Wait for the work, for so long at most."""
+    # `asyncio.wait_for` forgets a cancellation at the moment in which the work fails, before Python 3.12.
+    working = asyncio.ensure_future(work)
     try:
-        return await asyncio.wait_for(work, seconds)
-    except asyncio.TimeoutError:
-        raise timed_out() from None
+        await asyncio.wait([working], timeout=seconds)
+        if working.done():
+            return working.result()
+        raise timed_out()
+    finally:
+        _give_up(working)
 
 
 async def until_closed(work: Awaitable[T], closed: Event, seconds: float | None = None) -> T:
@@ -100,8 +103,14 @@ async def until_closed(work: Awaitable[T], closed: Event, seconds: float | None 
             return working.result()
         raise ClientClosed() if closed.is_set() else timed_out()
     finally:
-        working.cancel()
-        closing.cancel()
+        _give_up(working)
+        _give_up(closing)
+
+
+def _give_up(task: asyncio.Future[Any]) -> None:
+    task.cancel()
+    # A failure that comes later concerns no one, and is not to be logged.
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 async def pause(closed: Event, seconds: float) -> None:
