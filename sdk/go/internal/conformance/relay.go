@@ -20,14 +20,14 @@ func report(ctx context.Context, text json.RawMessage) (any, error) {
 		Spool   string  `json:"spool"`
 		CloseMS float64 `json:"close_ms"`
 		Records []struct {
-			Tenant       string      `json:"tenant"`
-			Room         string      `json:"room"`
-			Participant  string      `json:"participant"`
-			Role         usage.Role  `json:"role"`
-			Tier         usage.Tier  `json:"tier"`
-			Seconds      int64       `json:"seconds"`
-			EgressBytes  int64       `json:"egress_bytes"`
-			IngressBytes int64       `json:"ingress_bytes"`
+			Tenant       string     `json:"tenant"`
+			Room         string     `json:"room"`
+			Participant  string     `json:"participant"`
+			Role         usage.Role `json:"role"`
+			Tier         usage.Tier `json:"tier"`
+			Seconds      int64      `json:"seconds"`
+			EgressBytes  int64      `json:"egress_bytes"`
+			IngressBytes int64      `json:"ingress_bytes"`
 		} `json:"records"`
 	}
 	if err := json.Unmarshal(text, &request); err != nil {
