@@ -23,7 +23,7 @@ async function expectOnward(page: Page): Promise<void> {
   const { paths } = (await app.request('GET', '/openapi.json')).json;
   const operations = Object.values<Record<string, { tags: string[]; operationId: string }>>(paths)
     .flatMap((item) => Object.values(item))
-    .map(({ tags, operationId }) => `/docs#/${encodeURIComponent(tags[0]!)}/${operationId}`);
+    .map(({ tags, operationId }) => `/docs/rest#/${encodeURIComponent(tags[0]!)}/${operationId}`);
   expect(console).toBe('/console');
   expect(links).toHaveLength(3);
   expect(operations).toEqual(expect.arrayContaining(links));
