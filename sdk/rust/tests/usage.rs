@@ -153,7 +153,7 @@ async fn an_acknowledged_record_is_on_the_disk_and_is_sent() {
         "id": ids[0], "room": "Bühne 🎭", "participant": "ann", "role": "host", "tier": "hd",
         "seconds": 60, "egress_bytes": 50_000_000, "ingress_bytes": 1_000_000,
     });
-    assert_eq!(stored, [expected.clone()]);
+    assert_eq!(stored, std::slice::from_ref(&expected));
     assert_eq!(reporter.pending().records, 1);
     assert_eq!(reporter.admitted(), None);
     // Dropped without a close, the folder is free at once, and the next start sends what is in it.

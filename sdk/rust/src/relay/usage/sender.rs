@@ -213,16 +213,13 @@ impl Sender {
     /// Repeat the same batch until the service accepts or refuses it.
     async fn send_until_answered(&mut self, lines: &[String]) -> Answered {
         loop {
-            match self.attempt(lines).await {
-                Some(Answered::Refused(message)) if lines.len() == 1 => {
-                    // Before a record is condemned: a service that refuses even an empty batch says nothing about the
-                    // record.
-                    if self.attempt(&[]).await.is_some() {
-                        return Answered::Refused(message);
-                    }
-                }
-                Some(answered) => return answered,
-                None => {}
+            let Some(answered) = self.attempt(lines).await else {
+                continue;
+            };
+            let is_condemned = lines.len() == 1 && matches!(answered, Answered::Refused(_));
+            // Before a record is condemned: a service that refuses even an empty batch says nothing about the record.
+            if !is_condemned || self.attempt(&[]).await.is_some() {
+                return answered;
             }
         }
     }
