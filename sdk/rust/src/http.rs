@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, Uri};
+#[cfg(feature = "relay")]
+use http::HeaderMap;
+use http::{Request, Response, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -24,6 +26,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An answer with its whole body.
+#[cfg(feature = "relay")]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -45,6 +48,7 @@ impl Http {
     }
 
     /// Fails if the body is longer than `bytes_max`.
+    #[cfg(feature = "relay")]
     pub(crate) async fn send(
         &self,
         request: Request<Full<Bytes>>,
@@ -63,17 +67,22 @@ impl Http {
 }
 
 /// Fails if the body is longer than `bytes_max`.
+#[cfg(feature = "relay")]
 pub(crate) async fn read_answer(
     answer: Response<Incoming>,
     bytes_max: usize,
 ) -> Result<Answer, BoxError> {
     let (parts, body) = answer.into_parts();
-    let body = Limited::new(body, bytes_max).collect().await?.to_bytes();
     Ok(Answer {
         status: parts.status.as_u16(),
         headers: parts.headers,
-        body,
+        body: read_body(body, bytes_max).await?,
     })
+}
+
+/// Fails if the body is longer than `bytes_max`.
+pub(crate) async fn read_body(body: Incoming, bytes_max: usize) -> Result<Bytes, BoxError> {
+    Ok(Limited::new(body, bytes_max).collect().await?.to_bytes())
 }
 
 /// A client that speaks HTTP/2 only, without negotiation where there is no TLS.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::calls::{CallOptions, KeyForm, Limits, attempt_in_time};
 use crate::error::{Code, Error};
 use crate::error_kinds::{ANSWER_BYTES_MAX, Kind};
-use crate::http::{Http, encode, read_answer};
+use crate::http::{Http, encode, read_body};
 use crate::listing::{Listing, Page};
 use crate::plain;
 
@@ -109,9 +109,9 @@ impl Rest {
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
         let is_success = (200..=299).contains(&status);
         // An answer only counts if it is complete.
-        match read_answer(answer, ANSWER_BYTES_MAX).await {
-            Ok(answer) if is_success => Ok((status, answer.body)),
-            Ok(answer) => Err(Error::of_answer(status, &headers, &answer.body)),
+        match read_body(answer.into_body(), ANSWER_BYTES_MAX).await {
+            Ok(body) if is_success => Ok((status, body)),
+            Ok(body) => Err(Error::of_answer(status, &headers, &body)),
             Err(error) if !error.is::<LengthLimitError>() => Err(Error::not_reached(error)),
             Err(_) if is_success => {
                 let code = Code::Http(status);
