@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { HELP, OPTIONS, readOptions } from '../../faults/options.ts';
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../CONTRIBUTING.md'), 'utf8');
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/testing.md'), 'utf8');
 
-test('CONTRIBUTING.md and the help have each option', () => {
+test('docs/testing.md and the help have each option', () => {
   const [, section = ''] = PAGE.split('\n## Faults\n');
   const rows = [...section.split('\n## ')[0]!.matchAll(/^\| `--(\w+)/gm)].map(([, name]) => name);
   expect(rows).toEqual(Object.keys(OPTIONS));

@@ -211,6 +211,13 @@ test('from a registry, npm installs what the package pins', async () => {
   );
 });
 
+test('README shows commands that there are', () => {
+  const [, block = ''] =
+    /```sh\n(npm install \.\/boxoffice-.*?)```/s.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  const shown = [...block.matchAll(/npx boxoffice (\w+)/g)].map(([, name]) => name!);
+  expect(shown).toEqual(['start', 'demo', 'admin', 'verify']);
+});
+
 test('a command that is unknown is refused with the list of commands', async () => {
   await expect(run(join(ROOT, 'bin/boxoffice'), ['stop'])).rejects.toMatchObject({
     code: 2,

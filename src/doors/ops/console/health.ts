@@ -110,7 +110,7 @@ function judgeComparison({ hasProvider, drift }: Measured): Check {
     look,
     figures,
     differences > 0
-      ? html`Run <code>npm run admin -- verify --payments</code>, which names what differs: ${inDocs('procedures.md#troubleshooting')}.`
+      ? html`Run <code>npm run admin -- verify --payments</code>, which names what differs: ${inDocs('troubleshooting.md')}.`
       : html`A comparison is due each hour, so find out in the log why none succeeds: ${inDocs('metrics.md#metrics')}.`,
   );
 }
@@ -142,7 +142,7 @@ function judgeCharging({ metrics, database: { waitingForLocks } }: Measured): Ch
     'Charging and connections',
     lookOf(Math.max(waitingForPool, waitingForLocks), 10, 100),
     `${queued.toLocaleString('en-US')} usage records in charge queues and ${waitingForPool} requests that wait for a connection, in the processes behind this port; ${waitingForLocks} statements of all processes wait for a lock`,
-    html`The database is slow, or something holds locks for long: ${inDocs('procedures.md#troubleshooting')}.`,
+    html`The database is slow, or something holds locks for long: ${inDocs('troubleshooting.md')}.`,
   );
 }
 
@@ -177,7 +177,7 @@ function judgeTransactions({ database: { oldestSeconds } }: Measured): Check {
     'Oldest transaction',
     lookOf(oldestSeconds, 15 * MINUTE, 3 * HOUR),
     spanText(oldestSeconds),
-    html`An export or a verification may take so long; anything else keeps dead rows from being removed, so find it in <code>pg_stat_activity</code> and end it: ${inDocs('procedures.md#troubleshooting')}.`,
+    html`An export or a verification may take so long; anything else keeps dead rows from being removed, so find it in <code>pg_stat_activity</code> and end it: ${inDocs('troubleshooting.md')}.`,
   );
 }
 
