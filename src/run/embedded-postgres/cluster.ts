@@ -409,10 +409,16 @@ function openLog(path: string): number {
   return fs.openSync(path, 'a', 0o600);
 }
 
+/** The lines of a server that has ended. If they do not say why, also those between them, which its processes wrote. */
 function readLogOf(path: string, pid: number | undefined): string {
   const lines = fs.readFileSync(path, 'utf8').split('\n');
-  return lines.filter((line) => line.includes(`[${pid}]`)).join('\n');
+  const isOwn = (line: string) => line.includes(`[${pid}]`);
+  const own = lines.filter(isOwn);
+  if (own.some(saysWhy)) return own.join('\n');
+  return lines.slice(lines.findIndex(isOwn), lines.findLastIndex(isOwn) + 1).join('\n');
 }
+
+const saysWhy = (line: string) => /FATAL:|PANIC:/.test(line);
 
 /** Ends the server at once if this process exits, until the returned function is called. */
 export function endWithProcess(cluster: Cluster, postmaster: Postmaster): () => void {
@@ -469,6 +475,6 @@ export function isAlive(pid: number): boolean {
 /** The line with the reason: the FATAL one if there is one, or else the last. */
 function lastWords(text: string): string | undefined {
   const lines = text.trim().split('\n');
-  const line = lines.findLast((each) => /FATAL:|PANIC:/.test(each)) ?? lines.at(-1);
+  const line = lines.findLast(saysWhy) ?? lines.at(-1);
   return line?.replace(/^.*\[\d+\] /, '') || undefined;
 }
