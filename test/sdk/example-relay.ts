@@ -45,7 +45,7 @@ export async function tryRelay(
   });
   try {
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-    const { value: url } = await lines.next();
+    const url = String((await lines.next()).value);
     /** The answer to a device that shows a token. */
     const join = async (device: Device, token: string) => {
       const asked = await fetch(`${url}/sessions`, { method: 'POST' });
@@ -61,13 +61,13 @@ export async function tryRelay(
     const { token } = await mint(control, { deviceThumbprint: device.thumbprint, role: 'host' });
     await expect.poll(() => statusOf(join(device, token))).toBe(201);
     expect(await statusOf(join(thief, token))).toBe(403);
-    const session = url + (await join(device, token)).headers.get('location');
+    const session = `${url}${(await join(device, token)).headers.get('location')}`;
     expect(await statusOf(fetch(session, { method: 'PUT', body: 'x'.repeat(500) }))).toBe(200);
     expect((await (await fetch(session)).bytes()).length).toBe(1_000);
     expect(await statusOf(fetch(session, { method: 'DELETE' }))).toBe(204);
     expect(await statusOf(fetch(session))).toBe(410);
 
-    const kicked = url + (await join(device, token)).headers.get('location');
+    const kicked = `${url}${(await join(device, token)).headers.get('location')}`;
     expect(await statusOf(fetch(kicked))).toBe(200);
     await control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'ann' });
     // What a session sends counts, so it is asked in the way that sends nothing.
