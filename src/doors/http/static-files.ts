@@ -5,7 +5,7 @@
  * a large file cost a thousand sockets and no copy of it.
  */
 import { hash } from 'node:crypto';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Coding, chooseCoding, compress } from './compression.ts';
 
 /** The highest takes seconds for a megabyte, and gains a tenth. */
@@ -44,9 +44,21 @@ export class StaticFile {
 
 /** Its address names the version, so it may be kept for ever. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';
-export const FOR_AN_HOUR = 'public, max-age=3600';
+const FOR_AN_HOUR = 'public, max-age=3600';
 /** Asked for again each time, and sent only if it has changed. */
 export const REVALIDATED = 'public, no-cache';
+
+/** For a file whose address may name its version, by `?v=`. */
+export type VersionedRequest = FastifyRequest<{ Querystring: { v?: string } }>;
+
+export function cacheOf({ query }: VersionedRequest, { version }: StaticFile): string {
+  return query.v === version ? FOR_EVER : FOR_AN_HOUR;
+}
+
+/** Without its query, and without a slash at its end. */
+export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  return url.replace(/\?.*$/s, '').replace(/(?<=.)\/$/, '');
+}
 
 export function sendStatic(reply: FastifyReply, file: StaticFile, cacheControl: string): FastifyReply {
   const { headers } = reply.request;

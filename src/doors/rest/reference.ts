@@ -5,10 +5,10 @@
  * The first request for either makes the files, which are held from then on: a service that never gets one saves
  * their memory, and the load time at every start.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Failure } from '../../base/failure.ts';
 import type { Http } from '../http/http.ts';
-import { FOR_AN_HOUR, FOR_EVER, sendStatic } from '../http/static-files.ts';
+import { cacheOf, pathOf, sendStatic, type VersionedRequest } from '../http/static-files.ts';
 import type { DescribedRoute } from './openapi.ts';
 
 /** The page has inline styles; all scripts are ours. */
@@ -25,13 +25,13 @@ export function reference(app: Http, publicUrl: string, others: readonly Describ
     return makeReference([...routes, ...others], publicUrl);
   };
 
-  const serve = async (request: FastifyRequest<{ Querystring: { v?: string } }>, reply: FastifyReply) => {
+  const serve = async (request: VersionedRequest, reply: FastifyReply) => {
     opening ??= open();
     const { files, pages } = await opening;
-    const path = request.url.replace(/\?.*$/s, '').replace(/(?<=.)\/$/, '');
+    const path = pathOf(request);
     const [file, page] = [files.get(path), pages.get(path)];
     reply.header('content-security-policy', CSP);
-    if (file) return sendStatic(reply, file, request.query.v === file.version ? FOR_EVER : FOR_AN_HOUR);
+    if (file) return sendStatic(reply, file, cacheOf(request, file));
     if (page) return sendStatic(reply, page, 'no-store');
     throw new Failure('not_found');
   };

@@ -1,9 +1,9 @@
 /** `/docs`, its pages, and the lists of them for programs. The first request for one loads what makes them. */
 import { contentSecurityPolicy } from '@boxoffice/pages/policy';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Failure } from '../../../base/failure.ts';
 import type { Http } from '../../http/http.ts';
-import { FOR_AN_HOUR, FOR_EVER, REVALIDATED, sendStatic } from '../../http/static-files.ts';
+import { cacheOf, pathOf, REVALIDATED, sendStatic, type VersionedRequest } from '../../http/static-files.ts';
 import type { Site } from './site.ts';
 
 /** Scripts and styles are files of the site. */
@@ -14,15 +14,13 @@ const PICTURE_POLICY = contentSecurityPolicy({ style: "'unsafe-inline'" });
 export function siteRoutes(app: Http): void {
   let opening: Promise<Site> | undefined;
 
-  const serve = async (request: FastifyRequest<{ Querystring: { v?: string } }>, reply: FastifyReply) => {
+  const serve = async (request: VersionedRequest, reply: FastifyReply) => {
     opening ??= import('./site.ts').then(({ openSite }) => openSite());
-    const path = request.url.replace(/\?.*$/s, '').replace(/(?<=.)\/$/, '');
-    const file = await (await opening).find(path);
+    const file = await (await opening).find(pathOf(request));
     if (!file) throw new Failure('not_found');
     const isPage = /^text\/(html|markdown|plain)/.test(file.type);
-    const isVersion = request.query.v === file.version;
     reply.header('content-security-policy', file.type.startsWith('image/svg') ? PICTURE_POLICY : PAGE_POLICY);
-    return sendStatic(reply, file, isPage ? REVALIDATED : isVersion ? FOR_EVER : FOR_AN_HOUR);
+    return sendStatic(reply, file, isPage ? REVALIDATED : cacheOf(request, file));
   };
   for (const url of ['/docs', '/docs.md', '/docs/*', '/llms.txt', '/llms-full.txt']) {
     app.get(url, { schema: { hide: true } }, serve);
