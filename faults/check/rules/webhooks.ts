@@ -78,7 +78,6 @@ function givenUp(seqs: readonly number[], requests: readonly Entry[]): ReadonlyS
   return new Set(seqs.filter((each) => refused.filter(({ seq }) => seq === each).length >= ATTEMPTS_MIN));
 }
 
-const begunOf = ({ args, invokedUs }: Entry) => args.begunUs ?? invokedUs;
 const eventsIn = ({ args }: Entry) => (args.events ?? []) as readonly DeliveredEvent[];
 const wasAccepted = ({ args }: Entry) => (args.answered ?? 0) >= 200 && (args.answered ?? 0) < 300;
 
@@ -167,17 +166,15 @@ async function checkRequests(facts: Facts, look: Look): Promise<void> {
   }
 }
 
-/** Receivers refuse what is older, or that much ahead (docs/webhooks.md). A service whose clock is wrong says so. */
+/** Receivers refuse what is older, or that much ahead (docs/webhooks.md). While the clock of a service is wrong, so are its timestamps. */
 async function checkAges(facts: Facts, look: Look): Promise<void> {
-  const wrongClocks = facts.of('fault').filter(({ args }) => args.name?.includes('clock of a service'));
+  const overlap = overlapsOf(facts);
   for (const request of facts.of('webhook.received')) {
     const { id, webhook, ageSeconds } = request.args;
     if (ageSeconds === undefined) continue;
-    const isExcused = wrongClocks.some(
-      (fault) => begunOf(fault) <= endOf(request) && endOf(fault) >= request.invokedUs - STOOD_STILL_US,
-    );
+    const isWrong = Math.abs(ageSeconds) > AGE_SECONDS_MAX;
     look.at();
-    if (Math.abs(ageSeconds) > AGE_SECONDS_MAX && !isExcused)
+    if (isWrong && !overlap(/clock of a service/, request.invokedUs - STOOD_STILL_US, endOf(request)))
       look.wrong(`${id} came to ${webhook} ${ageSeconds} s after its timestamp`);
   }
 }
@@ -252,6 +249,23 @@ const STOOD_STILL_US = 20_000_000;
 /** What was noted without a lease comes again with the next turn, which waits longer after failures. */
 const NOTED_IN_VAIN_SECONDS = 120;
 
+/** Whether a fault of these names, which does not spare answers, happened in a time. */
+function overlapsOf(facts: Facts): (names: RegExp, fromUs: number, untilUs: number) => boolean {
+  const faults = facts.of('fault').map((fault) => ({
+    name: fault.args.name ?? '',
+    fromUs: fault.args.begunUs ?? fault.invokedUs,
+    untilUs: endOf(fault),
+  }));
+  return (names: RegExp, fromUs: number, untilUs: number) =>
+    faults.some(
+      (fault) =>
+        names.test(fault.name) &&
+        !SPARES_ANSWERS.test(fault.name) &&
+        fault.fromUs <= untilUs &&
+        fault.untilUs >= fromUs,
+    );
+}
+
 type Repeat = (webhook: Webhook, before: Entry, newest: Entry, again: Entry) => boolean;
 
 /**
@@ -260,19 +274,7 @@ type Repeat = (webhook: Webhook, before: Entry, newest: Entry, again: Entry) => 
  */
 function findExcuses(facts: Facts): Repeat {
   const saysSo = facts.of('webhook.received').some(({ args }) => args.mayBeLost !== undefined);
-  const faults = facts.of('fault').map((fault) => ({
-    name: fault.args.name ?? '',
-    fromUs: begunOf(fault),
-    untilUs: endOf(fault),
-  }));
-  const overlap = (names: RegExp, fromUs: number, untilUs: number) =>
-    faults.some(
-      (fault) =>
-        names.test(fault.name) &&
-        !SPARES_ANSWERS.test(fault.name) &&
-        fault.fromUs <= untilUs &&
-        fault.untilUs >= fromUs,
-    );
+  const overlap = overlapsOf(facts);
   return ({ order }, before, newest, again) => {
     if (order === 'tenant' && newest !== before)
       return overlap(STANDS_STILL, again.invokedUs - STOOD_STILL_US, again.invokedUs);

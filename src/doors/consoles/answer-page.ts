@@ -3,7 +3,7 @@ import type { Html } from '@boxoffice/pages/html';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Failure, notFound } from '../../base/failure.ts';
 import { type Form, parseForm } from '../http/form.ts';
-import { asFailure, asLate } from '../http/refusals.ts';
+import { asFailure, asPassing } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
 import type { Answer, Page } from './answer.ts';
 import { readCookie, renderCookie, renderLoginCookie } from './cookie.ts';
@@ -121,7 +121,7 @@ export async function answerPageError<Who>(
   reply: FastifyReply,
   { isOfProgram = false }: { readonly isOfProgram?: boolean } = {},
 ): Promise<FastifyReply> {
-  const failure = asLate(error, request) ?? asFailure(error, request, '64 KiB');
+  const failure = asPassing(error, request) ?? asFailure(error, request, '64 KiB');
   if (!failure) request.log.error({ err: error }, 'a page failed');
   const status = failure ? STATUS[failure.kind] : 500;
   if (failure?.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);

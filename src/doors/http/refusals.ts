@@ -62,7 +62,7 @@ const SERVER_AWAY = 'a database server is away: try again';
  * Clients repeat what the service was too slow for (specification 4.12.4), and what needed the one of several database servers that is
  * away while others work.
  */
-export function asLate(error: unknown, request: FastifyRequest): Failure | undefined {
+export function asPassing(error: unknown, request: FastifyRequest): Failure | undefined {
   const isLate = isTimeout(error);
   if (!isLate && !isPassing(error)) return undefined;
   request.log.warn({ err: error }, isLate ? 'not answered in time' : 'a database server is away');

@@ -1,6 +1,6 @@
 /** How a failure leaves by this door. Source: specification 7.1. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { asFailure, asLate, clientFailure, renderRaw } from '../http/refusals.ts';
+import { asFailure, asPassing, clientFailure, renderRaw } from '../http/refusals.ts';
 import { STATUS } from '../http/status.ts';
 import { BODY_MAX, FIELD_LENGTH_MAX } from './limits.ts';
 
@@ -11,7 +11,7 @@ const KEY_REUSED = 'invalid request: Idempotency-Key was used for another reques
 
 /** Answer with what was thrown. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = asLate(error, request) ?? asFailure(error, request, BODY_MAX);
+  const failure = asPassing(error, request) ?? asFailure(error, request, BODY_MAX);
   if (!failure) {
     request.log.error({ err: error }, 'internal error');
     return reply.code(500).send({ error: 'internal error' });
