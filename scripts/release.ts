@@ -36,7 +36,9 @@ export function cutChangelog(text: string, version: string, day: string): string
 
 /** Git finds the release by the first one; Go its module, and people each SDK, by the others. */
 export function tagsOf(version: string): string[] {
-  return ['', 'sdk/go/', 'sdk/rust/', 'sdk/typescript/'].map((folder) => `${folder}v${version}`);
+  return ['', 'sdk/go/', 'sdk/python/', 'sdk/rust/', 'sdk/typescript/'].map(
+    (folder) => `${folder}v${version}`,
+  );
 }
 
 export interface Build {

@@ -122,6 +122,7 @@ test('a version has a tag for git, and one for each SDK', () => {
   expect(tagsOf('1.0.0')).toStrictEqual([
     'v1.0.0',
     'sdk/go/v1.0.0',
+    'sdk/python/v1.0.0',
     'sdk/rust/v1.0.0',
     'sdk/typescript/v1.0.0',
   ]);

@@ -6,7 +6,16 @@ const ROOT = new URL('../../../../', import.meta.url);
 
 const PAGE_FOLDERS = [
   ...['.', 'docs', 'docs/decisions'],
-  ...['sdk/typescript', 'sdk/go', 'sdk/go/relay', 'sdk/rust', 'sdk/conformance', 'examples', 'sandbox'],
+  ...[
+    'sdk/typescript',
+    'sdk/go',
+    'sdk/go/relay',
+    'sdk/rust',
+    'sdk/python',
+    'sdk/conformance',
+    'examples',
+    'sandbox',
+  ],
 ];
 
 /** Files that pages show or link to. They are sent as they are. */

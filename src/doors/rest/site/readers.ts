@@ -36,3 +36,8 @@ export function readReaders(contents: string): Reader[] {
       return { name, address: `/docs/${name.toLowerCase().replaceAll(' ', '-')}`, text, pages };
     });
 }
+
+/** The lists without the pages that this installation does not have: an image of the service leaves some out. */
+export function withPages(readers: readonly Reader[], pages: ReadonlySet<string>): Reader[] {
+  return readers.map((reader) => ({ ...reader, pages: reader.pages.filter(({ path }) => pages.has(path)) }));
+}

@@ -9,7 +9,7 @@ import { StaticFile } from '../../http/static-files.ts';
 import { addressOf, CONTENTS, listFiles, listPages, readDocument, readPage } from './documents.ts';
 import { type SiteFiles, withSiteLinks } from './links.ts';
 import { renderMarkdown, sectionsOf } from './markdown.ts';
-import { type Reader, readReaders } from './readers.ts';
+import { type Reader, readReaders, withPages } from './readers.ts';
 import { SITE_STYLE } from './site.css.ts';
 import { SITE_SCRIPT } from './site.js.ts';
 import { renderSitePage } from './site-page.ts';
@@ -56,8 +56,9 @@ export class Site {
 
 export async function openSite(): Promise<Site> {
   const [pages, files] = await Promise.all([listPages(), listFiles()]);
-  const readers = pages.includes(CONTENTS) ? readReaders(await readPage(CONTENTS)) : [];
   const known: SiteFiles = { pages: new Set(pages), files: new Set(files) };
+  const listed = known.pages.has(CONTENTS) ? readReaders(await readPage(CONTENTS)) : [];
+  const readers = withPages(listed, known.pages);
   return new Site(
     new Map<string, Make>([
       ...pages.flatMap((path) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { StaticFile } from '../../../../src/doors/http/static-files.ts';
+import { readReaders, withPages } from '../../../../src/doors/rest/site/readers.ts';
 import { openSite, Site } from '../../../../src/doors/rest/site/site.ts';
 import { useService } from '../../../support/service.ts';
 
@@ -33,10 +34,19 @@ describe('the site', () => {
       '/docs/usage',
       '/docs/decisions',
       '/docs/sdk/go',
+      '/docs/sdk/python',
       '/docs/start',
     ])
       expect(pages.has(path), path).toBe(true);
     expect(pages.size).toBeGreaterThan(150);
+  });
+
+  test('lists no page that an installation leaves out', () => {
+    const readers = readReaders(
+      '# Documents\n\n## Start\n\n1. [One](one.md): here.\n2. [Other](../other/README.md): left out.\n',
+    );
+    const [start] = withPages(readers, new Set(['docs/one.md']));
+    expect(start!.pages.map(({ path }) => path)).toEqual(['docs/one.md']);
   });
 
   test('links to pages, headings and files that are there', async () => {
