@@ -52,5 +52,5 @@ test('a page is complete without scripts, and offers no search', async () => {
   await page.getByRole('heading', { name: 'What a record costs' }).waitFor();
   await page.getByText('For operators', { exact: true }).click();
   await page.getByRole('link', { name: 'Procedures', exact: true }).click();
-  await page.getByRole('heading', { name: 'Troubleshooting' }).waitFor();
+  await page.getByRole('heading', { name: 'Signing keys' }).waitFor();
 });

@@ -3,6 +3,7 @@ import { renderDocument } from '@boxoffice/pages/document';
 import { type Html, html } from '@boxoffice/pages/html';
 import { TOKENS } from '@boxoffice/pages/tokens.css';
 import { ICON_ASSET } from '../consoles/assets/assets.ts';
+import { renderTop, TOP_STYLE } from './site/top.ts';
 
 /** The viewer has a dark look of its own, by a class. */
 export const REFERENCE_SCRIPT_TEXT = `'use strict';
@@ -30,16 +31,9 @@ window.onload = () => SwaggerUIBundle({
 /** No answer has links, and their empty column would not fit on a phone. */
 export const REFERENCE_STYLE_TEXT = `${TOKENS}
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 var(--sans); }
+html { --top-width: 72rem; }
 html.dark-mode { background: var(--ground); }
-.top { background: var(--paper); border-bottom: 1px solid var(--line); }
-.top > div { max-width: 72rem; margin: 0 auto; padding: .5rem 1.25rem; display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: center; }
-.top a { color: var(--ink); text-decoration: none; padding: .375rem .625rem; border: 1px solid transparent; border-radius: .5rem; }
-.top a:hover, .top a[aria-current] { background: var(--accent-soft); }
-.top a[aria-current] { font-weight: 600; }
-.top .brand { font-weight: 700; padding-left: 0; background: none; }
-.skip { position: absolute; left: -100rem; }
-.skip:focus { left: 1rem; top: .5rem; background: var(--paper); padding: .5rem; z-index: 1; }
-main { max-width: 72rem; margin: 0 auto; padding: 2rem 1.25rem 0; }
+${TOP_STYLE}main { max-width: 72rem; margin: 0 auto; padding: 2rem 1.25rem 0; }
 main a { color: var(--accent); text-underline-offset: .15em; }
 h1 { margin: 0 0 1.25rem; font-size: 1.625rem; line-height: 1.25; }
 h2 { margin: 2rem 0 .75rem; font-size: 1.0625rem; }
@@ -105,11 +99,7 @@ export function renderReference(addressOf: (name: string) => string): string {
 <script src="${addressOf('look.js')}"></script>
 <link rel="stylesheet" href="${addressOf('swagger-ui.css')}">
 <link rel="stylesheet" href="${addressOf('boxoffice.css')}">`,
-    body: html`<a class="skip" href="#main">Skip to the content</a>
-<header class="top"><div>
-<a class="brand" href="/">Boxoffice</a>
-<nav aria-label="Boxoffice"><a href="/docs">Documents</a><a href="/docs/rest" aria-current="page">API reference</a><a href="/console">Console</a></nav>
-</div></header>
+    body: html`${renderTop('/docs/rest')}
 <main id="main">
 <h1>The doors of Boxoffice</h1>
 <ul class="doors">${DOORS.map(

@@ -566,7 +566,9 @@ describe('when connections to the database are cut', () => {
     })();
     const refusals = [[500, { error: 'internal error' }]];
     // There the outage of one server is expected to leave the tenants of others alone.
-    if (isDistributed()) refusals.push([503, { error: 'the service is busy: try again' }]);
+    if (isDistributed())
+      for (const reason of ['the service is busy', 'a database server is away'])
+        refusals.push([503, { error: `${reason}: try again` }]);
     const answers: Answer[] = [];
     const lanes = Array.from({ length: 4 }, async (_, lane) => {
       for (const batch of batches.filter((__, index) => index % 4 === lane)) {

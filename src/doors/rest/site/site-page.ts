@@ -4,9 +4,15 @@ import { type Html, html } from '@boxoffice/pages/html';
 import { ICON_ASSET } from '../../consoles/assets/assets.ts';
 import type { Heading, RenderedMarkdown } from './markdown.ts';
 import type { Reader } from './readers.ts';
+import { renderTop } from './top.ts';
 
 /** Fewer headings are seen without a list of them. */
 const LISTED_HEADINGS_MIN = 3;
+
+const TO_PAGES = html`<a class="to-pages" href="#pages">All pages</a>`;
+const SEARCH = html`<div class="search" role="search" hidden><label class="hidden" for="search">Search the documents</label>
+<input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false" maxlength="100"></div>
+`;
 
 export interface SitePage {
   readonly address: string;
@@ -26,14 +32,7 @@ export function renderSitePage({ address, content, readers, style, script }: Sit
 <link rel="stylesheet" href="${style}">
 <link rel="alternate" type="text/markdown" href="${address}.md">
 <script src="${script}" defer></script>`,
-    body: html`<a class="skip" href="#main">Skip to the content</a>
-<header class="top"><div>
-<a class="brand" href="/">Boxoffice</a>
-<nav aria-label="Boxoffice"><a href="/docs"${address === '/docs' && html` aria-current="page"`}>Documents</a>
-<a href="/docs/rest">API reference</a><a href="/console">Console</a><a class="to-pages" href="#pages">All pages</a></nav>
-<div class="search" role="search" hidden><label class="hidden" for="search">Search the documents</label>
-<input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false" maxlength="100"></div>
-</div></header>
+    body: html`${renderTop(address, { links: TO_PAGES, more: SEARCH })}
 <div class="columns">
 <main id="main" tabindex="-1">
 <section id="found" aria-label="Found" hidden><p role="status"></p><ol></ol></section>

@@ -1,19 +1,12 @@
 /** The style sheet of the site. */
 import { TOKENS } from '@boxoffice/pages/tokens.css';
+import { TOP_STYLE } from './top.ts';
 
 export const SITE_STYLE = `${TOKENS}
-html { scroll-padding-top: 1rem; }
+html { scroll-padding-top: 1rem; --top-width: 90rem; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.6 var(--sans); }
 a { color: var(--accent); text-underline-offset: .15em; }
-.skip { position: absolute; left: -100rem; }
-.skip:focus { left: 1rem; top: .5rem; background: var(--paper); padding: .5rem; z-index: 1; }
-.top { background: var(--paper); border-bottom: 1px solid var(--line); }
-.top > div { max-width: 90rem; margin: 0 auto; padding: .5rem 1.25rem; display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: center; }
-.top a { display: inline-block; color: var(--ink); text-decoration: none; padding: .375rem .625rem; border-radius: .5rem; }
-.top a:hover, .top a[aria-current] { background: var(--accent-soft); }
-.top a[aria-current], .top .brand { font-weight: 600; }
-.top .brand { padding-left: 0; font-weight: 700; background: none; }
-.search { flex: 1 0 12rem; display: flex; justify-content: flex-end; }
+${TOP_STYLE}.search { flex: 1 0 12rem; display: flex; justify-content: flex-end; }
 .search[hidden] { display: none; }
 .search input { font: inherit; width: 100%; max-width: 22rem; padding: .375rem .75rem; color: var(--ink); background: var(--ground); border: 1px solid var(--quiet); border-radius: .5rem; }
 .search input::placeholder { color: var(--quiet); opacity: 1; }
