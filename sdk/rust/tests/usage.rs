@@ -552,6 +552,27 @@ async fn a_reporter_that_is_dropped_or_killed_keeps_what_sessions_used() {
     assert_eq!(reporter.pending().records, 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_the_disk_refused_at_first_is_reported_once_after_a_crash() {
+    let folder = Folder::new();
+    let options = builder(&folder.0, NOWHERE).interval(Duration::from_secs(2));
+    let (options, mut events) = told(options);
+    let reporter = options.open().await.unwrap();
+    let _session = reporter.start_session(host()).unwrap();
+    sleep(Duration::from_millis(1_500)).await;
+    // Neither the next segment nor a checkpoint can be written.
+    fs::write(folder.0.join("0000000001.segment"), "").unwrap();
+    fs::create_dir(folder.0.join("running.records.new")).unwrap();
+    until(&mut events, "interval_not_stored").await;
+    sleep(Duration::from_millis(2_500)).await;
+    let killed = Folder::new();
+    for name in ["0000000002.segment", "running.records"] {
+        fs::copy(folder.0.join(name), killed.0.join(name)).unwrap();
+    }
+    let _next = builder(&killed.0, NOWHERE).open().await.unwrap();
+    assert_eq!(shapes(&killed.records(".segment")), ["host hd 4 0 0"]);
+}
+
 #[tokio::test]
 async fn close_ends_sessions_and_leaves_the_rest_after_its_time() {
     let folder = Folder::new();

@@ -81,6 +81,32 @@ func TestTheUsageOfASessionIsReportedOnceIfItsRecordWasSent(t *testing.T) {
 	b.wantFiles()
 }
 
+func TestTheUsageOfASessionIsReportedOnceIfTheDiskRefusedItAtFirst(t *testing.T) {
+	b := newBench(t)
+	reporter := b.open(offline, func(o *Options) { o.Interval = 2 * time.Second })
+	b.begin(reporter)
+	// Neither the next segment nor a checkpoint can be written.
+	b.write(segmentNamed(1))
+	blocked := filepath.Join(b.folder, "running.records.new")
+	if err := os.Mkdir(blocked, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.clock.Advance(time.Second)
+	reporter.Sync()
+	b.until("a refusal", func() bool { return len(eventsOf[IntervalNotStored](b)) == 1 })
+	b.clock.Advance(2 * time.Second)
+	reporter.Sync()
+	for _, path := range []string{blocked, filepath.Join(b.folder, segmentNamed(1))} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.wantFiles(segmentNamed(2), "running.records")
+	crashed := b.afterCrash()
+	crashed.wantFiles(segmentNamed(2))
+	wantEqual(t, crashed.recordsOf(segmentNamed(2)), b.recordsOf(segmentNamed(2)))
+}
+
 func TestAFailedCheckpointIsReportedAndRepeated(t *testing.T) {
 	b := newBench(t)
 	reporter := b.open(offline)

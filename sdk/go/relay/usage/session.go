@@ -194,6 +194,8 @@ func (s *Session) store(from *tally) {
 		defer s.mu.Unlock()
 		delete(s.storing, stored)
 		if added.err != nil {
+			// The last checkpoint may have it: under another id it would be charged twice after a crash.
+			from.id = next.id
 			from.time += taken.time
 			from.egress += taken.egress
 			from.ingress += taken.ingress

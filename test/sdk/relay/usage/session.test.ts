@@ -227,12 +227,14 @@ describe('the usage of running sessions', () => {
     ]);
   });
 
-  it('is kept again after its record could not be stored', async () => {
+  it('is kept again, under the same id, after its record could not be stored', async () => {
     const { clock, sessions, disk } = open();
     disk.works = false;
     sessions.start(WHO).add({ egressBytes: 100 });
     clock.advance(30_000);
     await turn();
-    expect(sessions.unrecorded().map(({ usage }) => [usage.seconds, usage.egressBytes])).toEqual([[30, 100]]);
+    expect(sessions.unrecorded().map(({ id, usage }) => [id, usage.seconds, usage.egressBytes])).toEqual([
+      ['s1.1', 30, 100],
+    ]);
   });
 });

@@ -295,6 +295,24 @@ describe('what running sessions have used', () => {
     expect(await records()).toMatchObject([{ egress_bytes: 730 }]);
   });
 
+  it('is reported once if the disk refused its record at first', async () => {
+    const reporter = await bench.open({ ...offline, intervalSeconds: 2 });
+    reporter.startSession(WHO).add({ egressBytes: 700 });
+    bench.clock.advance(1_000);
+    await until(kept).toBe(true);
+    // Neither the next segment nor a checkpoint can be written.
+    await writeFile(join(bench.folder, segment(1)), '');
+    await mkdir(join(bench.folder, `${RUNNING}.new`));
+    bench.clock.advance(1_200);
+    await until(() => bench.eventsOf('interval_not_stored').length).toBe(1);
+    bench.clock.advance(2_000);
+    await until(() => reporter.pending.records).toBe(1);
+    await rm(join(bench.folder, segment(1)));
+    const { folder, records } = await afterCrash();
+    await bench.open({ ...offline, spool: folder });
+    expect(await records()).toMatchObject([{ seconds: 4, egress_bytes: 700 }]);
+  });
+
   it('is reported once if its record was sent and deleted', async () => {
     const reporter = await bench.open({ batchSeconds: 0 });
     await recordAfterCheckpoint(reporter);

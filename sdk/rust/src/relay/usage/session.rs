@@ -121,10 +121,12 @@ impl Count {
         self.others.push(std::mem::replace(&mut self.current, next));
     }
 
-    fn give_back(&mut self, usage: &ParticipantUsage) {
+    fn give_back(&mut self, id: &str, usage: &ParticipantUsage) {
         let (role, tier) = (&usage.of.role, &usage.of.tier);
         let is_same = |tally: &&mut Tally| tally.role == *role && tally.tier == *tier;
         if let Some(tally) = self.tallies().find(is_same) {
+            // The last checkpoint may have it: under another id it would be charged twice after a crash.
+            tally.id = Some(id.to_owned());
             tally.time += Duration::from_secs(usage.seconds);
             tally.egress += usage.egress_bytes;
             tally.ingress += usage.ingress_bytes;
@@ -186,7 +188,7 @@ impl Stay {
         let mut count = self.count();
         let usage = count.storing.remove(id);
         if let (Some(usage), Err(error)) = (usage, result) {
-            count.give_back(&usage);
+            count.give_back(id, &usage);
             count.failure = Some(error.clone());
         }
         self.storing.send_replace(count.storing.len());

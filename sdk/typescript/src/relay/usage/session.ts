@@ -222,6 +222,8 @@ class Session implements UsageSession {
     try {
       await this.#options.record(record);
     } catch (error) {
+      // The last checkpoint may have it: under another id it would be charged twice after a crash.
+      tally.id = record.id;
       tally.ms += ms;
       tally.egressBytes += egressBytes;
       tally.ingressBytes += ingressBytes;
