@@ -573,6 +573,33 @@ async fn what_the_disk_refused_at_first_is_reported_once_after_a_crash() {
     assert_eq!(shapes(&killed.records(".segment")), ["host hd 4 0 0"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_segment_that_cannot_be_read_is_counted_and_tried_again() {
+    let folder = Folder::new();
+    let options = builder(&folder.0, NOWHERE).batch_wait(Duration::from_secs(5));
+    let (options, mut events) = told(options);
+    let reporter = options.open().await.unwrap();
+    reporter.record(usage("ann")).await.unwrap();
+    let path = folder.0.join("0000000001.segment");
+    fs::rename(&path, folder.0.join("aside")).unwrap();
+    fs::create_dir(&path).unwrap();
+    until(&mut events, "segment_failed").await;
+    assert_eq!(reporter.pending().records, 1);
+    // A minute, and the wait for the next request to a service that is away.
+    sleep(Duration::from_secs(130)).await;
+    until(&mut events, "segment_failed").await;
+    assert_eq!(reporter.close_within(Duration::ZERO).await, 1);
+    drop(reporter);
+
+    // So is one that the next start cannot read.
+    let (options, mut events) = told(builder(&folder.0, NOWHERE));
+    let reporter = options.open().await.unwrap();
+    until(&mut events, "segment_failed").await;
+    assert_eq!(reporter.pending().segments, 1);
+    sleep(Duration::from_secs(130)).await;
+    until(&mut events, "segment_failed").await;
+}
+
 #[tokio::test]
 async fn close_ends_sessions_and_leaves_the_rest_after_its_time() {
     let folder = Folder::new();

@@ -106,7 +106,8 @@ type SegmentCorrupt struct {
 	Offset, Bytes int
 }
 
-// SegmentFailed is a segment that cannot be read or removed now. It stays on disk and is retried at the next start.
+// SegmentFailed is a segment that cannot be read or removed now. Reading is tried again each minute, and removal at the
+// next start.
 type SegmentFailed struct {
 	// File is the segment.
 	File string

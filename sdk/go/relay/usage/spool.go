@@ -2,6 +2,8 @@ package usage
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,8 @@ const (
 	syncRecords = 64
 	// syncWait: or when one has waited this long.
 	syncWait = 200 * time.Millisecond
+	// readAgainWait: a segment that cannot be read is tried again after this time.
+	readAgainWait = time.Minute
 )
 
 type spoolOptions struct {
@@ -37,6 +41,8 @@ type segment struct {
 	fileBytes int
 	// isCorrupt: some bytes are damaged.
 	isCorrupt bool
+	// readAgainAt is for one that could not be read.
+	readAgainAt time.Duration
 }
 
 // appending is the lines of one call, which become durable together or not at all.
@@ -82,8 +88,10 @@ type spool struct {
 	// hasCheckpoint: the usage of running sessions is on disk. Guarded by work.
 	hasCheckpoint bool
 
-	mu             sync.Mutex
-	sealed         []*segment
+	mu     sync.Mutex
+	sealed []*segment
+	// unread are segments that cannot be read now, in the order in which they are tried again.
+	unread         []*segment
 	open           *openSegment
 	lastNumber     int
 	waiting        []*appending
@@ -141,7 +149,7 @@ func (s *spool) pending() Pending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var pending Pending
-	for _, each := range s.sealed {
+	for _, each := range slices.Concat(s.sealed, s.unread) {
 		pending.Segments++
 		pending.Records += each.records
 	}
@@ -166,6 +174,9 @@ func (s *spool) openSince() (since time.Duration, ok bool) {
 func (s *spool) oldest() *segment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for len(s.unread) > 0 && s.unread[0].readAgainAt <= s.options.clock.Now() {
+		s.sealed, s.unread = append(s.sealed, s.unread[0]), s.unread[1:]
+	}
 	if len(s.sealed) == 0 {
 		return nil
 	}
@@ -273,11 +284,16 @@ func (s *spool) close() {
 	s.directory.Close()
 }
 
-// read returns the records of a segment, as they were stored. Otherwise the segment is skipped until the next start.
+// read returns the records of a segment, as they were stored. Otherwise the segment is skipped, for a minute if it is
+// still there.
 func (s *spool) read(from *segment) (lines []string, ok bool) {
 	text, err := os.ReadFile(from.path)
 	if err != nil {
-		s.forget(from)
+		if errors.Is(err, fs.ErrNotExist) {
+			s.forget(from)
+		} else {
+			s.putOff(from)
+		}
 		s.options.emit(SegmentFailed{File: from.path, Cause: err})
 		return nil, false
 	}
@@ -308,6 +324,15 @@ func (s *spool) forget(gone *segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sealed = slices.DeleteFunc(s.sealed, func(each *segment) bool { return each == gone })
+}
+
+// putOff tries a segment again later, and others meanwhile.
+func (s *spool) putOff(unread *segment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sealed = slices.DeleteFunc(s.sealed, func(each *segment) bool { return each == unread })
+	unread.readAgainAt = s.options.clock.Now() + readAgainWait
+	s.unread = append(s.unread, unread)
 }
 
 func (s *spool) quarantinePath() string { return filepath.Join(s.options.folder, "quarantine.jsonl") }

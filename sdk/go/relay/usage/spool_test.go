@@ -181,13 +181,43 @@ func TestAnUnreadableSegmentBlocksNoOther(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(b.folder, segmentNamed(1)), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b.write(segmentNamed(2), entriesOf(wireLines(1, "r.b.0")...))
-	b.open()
+	lines := wireLines(2, "r.b.0")
+	b.write(segmentNamed(2), entriesOf(lines[0]))
+	reporter := b.open()
 	failed := eventsOf[SegmentFailed](b)
 	if len(failed) != 1 || failed[0].File != filepath.Join(b.folder, segmentNamed(1)) {
 		t.Errorf("got %v", failed)
 	}
 	b.untilCharged(1)
+	b.until("the end of the other", func() bool { return reporter.Pending().Segments == 1 })
+	if err := os.Remove(filepath.Join(b.folder, segmentNamed(1))); err != nil {
+		t.Fatal(err)
+	}
+	b.write(segmentNamed(1), entriesOf(lines[1]))
+	b.pass(time.Second, "another try", func() bool { return len(b.service.chargedIDs()) == 2 })
+	b.untilSettled(reporter)
+	b.wantFiles("0000000001.kept")
+}
+
+func TestASegmentThatCannotBeReadNowCountsAndIsTriedAgain(t *testing.T) {
+	b := newBench(t)
+	reporter := b.greet()
+	b.store(reporter, usageOf())
+	path, aside := filepath.Join(b.folder, segmentNamed(1)), filepath.Join(b.folder, "aside")
+	if err := errors.Join(os.Rename(path, aside), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	reporter.spool.seal()
+	b.until("an event", func() bool { return len(eventsOf[SegmentFailed](b)) == 1 })
+	wantEqual(t, reporter.Pending(), Pending{Segments: 1, Records: 1})
+	b.store(reporter, usageOf())
+	reporter.spool.seal()
+	b.untilCharged(1)
+	if err := errors.Join(os.Remove(path), os.Rename(aside, path)); err != nil {
+		t.Fatal(err)
+	}
+	b.pass(time.Second, "another try", func() bool { return len(b.service.chargedIDs()) == 2 })
+	b.untilSettled(reporter)
 }
 
 func TestASegmentThatVanishesIsSkipped(t *testing.T) {

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -61,6 +62,8 @@ func (s *spool) recover() error {
 func (s *spool) recoverSegment(path string) (tornBytes int) {
 	text, err := os.ReadFile(path)
 	if err != nil {
+		// It is not known to be whole, so the file stays.
+		s.putOff(&segment{path: path, fileBytes: math.MaxInt, isCorrupt: true})
 		s.options.emit(SegmentFailed{File: path, Cause: err})
 		return 0
 	}

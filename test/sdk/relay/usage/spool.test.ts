@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -11,6 +11,12 @@ import { store, usage, usages, useBench } from './reporters.ts';
 
 const bench = useBench();
 const until = (condition: () => unknown) => expect.poll(condition, { interval: 1 });
+/** As time passes. */
+const untilCharged = (records: number) =>
+  until(() => {
+    bench.clock.advance(1_000);
+    return bench.service.charged.size;
+  }).toBe(records);
 
 /** The service is unreachable. */
 const offline = { fetch: () => Promise.reject(new TypeError('fetch failed')) };
@@ -138,13 +144,36 @@ describe('the next start', () => {
     expect(await readFile(join(bench.folder, '0000000001.kept'))).toEqual(damaged);
   });
 
-  it('is not blocked by an unreadable segment', async () => {
+  it('is not blocked by an unreadable segment, and reads it later', async () => {
+    const [first, second] = wireLines(2).map(encodeEntry);
     await mkdir(join(bench.folder, segment(1)));
-    await writeFile(join(bench.folder, segment(2)), encodeEntry(wireLines(1)[0]!));
-    await bench.open();
+    await writeFile(join(bench.folder, segment(2)), first!);
+    const reporter = await bench.open();
     expect(bench.eventsOf('segment_failed')).toMatchObject([{ file: join(bench.folder, segment(1)) }]);
     await until(() => bench.service.charged.size).toBe(1);
+    await until(() => reporter.pending.segments).toBe(1);
+    await rmdir(join(bench.folder, segment(1)));
+    await writeFile(join(bench.folder, segment(1)), second!);
+    await untilCharged(2);
+    await until(() => reporter.pending.segments).toBe(0);
+    expect(await bench.files()).toEqual(['0000000001.kept']);
   });
+});
+
+it('a segment that cannot be read counts, holds up no other, and is tried again', async () => {
+  const reporter = await bench.open();
+  await store(reporter, [usage()]);
+  await rename(join(bench.folder, segment(1)), join(bench.folder, 'aside'));
+  await mkdir(join(bench.folder, segment(1)));
+  bench.clock.advance(5_000);
+  await until(() => bench.eventsOf('segment_failed').length).toBe(1);
+  expect(reporter.pending).toEqual({ segments: 1, records: 1 });
+  await store(reporter, [usage()]);
+  await untilCharged(1);
+  await rmdir(join(bench.folder, segment(1)));
+  await rename(join(bench.folder, 'aside'), join(bench.folder, segment(1)));
+  await untilCharged(2);
+  await until(() => reporter.pending.segments).toBe(0);
 });
 
 describe('a folder', () => {

@@ -112,7 +112,7 @@ pub enum UsageEvent {
         /// How long it is.
         bytes: usize,
     },
-    /// A segment cannot be read or removed now. It stays on disk and is retried at the next start.
+    /// A segment cannot be read or removed now. Reading is tried again each minute, and removal at the next start.
     SegmentFailed {
         /// The segment.
         file: PathBuf,

@@ -20,7 +20,7 @@ mod open_segment;
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,6 +41,8 @@ use open_segment::OpenSegment;
 const SYNC_RECORDS: usize = 64;
 /// or when one has waited this long.
 const SYNC_WAIT: Duration = Duration::from_millis(200);
+/// A segment that cannot be read is tried again after this time.
+const READ_AGAIN_WAIT: Duration = Duration::from_secs(60);
 
 const SEGMENT: &str = "segment";
 const KEPT: &str = "kept";
@@ -109,6 +111,8 @@ struct Work {
 #[derive(Default)]
 struct State {
     sealed: VecDeque<Segment>,
+    /// Those that cannot be read now, and when each is tried again.
+    unread: VecDeque<(Instant, Segment)>,
     open: Option<OpenSegment>,
     last_number: u64,
     waiting: VecDeque<Append>,
@@ -211,6 +215,13 @@ impl Spool {
         let text = match fs::read(&path) {
             Ok(text) => text,
             Err(cause) => {
+                self.put_off(Segment {
+                    path: path.clone(),
+                    records: 0,
+                    file_bytes: usize::MAX,
+                    // It is not known to be whole, so the file stays.
+                    is_corrupt: true,
+                });
                 self.emit(UsageEvent::SegmentFailed { file: path, cause });
                 return 0;
             }
@@ -240,7 +251,9 @@ impl Spool {
     pub(super) fn pending(&self) -> (usize, usize) {
         let state = locked(&self.state);
         let sealed = state.sealed.iter().map(|segment| segment.records);
-        let all = sealed.chain(state.open.iter().map(|open| open.records));
+        let unread = state.unread.iter().map(|(_, segment)| segment.records);
+        let open = state.open.iter().map(|open| open.records);
+        let all = sealed.chain(unread).chain(open);
         all.fold((0, 0), |(segments, sum), records| {
             (segments + 1, sum + records)
         })
@@ -253,7 +266,13 @@ impl Spool {
 
     /// The next segment to send.
     pub(super) fn oldest(&self) -> Option<Segment> {
-        locked(&self.state).sealed.front().cloned()
+        let mut state = locked(&self.state);
+        let State { sealed, unread, .. } = &mut *state;
+        let now = Instant::now();
+        while unread.front().is_some_and(|(at, _)| *at <= now) {
+            sealed.extend(unread.pop_front().map(|(_, segment)| segment));
+        }
+        sealed.front().cloned()
     }
 
     /// Begin to store lines, all or none.
@@ -319,7 +338,7 @@ impl Spool {
         work.lock = None;
     }
 
-    /// The records of a segment, as they were stored. `None` skips it until the next start.
+    /// The records of a segment, as they were stored. `None` skips it, for a minute if it is still there.
     pub(super) fn read(&self, segment: &Segment) -> Option<Vec<String>> {
         match fs::read(&segment.path) {
             Ok(mut text) => {
@@ -327,7 +346,11 @@ impl Spool {
                 Some(parse_segment(&text).lines)
             }
             Err(cause) => {
-                self.forget(segment);
+                if cause.kind() == ErrorKind::NotFound {
+                    self.forget(segment);
+                } else {
+                    self.put_off(segment.clone());
+                }
                 let file = segment.path.clone();
                 self.emit(UsageEvent::SegmentFailed { file, cause });
                 None
@@ -361,6 +384,14 @@ impl Spool {
     fn forget(&self, gone: &Segment) {
         let mut state = locked(&self.state);
         state.sealed.retain(|each| each.path != gone.path);
+    }
+
+    /// Try a segment again later, and others meanwhile.
+    fn put_off(&self, unread: Segment) {
+        let mut state = locked(&self.state);
+        state.sealed.retain(|each| each.path != unread.path);
+        let again = Instant::now() + READ_AGAIN_WAIT;
+        state.unread.push_back((again, unread));
     }
 
     pub(super) fn quarantine_path(&self) -> PathBuf {

@@ -112,7 +112,7 @@ export type UsageEvent =
       /** How long it is. */
       readonly bytes: number;
     }
-  /** A segment cannot be read or removed now. It stays on disk and is retried at the next start. */
+  /** A segment cannot be read or removed now. Reading is tried again each minute, and removal at the next start. */
   | {
       /** A file on disk cannot be used now. */
       readonly type: 'segment_failed';

@@ -25,6 +25,8 @@ import { encodeEntry, parseSegment } from './segment.ts';
 /** Flush when this many records wait for the disk, or when one has waited this long. */
 const SYNC_RECORDS = 64;
 const SYNC_MS = 200;
+/** A segment that cannot be read is tried again after this time. */
+const READ_AGAIN_MS = 60_000;
 
 const SEGMENT_NAME = /^(\d{10})\.(segment|kept)$/;
 
@@ -72,6 +74,8 @@ export class Spool {
   readonly #directory: FileHandle;
   readonly #lock: FolderLock;
   readonly #sealed: Segment[] = [];
+  /** Those that cannot be read now, and when each is tried again. */
+  readonly #unread: { readonly segment: Segment; readonly at: number }[] = [];
   #open: OpenSegment | undefined;
   #lastNumber = 0;
   /** Whether the usage of running sessions is on disk. */
@@ -129,6 +133,8 @@ export class Spool {
     try {
       bytes = await readFile(path);
     } catch (cause) {
+      // It is not known to be whole, so the file stays.
+      this.#putOff({ path, records: 0, fileBytes: Number.POSITIVE_INFINITY, corrupt: true });
       this.#options.emit({ type: 'segment_failed', file: path, cause });
       return 0;
     }
@@ -165,7 +171,8 @@ export class Spool {
 
   /** Stored and unsettled records. */
   get pending(): { segments: number; records: number } {
-    const all = this.#open ? [...this.#sealed, this.#open] : this.#sealed;
+    const sealed = [...this.#sealed, ...this.#unread.map(({ segment }) => segment)];
+    const all = this.#open ? [...sealed, this.#open] : sealed;
     return { segments: all.length, records: all.reduce((sum, segment) => sum + segment.records, 0) };
   }
 
@@ -176,6 +183,8 @@ export class Spool {
 
   /** The next segment to send. */
   oldest(): Segment | undefined {
+    const now = this.#options.clock.now();
+    while (this.#unread[0] && this.#unread[0].at <= now) this.#sealed.push(this.#unread.shift()!.segment);
     return this.#sealed[0];
   }
 
@@ -346,13 +355,14 @@ export class Spool {
     this.#options.onChange();
   }
 
-  /** The records of a segment, as they were stored. Undefined skips it until the next start. */
+  /** The records of a segment, as they were stored. Undefined skips it, for a minute if it is still there. */
   async read(segment: Segment): Promise<readonly string[] | undefined> {
     try {
       const bytes = await readFile(segment.path);
       return parseSegment(bytes.subarray(0, segment.fileBytes)).lines;
     } catch (cause) {
-      this.#forget(segment);
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') this.#forget(segment);
+      else this.#putOff(segment);
       this.#options.emit({ type: 'segment_failed', file: segment.path, cause });
       return undefined;
     }
@@ -379,6 +389,12 @@ export class Spool {
   #forget(segment: Segment): void {
     const index = this.#sealed.indexOf(segment);
     if (index >= 0) this.#sealed.splice(index, 1);
+  }
+
+  /** Try a segment again later, and others meanwhile. */
+  #putOff(segment: Segment): void {
+    this.#forget(segment);
+    this.#unread.push({ segment, at: this.#options.clock.now() + READ_AGAIN_MS });
   }
 
   get #runningPath(): string {
