@@ -618,6 +618,21 @@ async fn close_ends_sessions_and_leaves_the_rest_after_its_time() {
     );
 }
 
+#[tokio::test]
+async fn a_close_that_was_dropped_is_completed_by_the_next_one() {
+    let folder = Folder::new();
+    let server = Server::start(|_, _| Answer::Silence).await;
+    let reporter = builder(&folder.0, &server.url).open().await.unwrap();
+    reporter.record(usage("ann")).await.unwrap();
+    let closing = timeout(Duration::from_millis(50), reporter.close());
+    assert!(closing.await.is_err());
+    let recording = timeout(Duration::from_secs(60), reporter.record(usage("ben")));
+    recording.await.expect("it never answers").unwrap();
+    assert_eq!(reporter.close_within(Duration::from_millis(50)).await, 2);
+    let error = reporter.record(usage("late")).await.unwrap_err();
+    assert_eq!(error.code, UsageErrorCode::Closed);
+}
+
 #[test]
 fn a_reporter_leaves_no_task_behind() {
     let serving = tokio::runtime::Runtime::new().unwrap();

@@ -324,10 +324,10 @@ impl UsageReporter {
         self.close_within(CLOSE_WAIT).await
     }
 
-    /// [`UsageReporter::close`] with another time limit for the sending.
+    /// [`UsageReporter::close`] with another time limit for the sending. Dropped before its end, it can be called again.
     pub async fn close_within(&self, limit: Duration) -> usize {
-        let mut tasks = self.tasks.lock().await;
-        if let Some(mut tasks) = tasks.take() {
+        let mut open = self.tasks.lock().await;
+        if let Some(tasks) = open.as_mut() {
             self.sessions.end_all(&self.spool);
             blocking(&self.spool, Spool::seal).await;
             tasks.drain.send_replace(true);
@@ -336,6 +336,8 @@ impl UsageReporter {
             }
             blocking(&self.spool, Spool::finish).await;
             tasks.keepers.shutdown().await;
+            // At the end, so that another call completes one that was dropped.
+            *open = None;
         }
         self.pending().records
     }
