@@ -374,6 +374,19 @@ async fn a_folder_has_one_reporter_at_a_time() {
     assert!(std::error::Error::source(&error).is_some());
 }
 
+#[test]
+fn a_reporter_keeps_its_folder_after_the_end_of_its_runtime() {
+    let folder = Folder::new();
+    let open = || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(builder(&folder.0, NOWHERE).open())
+    };
+    let reporter = open().unwrap();
+    assert_eq!(open().unwrap_err().code, UsageErrorCode::SpoolInUse);
+    drop(reporter);
+    open().unwrap();
+}
+
 #[tokio::test]
 async fn the_next_start_reads_what_a_crash_left() {
     let folder = Folder::new();

@@ -13,9 +13,13 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const lockPrefix = "lock."
+
+// acceptAgainWait: so that a process without free file descriptors does not try all the time.
+const acceptAgainWait = 100 * time.Millisecond
 
 // folderLock is exclusive ownership of a folder, for the lifetime of a process.
 //
@@ -24,7 +28,7 @@ const lockPrefix = "lock."
 // and then connects to the other sockets: of two at once, the later one to connect finds the other listening. So at most
 // one gets the folder. Reporters of the other SDKs do the same.
 type folderLock struct {
-	listener *net.UnixListener
+	listener net.Listener
 	over     chan struct{}
 }
 
@@ -81,9 +85,11 @@ func (l *folderLock) answer() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err == nil {
-			connection.Close()
+		if err != nil {
+			time.Sleep(acceptAgainWait)
+			continue
 		}
+		connection.Close()
 	}
 }
 

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -280,6 +282,37 @@ func TestAFolderMayHaveALongPath(t *testing.T) {
 	b.open(offline, spool)
 	_, err := b.tryOpen(spool)
 	wantError(t, err, SpoolInUse)
+}
+
+// brokenListener has no free file descriptors.
+type brokenListener struct {
+	net.Listener
+	accepts  atomic.Int32
+	isClosed atomic.Bool
+}
+
+func (l *brokenListener) Accept() (net.Conn, error) {
+	l.accepts.Add(1)
+	if l.isClosed.Load() {
+		return nil, net.ErrClosed
+	}
+	return nil, syscall.EMFILE
+}
+
+func (l *brokenListener) Close() error {
+	l.isClosed.Store(true)
+	return nil
+}
+
+func TestALockWaitsForFileDescriptors(t *testing.T) {
+	listener := &brokenListener{}
+	lock := &folderLock{listener: listener, over: make(chan struct{})}
+	go lock.answer()
+	time.Sleep(20 * time.Millisecond)
+	lock.release()
+	if accepts := listener.accepts.Load(); accepts > 3 {
+		t.Errorf("it tried %d times", accepts)
+	}
 }
 
 func TestAFolderThatCannotBeCreated(t *testing.T) {

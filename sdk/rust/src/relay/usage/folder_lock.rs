@@ -22,6 +22,8 @@ const AFTER_FAILURE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct FolderLock {
     path: PathBuf,
+    /// The same socket, which listens as long as the lock lives: the runtime may end before.
+    _listener: UnixListener,
     answering: JoinHandle<()>,
 }
 
@@ -31,17 +33,21 @@ impl FolderLock {
         let mine = format!("{PREFIX}{:012x}", random >> 16);
         let listener = UnixListener::bind(socket_path(folder, directory, &mine))?;
         listener.set_nonblocking(true)?;
-        let listener = tokio::net::UnixListener::from_std(listener)?;
+        let accepting = tokio::net::UnixListener::from_std(listener.try_clone()?)?;
         let answering = tokio::spawn(async move {
             loop {
                 // A connection is dropped at once: that it came about says enough.
-                if listener.accept().await.is_err() {
+                if accepting.accept().await.is_err() {
                     sleep(AFTER_FAILURE).await;
                 }
             }
         });
         let path = folder.join(&mine);
-        let lock = Self { path, answering };
+        let lock = Self {
+            path,
+            _listener: listener,
+            answering,
+        };
         Ok(displace_dead(folder, directory, &mine)?.then_some(lock))
     }
 }
