@@ -481,6 +481,49 @@ async fn what_the_disk_refuses_is_not_stored_and_may_be_repeated() {
     assert_eq!(error.code, UsageErrorCode::Closed);
 }
 
+/// A record that is refused, on a disk that is full in the middle of the second one.
+#[tokio::test]
+async fn a_quarantine_that_is_cut_short_spoils_no_line() {
+    const FULL_DISK: &str = "USAGE_TEST_FULL_DISK";
+    let Some(spool) = std::env::var_os(FULL_DISK) else {
+        let folder = Folder::new();
+        // A file size limit fails in the middle of a write, like a full disk.
+        let script = r#"trap "" XFSZ; ulimit -f 8; exec "$0" "$@""#;
+        let name = "usage::a_quarantine_that_is_cut_short_spoils_no_line";
+        let run = std::process::Command::new("sh")
+            .args(["-c", script])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", name])
+            .env(FULL_DISK, &folder.0)
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{run:?}");
+        let text = fs::read_to_string(folder.0.join("quarantine.jsonl")).unwrap();
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let tenants: Vec<_> = lines
+            .map(|line| line["record"]["tenant"].to_string().len())
+            .collect();
+        assert_eq!(tenants, [3_002, 3]);
+        return;
+    };
+    let server = Server::start(|_, received| {
+        if records(received).is_empty() {
+            return accepted(received);
+        }
+        status(400, r#"{"error":"no"}"#)
+    })
+    .await;
+    let options = builder(Path::new(&spool), &server.url).batch_records(1);
+    let reporter = options.open().await.unwrap();
+    for size in [3_000, 3_000, 1] {
+        let usage = ParticipantUsage::new(host().tenant("x".repeat(size)), 1);
+        reporter.record(usage).await.unwrap();
+    }
+    assert_eq!(reporter.close().await, 0);
+}
+
 /// Of each record: role, tier, seconds, bytes out, bytes in.
 fn shapes(records: &[Value]) -> Vec<String> {
     let names = ["role", "tier", "seconds", "egress_bytes", "ingress_bytes"];

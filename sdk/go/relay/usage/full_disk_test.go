@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -47,6 +48,14 @@ func TestAFullDiskIsReportedAndLosesNoAcknowledgedRecord(t *testing.T) {
 	if len(found.Acknowledged) <= 20 {
 		t.Errorf("%d acknowledged", len(found.Acknowledged))
 	}
+	var quarantined struct{ Record wireRecord }
+	lines := strings.Split(strings.TrimSpace(string(b.read("quarantine.jsonl"))), "\n")
+	for _, line := range lines {
+		if err := json.Unmarshal([]byte(line), &quarantined); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+	}
+	wantEqual(t, len(lines), 2)
 	reporter := b.open()
 	wantEqual(t, eventsOf[SegmentCorrupt](b), []SegmentCorrupt(nil))
 	recovered := eventsOf[SpoolRecovered](b)
@@ -94,6 +103,10 @@ func fillTheDisk(folder string) (exitCode int) {
 				found.Refused = append(found.Refused, err.Error())
 			}
 		}
+	}
+	// The second one is cut short.
+	for _, size := range []int{3_000, 3_000, 1} {
+		_ = reporter.spool.quarantine(`{"id":"`+strings.Repeat("x", size)+`"}`, "no")
 	}
 	reporter.Close(ended())
 	text, _ := json.Marshal(found)

@@ -344,14 +344,21 @@ func (s *spool) quarantine(line, message string) (err error) {
 		return err
 	}
 	defer file.Close()
+	before, err := file.Stat()
+	if err != nil {
+		return err
+	}
 	reason, err := renderJSON(message)
 	if err != nil {
 		return err
 	}
-	if _, err := file.WriteString(`{"message":` + reason + `,"record":` + line + "}\n"); err != nil {
-		return err
+	_, err = file.WriteString(`{"message":` + reason + `,"record":` + line + "}\n")
+	if err == nil {
+		err = syncData(file)
 	}
-	if err := syncData(file); err != nil {
+	if err != nil {
+		// Half a line would spoil the next one.
+		_ = file.Truncate(before.Size())
 		return err
 	}
 	return s.directory.Sync()

@@ -228,6 +228,13 @@ describe('a full disk', () => {
     expect(new Set(refused)).toEqual(new Set(['spool_failed']));
     expect(acknowledged.length).toBeGreaterThan(20);
 
+    const quarantined = await readFile(join(bench.folder, 'other/quarantine.jsonl'), 'utf8');
+    const sizes = quarantined
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).record.id.length);
+    expect(sizes).toEqual([3_000, 1]);
+
     const reporter = await bench.open();
     expect(bench.eventsOf('segment_corrupt')).toEqual([]);
     expect(bench.eventsOf('spool_recovered')).toMatchObject([{ records: acknowledged.length, tornBytes: 0 }]);

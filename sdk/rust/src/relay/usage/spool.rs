@@ -403,9 +403,16 @@ impl Spool {
         let mut options = OpenOptions::new();
         options.append(true).create(true).mode(0o600);
         let mut file = options.open(self.quarantine_path())?;
+        let length = file.metadata()?.len();
         let message = serde_json::to_string(message)?;
-        file.write_all(format!("{{\"message\":{message},\"record\":{line}}}\n").as_bytes())?;
-        file.sync_data()?;
+        let written = file
+            .write_all(format!("{{\"message\":{message},\"record\":{line}}}\n").as_bytes())
+            .and_then(|()| file.sync_data());
+        if written.is_err() {
+            // Half a line would spoil the next one.
+            let _ = file.set_len(length);
+        }
+        written?;
         self.directory.sync_all()
     }
 

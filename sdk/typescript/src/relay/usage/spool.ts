@@ -409,8 +409,15 @@ export class Spool {
   async quarantine(line: string, message: string): Promise<void> {
     const handle = await open(this.quarantinePath, 'a', 0o600);
     try {
-      await handle.appendFile(`{"message":${JSON.stringify(message)},"record":${line}}\n`);
-      await handle.datasync();
+      const { size } = await handle.stat();
+      try {
+        await handle.appendFile(`{"message":${JSON.stringify(message)},"record":${line}}\n`);
+        await handle.datasync();
+      } catch (error) {
+        // Half a line would spoil the next one.
+        await handle.truncate(size).catch(() => undefined);
+        throw error;
+      }
     } finally {
       await handle.close();
     }
