@@ -472,8 +472,13 @@ async fn what_the_disk_refuses_is_not_stored_and_may_be_repeated() {
     fs::create_dir(&spool).unwrap();
     reporter.record(usage("ann")).await.unwrap();
     session.end().await.unwrap();
+    let error = session.add_bytes(1, 0).unwrap_err();
+    assert_eq!(error.code, UsageErrorCode::Closed);
     assert_eq!(reporter.pending().records, 2);
+    let session = reporter.start_session(host()).unwrap();
     assert_eq!(reporter.close_within(Duration::ZERO).await, 2);
+    let error = session.add_bytes(1, 0).unwrap_err();
+    assert_eq!(error.code, UsageErrorCode::Closed);
     assert_eq!(reporter.close().await, 2);
     let error = reporter.record(usage("late")).await.unwrap_err();
     assert_eq!(error.code, UsageErrorCode::Closed);

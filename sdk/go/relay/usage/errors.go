@@ -18,7 +18,7 @@ const (
 	SpoolBroken ErrorCode = "spool_broken"
 	// KeyUnreadable: the source of the relay key failed or returned something that is not a key.
 	KeyUnreadable ErrorCode = "key_unreadable"
-	// Closed: the reporter is closed.
+	// Closed: the reporter is closed, or the session has ended.
 	Closed ErrorCode = "closed"
 )
 

@@ -83,10 +83,13 @@ type Session struct {
 func (s *Session) ID() string { return s.id }
 
 // Add counts bytes since the last call: egress was sent to the participant, ingress was received from the participant.
-// Its error is [InvalidUsage].
+// Its error is [InvalidUsage], or [Closed] once the session or the reporter has ended.
 func (s *Session) Add(egress, ingress int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.isEnded {
+		return &Error{Code: Closed, message: "the session has ended"}
+	}
 	for _, count := range []struct {
 		name        string
 		more, until int64

@@ -235,6 +235,7 @@ func TestWhatTheDiskRefusedIsKeptForTheNextInterval(t *testing.T) {
 	wantEqual(t, []int64{records[0].Seconds, records[0].EgressBytes}, []int64{30, 101})
 	end(t, session)
 	wantEqual(t, len(disk.records()), 1)
+	wantError(t, session.Add(1, 0), Closed)
 }
 
 func TestASessionThatEndedOnAFullDiskIsStoredOnceThereIsSpace(t *testing.T) {

@@ -137,6 +137,7 @@ describe('a session', () => {
     expect(stored).toMatchObject([{ seconds: 30, egressBytes: 101 }]);
     await session.end();
     expect(stored).toHaveLength(1);
+    expect(() => session.add({ egressBytes: 1 })).toThrow('the session has ended');
   });
 
   it('that ended on a full disk is stored once there is space again', async () => {

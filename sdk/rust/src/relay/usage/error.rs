@@ -20,7 +20,7 @@ pub enum UsageErrorCode {
     SpoolBroken,
     /// The source of the relay key failed, or returned something that is not a key.
     KeyUnreadable,
-    /// The reporter is closed.
+    /// The reporter is closed, or the session has ended.
     Closed,
 }
 

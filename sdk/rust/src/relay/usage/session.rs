@@ -350,11 +350,15 @@ impl UsageSession {
         &self.stay.id
     }
 
-    /// Count bytes since the last call.
+    /// Count bytes since the last call. Fails with `Closed` once the session or the reporter has ended.
     pub fn add_bytes(&self, egress: u64, ingress: u64) -> Result<(), UsageError> {
         check_count("egress", egress)?;
         check_count("ingress", ingress)?;
         let mut count = self.stay.count();
+        if count.is_ended {
+            let message = "the session has ended";
+            return Err(UsageError::new(UsageErrorCode::Closed, message));
+        }
         let current = &mut count.current;
         if egress > WHOLE_MAX - current.egress || ingress > WHOLE_MAX - current.ingress {
             let message = "bytes of an interval must be at most 2^53 - 1";

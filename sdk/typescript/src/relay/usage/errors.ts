@@ -7,7 +7,7 @@
  * - `spool_failed`: the disk failed. Nothing of this call is stored; all earlier calls are.
  * - `spool_broken`: a failed write could not be rolled back, so nothing more is accepted until the next start.
  * - `key_unreadable`: the source of the relay key failed or returned something that is not a key.
- * - `closed`: the reporter is closed.
+ * - `closed`: the reporter is closed, or the session has ended.
  */
 export type UsageErrorCode =
   | 'invalid_options'

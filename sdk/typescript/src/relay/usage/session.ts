@@ -5,6 +5,7 @@
  * becomes one record for each. Usage that could not be stored stays here, for the next interval.
  */
 import type { Clock } from './clock.ts';
+import { UsageError } from './errors.ts';
 import type { Emit } from './events.ts';
 import { checkCount, checkUsage, type ParticipantUsage, type Role, type Tier } from './usage-record.ts';
 
@@ -28,7 +29,7 @@ export interface SessionStart {
 export interface UsageSession {
   /** Its part of the ids of records. */
   readonly id: string;
-  /** Count bytes since the last call. */
+  /** Count bytes since the last call. Throws `closed` once the session or the reporter has ended. */
   add(bytes: {
     /** Bytes sent to the participant. */
     readonly egressBytes?: number;
@@ -158,6 +159,7 @@ class Session implements UsageSession {
   add({ egressBytes = 0, ingressBytes = 0 }: { egressBytes?: number; ingressBytes?: number }): void {
     checkCount('egressBytes', egressBytes);
     checkCount('ingressBytes', ingressBytes);
+    if (this.#ended) throw new UsageError('closed', 'the session has ended');
     this.#current.egressBytes += egressBytes;
     this.#current.ingressBytes += ingressBytes;
   }
