@@ -67,16 +67,18 @@ describe('splitByDay', () => {
 });
 
 describe('renderRecord', () => {
-  it("uses the service's field names, and leaves out absent fields", () => {
-    expect(JSON.parse(renderRecord('r.b.0.1', usage({ room: 'main' })))).toEqual({
-      id: 'r.b.0.1',
-      room: 'main',
-      role: 'host',
-      tier: 'hd',
-      seconds: 60,
-      egress_bytes: 50_000_000,
-      ingress_bytes: 1_000_000,
-    });
+  it("uses the service's field names, and leaves out absent and empty fields", () => {
+    expect(JSON.parse(renderRecord('r.b.0.1', usage({ tenant: '', room: 'main', participant: '' })))).toEqual(
+      {
+        id: 'r.b.0.1',
+        room: 'main',
+        role: 'host',
+        tier: 'hd',
+        seconds: 60,
+        egress_bytes: 50_000_000,
+        ingress_bytes: 1_000_000,
+      },
+    );
   });
 
   it('refuses a name that would fill a batch', () => {

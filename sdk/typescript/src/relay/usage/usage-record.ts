@@ -107,13 +107,13 @@ export function splitByDay(usage: ParticipantUsage): ParticipantUsage[] {
   });
 }
 
-/** The record in wire format: one line of JSON. Throws `invalid_usage` if it is far too long. */
+/** The record in wire format: one line of JSON, without empty names. Throws `invalid_usage` if it is far too long. */
 export function renderRecord(id: string, usage: ParticipantUsage): string {
   const line = JSON.stringify({
     id,
-    tenant: usage.tenant,
-    room: usage.room,
-    participant: usage.participant,
+    tenant: usage.tenant || undefined,
+    room: usage.room || undefined,
+    participant: usage.participant || undefined,
     role: usage.role,
     tier: usage.tier,
     seconds: usage.seconds,
