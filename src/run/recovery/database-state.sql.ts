@@ -63,8 +63,18 @@ export async function findMoment(db: Db): Promise<Date> {
   return rows[0]!.moment;
 }
 
-/** The time of the last change that came from the WAL; `undefined`: none did. */
-export async function findReplayedUntil(db: Db): Promise<Date | undefined> {
-  const { rows } = await db.query<{ at: Date | null }>('select pg_last_xact_replay_timestamp() as at');
-  return rows[0]!.at ?? undefined;
+export interface Replayed {
+  /** The time of the last change that came from the WAL; `undefined`: none did. */
+  readonly until: Date | undefined;
+  /** The file of the WAL that was read last. */
+  readonly segment: string;
+}
+
+/** After a recovery. */
+export async function findReplayed(db: Db): Promise<Replayed> {
+  const { rows } = await db.query<{ until: Date | null; segment: string }>(
+    `select pg_last_xact_replay_timestamp() as until, pg_walfile_name(pg_last_wal_replay_lsn()) as segment`,
+  );
+  const { until, segment } = rows[0]!;
+  return { until: until ?? undefined, segment };
 }

@@ -1,5 +1,14 @@
 /** Restores a backup into a server of its own, in a folder that is thrown away afterwards. */
-import { chmodSync, constants, lchownSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  constants,
+  existsSync,
+  lchownSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +22,7 @@ import {
 import { startEmbedded } from '../embedded-postgres/embedded-postgres.ts';
 import type { Account } from '../embedded-postgres/user.ts';
 import { DUMP, FILES, type StoredBackup } from './backup.ts';
-import { findReplayedUntil } from './database-state.sql.ts';
+import { findReplayed } from './database-state.sql.ts';
 import { sumOf } from './make-backup.ts';
 import { findServer, runPostgres } from './postgres-programs.ts';
 
@@ -65,8 +74,9 @@ async function restoreDump(
 }
 
 async function restoreFiles(backup: StoredBackup, restoring: Restoring): Promise<Restored> {
-  const { scratch, ending } = restoring;
+  const { scratch, wal, until, ending } = restoring;
   const { majorVersion } = backup;
+  const newest = wal === undefined ? undefined : findNewestSegment(wal);
   const files = join(backup.folder, FILES);
   await runPostgres('pg_verifybackup', ['--quiet', files], { majorVersion, ending });
   const dir = join(scratch, 'postgres');
@@ -94,12 +104,33 @@ async function restoreFiles(backup: StoredBackup, restoring: Restoring): Promise
     const url = new URL(`postgres://${user}@localhost:${server.port}/${encodeURIComponent(backup.database)}`);
     url.searchParams.set('host', socket);
     const db = openPool(url.href, { max: 1 });
-    const until = await findReplayedUntil(db).finally(() => db.end());
-    return { url: url.href, applicationUrl: undefined, moment: until ?? backup.moment, stop };
+    const replayed = await findReplayed(db).finally(() => db.end());
+    if (newest !== undefined && until === undefined) assertReached(newest, replayed.segment);
+    return { url: url.href, applicationUrl: undefined, moment: replayed.until ?? backup.moment, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Eight digits of the timeline, and sixteen of the place. */
+const SEGMENT = /^[0-9A-F]{24}$/;
+
+function findNewestSegment(wal: string): string {
+  const names = existsSync(wal) ? readdirSync(wal) : [];
+  const newest = names
+    .filter((name) => SEGMENT.test(name))
+    .sort()
+    .at(-1);
+  if (newest === undefined)
+    throw new Error(`${wal} holds no WAL: files with names of 24 hexadecimal digits, not compressed`);
+  return newest;
+}
+
+/** PostgreSQL takes any file that it cannot fetch for the end of the archive. A recovery begins a timeline of its own. */
+function assertReached(newest: string, reached: string): void {
+  if (reached.slice(8) >= newest.slice(8)) return;
+  throw new Error(`the WAL has a gap: its newest segment is ${newest}, and the recovery ended in ${reached}`);
 }
 
 function giveAll(dir: string, { uid, gid }: Account): void {

@@ -5,7 +5,16 @@
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
@@ -165,6 +174,24 @@ describe.skipIf(POSTGRES_BIN === undefined)('a drill', { timeout: 300_000 + DRIL
         stage.backups,
         ...future,
       );
+    });
+
+    test('WAL with a gap, and a folder without any', async () => {
+      for (let segments = 0; segments < 2; segments += 1) {
+        await stage.pay();
+        await stage.server.archive();
+      }
+      const wal = join(stage.folder('copied-wal'), 'wal');
+      execFileSync('cp', ['-a', stage.wal, wal]);
+      const segments = readdirSync(wal)
+        .filter((name) => /^\w{24}$/.test(name))
+        .sort();
+      rmSync(join(wal, segments.at(-2)!));
+      const gap = new RegExp(`^the WAL has a gap: its newest segment is ${segments.at(-1)}, and [^\n]+\n$`);
+      await refused(gap, {}, stage.backups, '--wal', wal);
+      for (const name of readdirSync(wal)) renameSync(join(wal, name), join(wal, `${name}.gz`));
+      await refused(/^[^\n]+wal holds no WAL: [^\n]+\n$/, {}, stage.backups, '--wal', wal);
+      await refused(/^\/nowhere holds no WAL: [^\n]+\n$/, {}, stage.backups, '--wal', '/nowhere');
     });
 
     test('another SECRETS_KEY', async () => {
