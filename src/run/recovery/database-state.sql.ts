@@ -18,6 +18,17 @@ export function assertOneServer(): void {
   if (isDistributed()) throw new Error(DISTRIBUTED);
 }
 
+/** Their files are elsewhere, and a copy would have to be there, too. */
+export async function assertNoTablespaces(db: Db): Promise<void> {
+  const { rows } = await db.query<{ names: string | null }>(
+    `select string_agg(spcname, ', ' order by spcname) as names from pg_tablespace
+      where spcname not in ('pg_default', 'pg_global')`,
+  );
+  const { names } = rows[0]!;
+  if (names !== null)
+    throw new Error(`the server has tablespaces (${names}), whose files are not copied: make a dump`);
+}
+
 /** On a standby, that of what it has replayed, which may be older than what its primary has. */
 const MOMENT =
   'case when pg_is_in_recovery() then coalesce(pg_last_xact_replay_timestamp(), now()) else now() end as moment';

@@ -17,6 +17,7 @@ import {
   type StoredBackup,
 } from './backup.ts';
 import {
+  assertNoTablespaces,
   assertOneServer,
   type DatabasePlace,
   type DatabaseState,
@@ -71,6 +72,7 @@ export async function sumOf(path: string): Promise<string> {
 
 /** The files hold what was counted, and what came meanwhile. */
 async function copyFiles(db: Pool, draft: string, ending: AbortSignal): Promise<Backup> {
+  await assertNoTablespaces(db);
   const files = join(draft, FILES);
   const backup = await withSnapshot(db, describe);
   const { majorVersion } = backup;

@@ -4,6 +4,7 @@ import {
   constants,
   existsSync,
   lchownSync,
+  lstatSync,
   readdirSync,
   rmSync,
   statSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { openPool } from '../../base/db/pool.ts';
 import {
   type Cluster,
@@ -21,7 +22,7 @@ import {
 } from '../embedded-postgres/cluster.ts';
 import { startEmbedded } from '../embedded-postgres/embedded-postgres.ts';
 import type { Account } from '../embedded-postgres/user.ts';
-import { DUMP, FILES, type StoredBackup } from './backup.ts';
+import { BACKUP_FILE, DUMP, FILES, type StoredBackup } from './backup.ts';
 import { findReplayed } from './database-state.sql.ts';
 import { sumOf } from './make-backup.ts';
 import { findServer, runPostgres } from './postgres-programs.ts';
@@ -50,7 +51,20 @@ const SILENT = { info: () => {}, warn: () => {} };
 const RECOVERY_MS_MAX = 24 * 3_600_000;
 
 export function restoreBackup(backup: StoredBackup, restoring: Restoring): Promise<Restored> {
+  assertOwn(backup);
   return backup.kind === 'dump' ? restoreDump(backup, restoring) : restoreFiles(backup, restoring);
+}
+
+/** What is in a backup runs when it is restored: functions, and with the files of a server its libraries. */
+function assertOwn({ folder }: StoredBackup): void {
+  const self = process.getuid?.();
+  if (self === undefined) return;
+  for (const path of [folder, ...[BACKUP_FILE, DUMP, FILES].map((name) => join(folder, name))]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found || ([self, 0].includes(found.uid) && (found.mode & 0o022) === 0)) continue;
+    const why = `it belongs to user ${found.uid}, and its mode is ${(found.mode & 0o777).toString(8)}`;
+    throw new Error(`${path} may have been changed by others: ${why}`);
+  }
 }
 
 async function restoreDump(
@@ -80,7 +94,7 @@ async function restoreFiles(backup: StoredBackup, restoring: Restoring): Promise
   const files = join(backup.folder, FILES);
   await runPostgres('pg_verifybackup', ['--quiet', files], { majorVersion, ending });
   const dir = join(scratch, 'postgres');
-  await cp(files, dir, { recursive: true, mode: constants.COPYFILE_FICLONE, verbatimSymlinks: true });
+  await cp(files, dir, { recursive: true, mode: constants.COPYFILE_FICLONE, filter: assertInside });
   configure(dir, restoring);
   const program = findServer(dir, majorVersion);
   const { account } = program;
@@ -111,6 +125,12 @@ async function restoreFiles(backup: StoredBackup, restoring: Restoring): Promise
     await stop();
     throw error;
   }
+}
+
+/** A link would be followed when settings are written, and when the server is given its files. */
+function assertInside(path: string): boolean {
+  if (!lstatSync(path).isSymbolicLink() && basename(path) !== 'tablespace_map') return true;
+  throw new Error(`${path} leads out of the backup`);
 }
 
 /** Eight digits of the timeline, and sixteen of the place. */
@@ -159,10 +179,14 @@ function configure(dir: string, { wal, until }: Restoring): void {
     'recovery_target_action = promote',
     ...(until === undefined ? [] : [`recovery_target_time = ${quote(timeText(until))}`]),
   ];
-  writeFileSync(join(dir, 'postgresql.conf'), `${settings.join('\n')}\n`);
-  writeFileSync(join(dir, 'postgresql.auto.conf'), '');
-  writeFileSync(join(dir, 'pg_hba.conf'), 'local all all trust\n');
-  writeFileSync(join(dir, 'pg_ident.conf'), '');
-  writeFileSync(join(dir, 'recovery.signal'), '');
+  const write = (name: string, text: string) => {
+    rmSync(join(dir, name), { force: true });
+    writeFileSync(join(dir, name), text, { flag: 'wx' });
+  };
+  write('postgresql.conf', `${settings.join('\n')}\n`);
+  write('postgresql.auto.conf', '');
+  write('pg_hba.conf', 'local all all trust\n');
+  write('pg_ident.conf', '');
+  write('recovery.signal', '');
   for (const name of ['standby.signal', 'postmaster.pid']) rmSync(join(dir, name), { force: true });
 }

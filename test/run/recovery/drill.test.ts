@@ -7,11 +7,14 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  chmodSync,
+  chownSync,
   cpSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -192,6 +195,38 @@ describe.skipIf(POSTGRES_BIN === undefined)('a drill', { timeout: 300_000 + DRIL
       for (const name of readdirSync(wal)) renameSync(join(wal, name), join(wal, `${name}.gz`));
       await refused(/^[^\n]+wal holds no WAL: [^\n]+\n$/, {}, stage.backups, '--wal', wal);
       await refused(/^\/nowhere holds no WAL: [^\n]+\n$/, {}, stage.backups, '--wal', '/nowhere');
+    });
+
+    test('a backup that others may have changed', async () => {
+      const { folder, path } = copyOf('dump', 'of-others');
+      chmodSync(path, 0o777);
+      await refused(/^\S+ may have been changed by others: [^\n]+ 777\n$/, {}, folder);
+      if (process.getuid!() !== 0) return;
+      chmodSync(path, 0o700);
+      chownSync(join(path, 'database.dump'), 65_534, 65_534);
+      await refused(/^\S+ may have been changed by others: it belongs to user 65534, [^\n]+\n$/, {}, folder);
+    });
+
+    test('files with a link', async () => {
+      const { folder, path } = copyOf('base', 'linked');
+      const outside = join(folder, 'outside');
+      writeFileSync(outside, 'kept');
+      // pg_verifybackup does not look at it.
+      const settings = join(path, 'files', 'postgresql.auto.conf');
+      rmSync(settings);
+      symlinkSync(outside, settings);
+      await refused(/^\S+postgresql\.auto\.conf leads out of the backup\n$/, {}, folder);
+      expect(readFileSync(outside, 'utf8')).toBe('kept');
+    });
+
+    test('files of a server with tablespaces', async () => {
+      const ask = (statement: string) => stage.server.query(statement, 'postgres');
+      await ask('alter role postgres set allow_in_place_tablespaces = on');
+      await ask(`create tablespace elsewhere location ''`);
+      const made = await stage.admin({}, 'backup', stage.backups, '--base');
+      await ask('drop tablespace elsewhere');
+      const line = /^the server has tablespaces \(elsewhere\)[^\n]+\n$/;
+      expect(made).toMatchObject({ code: 1, out: '', err: expect.stringMatching(line) });
     });
 
     test('another SECRETS_KEY', async () => {
