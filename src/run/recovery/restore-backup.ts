@@ -175,6 +175,10 @@ function configure(dir: string, { wal, until }: Restoring): void {
   const settings = [
     'hot_standby = off',
     'archive_mode = off',
+    // Subscriptions would take changes from their publisher, which the original server then never gets.
+    'max_logical_replication_workers = 0',
+    // Transactions that were prepared come back, and need a place each.
+    'max_prepared_transactions = 1000',
     `restore_command = ${quote(fetch)}`,
     'recovery_target_action = promote',
     ...(until === undefined ? [] : [`recovery_target_time = ${quote(timeText(until))}`]),

@@ -63,10 +63,13 @@ export async function openStage(): Promise<Stage> {
   );
   await server.create(`archive_mode = on
 archive_command = 'cp %p ${wal}/%f'
+max_prepared_transactions = 1
 listen_addresses = '${HOST}'
 unix_socket_directories = ''`);
   await server.start();
   await server.query(`create database ${DATABASE}`, 'postgres');
+  // Another program beside the service leaves one.
+  await server.query(`begin; create table prepared (); prepare transaction 'prepared'`, 'postgres');
   const standby = await startStandby(server, join(scratch.folder, 'standby'), processes);
 
   const port = await findFreePort(HOST);
