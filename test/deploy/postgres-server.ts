@@ -118,6 +118,13 @@ export class PostgresServer {
     await waitFor('end', async () => pids.every((pid) => !existsSync(`/proc/${pid}`)));
   }
 
+  /** It ends in order, and its standbys have all of it. */
+  async stop(): Promise<void> {
+    const pids = this.processes();
+    signal(pids.slice(0, 1), 'SIGINT');
+    await waitFor('end', async () => pids.every((pid) => !existsSync(`/proc/${pid}`)));
+  }
+
   /** As the owner, on a connection of its own. */
   async query<T extends pg.QueryResultRow>(
     statement: string,

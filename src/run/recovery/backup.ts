@@ -32,6 +32,9 @@ export function nameOf({ moment, kind }: Backup): string {
   return `${moment.toISOString().replaceAll(/[-:.]/g, '')}-${kind}`;
 }
 
+/** Beside backups, there may be what is being copied there, or was set aside. */
+const NAME = /^\d{8}T\d{9}Z-(dump|base)$/;
+
 interface Wanted {
   /** One to which WAL can be added. */
   readonly isBase: boolean;
@@ -42,7 +45,7 @@ export function findNewest(folder: string, { isBase, until }: Wanted): StoredBac
   const names = existsSync(folder) ? readdirSync(folder) : [];
   // Names begin with the time.
   const backups = names
-    .filter((name) => existsSync(join(folder, name, BACKUP_FILE)))
+    .filter((name) => NAME.test(name) && existsSync(join(folder, name, BACKUP_FILE)))
     .sort()
     .reverse();
   if (backups.length === 0) throw new Error(`${folder} holds no backup: make one with \`admin backup\``);

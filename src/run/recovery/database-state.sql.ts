@@ -29,9 +29,13 @@ export async function assertNoTablespaces(db: Db): Promise<void> {
     throw new Error(`the server has tablespaces (${names}), whose files are not copied: make a dump`);
 }
 
-/** On a standby, that of what it has replayed, which may be older than what its primary has. */
-const MOMENT =
-  'case when pg_is_in_recovery() then coalesce(pg_last_xact_replay_timestamp(), now()) else now() end as moment';
+/**
+ * On a standby, that of what it has replayed, which may be older than what its primary has. One that has replayed no change since its
+ * start has at least what was there at its last checkpoint.
+ */
+const MOMENT = `case when pg_is_in_recovery()
+    then coalesce(pg_last_xact_replay_timestamp(), (select checkpoint_time from pg_control_checkpoint()))
+    else now() end as moment`;
 
 export async function findDatabaseState(db: Db): Promise<DatabaseState> {
   const { rows } = await db.query<DatabaseState>(

@@ -47,6 +47,7 @@ export interface DrillResult {
 export async function runDrill(options: DrillOptions): Promise<DrillResult> {
   const { folder, wal, until, live, scratch } = options;
   const backup = findNewest(folder, { isBase: wal !== undefined, until });
+  assertPast(backup);
   if (live && live.deployment !== backup.deployment) {
     throw new Error(
       `${backup.name} is of another deployment: that was set up at ${backup.deployment}, and this one at ${live.deployment}`,
@@ -64,6 +65,15 @@ export async function runDrill(options: DrillOptions): Promise<DrillResult> {
       await restored.stop();
     }
   });
+}
+
+/** Clocks of two machines may differ by so much. */
+const SKEW_MS_MAX = 60_000;
+
+/** It would stay the newest one, and what is lost would seem to be less. */
+function assertPast({ name, moment }: StoredBackup): void {
+  if (moment.getTime() <= Date.now() + SKEW_MS_MAX) return;
+  throw new Error(`${name} is not from the past: a clock is wrong, or was`);
 }
 
 interface Checked {

@@ -43,6 +43,7 @@ const MAY_MOUNT =
   spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
 interface Made {
+  readonly moment: string;
   readonly completeAt: string;
 }
 
@@ -140,9 +141,21 @@ describe.skipIf(POSTGRES_BIN === undefined)('a drill', { timeout: 300_000 + DRIL
     test('a folder that is no backup', async () => {
       await refused(/^\S+ holds no backup: make one with `admin backup`\n$/, {}, stage.folder('empty'));
       await refused(/^\S+ holds no backup: make one with `admin backup`\n$/, {}, '/nowhere');
+      const aside = copyOf('dump', 'aside');
+      renameSync(aside.path, `${aside.path}.old`);
+      await refused(/^\S+ holds no backup: make one with `admin backup`\n$/, {}, aside.folder);
       const { folder, path } = copyOf('dump', 'torn');
       truncateSync(join(path, 'backup.json'), 100);
       await refused(/^\S+backup\.json cannot be read: [^\n]+\n$/, {}, folder);
+    });
+
+    test('a backup from the future', async () => {
+      const { folder, path } = copyOf('dump', 'future');
+      const about = JSON.parse(readFileSync(join(path, 'backup.json'), 'utf8'));
+      for (const moment of ['2100-01-01T00:00:00.000Z', 'today']) {
+        writeFileSync(join(path, 'backup.json'), JSON.stringify({ ...about, moment }));
+        await refused(/^\S+-dump is not from the past: a clock is wrong, or was\n$/, {}, folder);
+      }
     });
 
     test('a dump that is truncated, or damaged', async () => {
@@ -289,13 +302,23 @@ describe.skipIf(POSTGRES_BIN === undefined)('a drill', { timeout: 300_000 + DRIL
   });
 
   test('goes on when the database that serves is gone', async () => {
-    await stage.server.kill();
+    await stage.server.stop();
     const { code, err, json } = await drill({}, stage.backups, '--json');
     expect({ code, err }).toEqual({
       code: 0,
       err: expect.stringMatching(/^what would be lost is not known: [^\n]+\n$/),
     });
     expect(json).toMatchObject({ verified: true, lost: null, rpo_seconds: null });
+  });
+
+  test('knows the age of a standby that has replayed nothing since its start', async () => {
+    // What the primary wrote last becomes what it starts from.
+    await stage.standby.query('checkpoint');
+    await stage.standby.kill();
+    const gone = Date.now();
+    await stage.standby.start();
+    const { moment } = await backUp({ BACKUP_DATABASE_URL: stage.standby.url() });
+    expect(Date.parse(moment)).toBeLessThan(gone);
   });
 });
 
