@@ -3,6 +3,7 @@
  * the environment, or a file next to the embedded database.
  */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepFile } from '../base/lib/keep-file.ts';
 import { SECRETS_KEY_BYTES } from '../base/lib/secret-box.ts';
@@ -14,10 +15,12 @@ const FILE = 'secrets.key';
 
 /**
  * With the embedded database a key is made once and kept in `DATA_DIR`, readable by its owner only.
- * An external database may be used by processes on several machines, which must share the key.
+ * An external database may be used by processes on several machines, which must share the key. Not `mayMake`: a key has
+ * to be there, because something was encrypted with it.
  */
 export async function findSecretsKey(
   config: Pick<Config, 'secretsKey' | 'databaseUrl' | 'dataDir'>,
+  { mayMake = true } = {},
 ): Promise<Buffer> {
   if (config.secretsKey) return config.secretsKey;
   if (config.databaseUrl) {
@@ -26,6 +29,7 @@ export async function findSecretsKey(
     );
   }
   const path = join(config.dataDir, FILE);
+  if (!mayMake && !existsSync(path)) throw new StartError(`SECRETS_KEY must be set: there is no ${path}`);
   const fresh = () => `${randomBytes(SECRETS_KEY_BYTES).toString('base64')}\n`;
   const key = parseSecretsKey(keepFile(path, fresh).trim());
   if (!key) throw new StartError(`${path} must hold 32 bytes in base64`);

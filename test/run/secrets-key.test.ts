@@ -45,6 +45,15 @@ describe('findSecretsKey', () => {
     expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1);
   });
 
+  test('is not made for a drill, whose backup has another', async () => {
+    const dataDir = join(folder, 'drill');
+    await expect(findSecretsKey(embedded(dataDir), { mayMake: false })).rejects.toThrow(
+      `SECRETS_KEY must be set: there is no ${join(dataDir, 'secrets.key')}`,
+    );
+    const key = await findSecretsKey(embedded(dataDir));
+    expect(await findSecretsKey(embedded(dataDir), { mayMake: false })).toStrictEqual(key);
+  });
+
   test('names the file that it cannot read', async () => {
     const path = join(folder, 'secrets.key');
     await writeFile(path, 'hello\n');

@@ -53,7 +53,7 @@ export async function runDrill(options: DrillOptions): Promise<DrillResult> {
       `${backup.name} is of another deployment: that was set up at ${backup.deployment}, and this one at ${live.deployment}`,
     );
   }
-  const secretsKey = await findSecretsKey(options.config);
+  const secretsKey = await findSecretsKey(options.config, { mayMake: false });
   return inDraft(scratch, async (draft) => {
     const begun = performance.now();
     options.at(`restoring ${backup.name}`, 0n, 0n);

@@ -251,6 +251,16 @@ describe.skipIf(POSTGRES_BIN === undefined)('a drill', { timeout: 300_000 + DRIL
       );
     });
 
+    test('no SECRETS_KEY', async () => {
+      const data = stage.folder('data');
+      await refused(
+        /^what would be lost is not known: [^\n]+\nSECRETS_KEY must be set: there is no \S+secrets\.key\n$/,
+        { DATABASE_URL: '', SECRETS_KEY: '', DATA_DIR: data },
+        stage.backups,
+      );
+      expect(readdirSync(data)).toEqual([]);
+    });
+
     test('a backup of another deployment, of a newer version, or of distributed tables', async () => {
       const folder = stage.folder('others');
       await stage.server.query('create database other', 'postgres');
