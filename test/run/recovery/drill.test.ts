@@ -18,6 +18,8 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
@@ -309,6 +311,21 @@ describe.skipIf(POSTGRES_BIN === undefined)('a drill', { timeout: 300_000 + DRIL
       expect(readdirSync(disk).filter((name) => name !== 'ballast')).toEqual(before);
       expect(await drill({}, disk)).toMatchObject({ code: 0 });
     });
+  });
+
+  test('fails if the provider has a payment with another amount', async () => {
+    const proxy = createServer(async ({ url, headers }, response) => {
+      const authorization = headers.authorization!;
+      const answer = await fetch(stage.provider + url, { headers: { authorization } });
+      const text = (await answer.text()).replaceAll(/("amount_received":\s*)\d+/g, '$11');
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void proxy.close());
+    const env = { STRIPE_API_BASE: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+    const { code, json } = await drill(env, stage.backups, '--payments', '--json');
+    expect({ code, verified: json?.verified }).toEqual({ code: 1, verified: true });
+    expect(json.at_provider.some(({ found }: { found: string }) => found !== 'not credited')).toBe(true);
   });
 
   test('goes on when the database that serves is gone', async () => {

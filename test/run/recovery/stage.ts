@@ -35,6 +35,8 @@ export interface Stage {
   sent(): number;
   /** A customer pays, and has the credit. */
   pay(): Promise<void>;
+  /** The address of the payment provider. */
+  readonly provider: string;
   /** Relays report no more. */
   rest(): Promise<void>;
   /** Run a command of operators. `env` goes before what the deployment has. */
@@ -126,6 +128,7 @@ unix_socket_directories = ''`);
   let paid = 0;
   return {
     ...{ server, standby, folder, backups, scratch: drills, wal, acknowledged, rest },
+    provider: sandbox.url,
     sent: () => sent,
     pay: async () => {
       paid += 1;
