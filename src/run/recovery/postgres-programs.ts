@@ -73,8 +73,13 @@ function machine(): Record<string, string> {
 function connectionOf(url: string | undefined): { dbname: string[]; env: Record<string, string> } {
   if (url === undefined) return { dbname: [], env: {} };
   const address = new URL(url);
-  const password = decodeURIComponent(address.password);
+  const query = new URLSearchParams(address.search);
+  // As `pg` does, the one of the query goes first.
+  const password = query.get('password') || decodeURIComponent(address.password);
   address.password = '';
+  query.delete('password');
+  // For libpq, + is no space.
+  address.search = query.toString().replaceAll('+', '%20');
   return { dbname: [`--dbname=${address.href}`], env: password === '' ? {} : { PGPASSWORD: password } };
 }
 
