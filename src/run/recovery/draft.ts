@@ -30,8 +30,9 @@ export async function inDraft<T>(parent: string, work: (draft: string) => Promis
 function removeAbandoned(parent: string, prefix: string): void {
   for (const name of readdirSync(parent)) {
     if (!name.startsWith(prefix)) continue;
-    const pid = Number(name.slice(prefix.length).split('-')[0]);
-    if (!isAlive(pid)) rmSync(join(parent, name), { recursive: true, force: true });
+    const pid = /^(\d+)-/.exec(name.slice(prefix.length))?.[1];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    rmSync(join(parent, name), { recursive: true, force: true });
   }
 }
 

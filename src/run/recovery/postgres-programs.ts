@@ -42,10 +42,13 @@ export async function runPostgres(
   }
 }
 
+/** The end of what a program says. */
+const SAID_MAX = 64 * 2 ** 10;
+
 async function endOf(child: ChildProcess): Promise<{ code: number | null; said: string }> {
   let said = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    said = (said + text).slice(-SAID_MAX);
   });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('close', resolve);
@@ -57,10 +60,12 @@ async function endOf(child: ChildProcess): Promise<{ code: number | null; said: 
 const missing = (name: string) =>
   new Error(`there is no ${name} on this machine: install the client programs of PostgreSQL`);
 
-/** What follows that line may hold values of rows. */
+/** What follows that line may hold values of rows, so none is taken where it may have been cut off. */
 function firstError(said: string): string | undefined {
   const lines = said.trim().split('\n');
-  return (lines.find((line) => /error: |fatal: /i.test(line)) ?? lines.at(-1)) || undefined;
+  const isWhole = said.length < SAID_MAX;
+  const error = lines.slice(isWhole ? 0 : 1).find((line) => /error: |fatal: /i.test(line));
+  return (error ?? (isWhole ? lines.at(-1) : undefined)) || undefined;
 }
 
 /** Our environment holds secrets. Variables of libpq may name certificates. */

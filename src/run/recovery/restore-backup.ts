@@ -168,7 +168,7 @@ function timeText(time: Date): string {
  * machine. It can be reached by its socket alone, whose folder is closed.
  */
 function configure(dir: string, { wal, until }: Restoring): void {
-  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
+  const quote = (text: string) => `'${text.replaceAll(/['\\]/g, '$&$&')}'`;
   // For the shell, and for PostgreSQL, where % has a meaning.
   const archive = wal && `'${wal.replaceAll("'", `'\\''`).replaceAll('%', '%%')}'`;
   const fetch = archive === undefined ? 'false' : `cp ${archive}/%f "%p"`;

@@ -194,13 +194,14 @@ describe.skipIf(POSTGRES_BIN === undefined)('a drill', { timeout: 300_000 + DRIL
       );
     });
 
-    test('WAL with a gap, and a folder without any', async () => {
+    test('WAL with a gap, in a folder of any name, and a folder without any', async () => {
       for (let segments = 0; segments < 2; segments += 1) {
         await stage.pay();
         await stage.server.archive();
       }
-      const wal = join(stage.folder('copied-wal'), 'wal');
+      const wal = join(stage.folder(`Bob's \\n 5 %f`), 'wal');
       execFileSync('cp', ['-a', stage.wal, wal]);
+      expect(await drill({}, stage.backups, '--wal', wal)).toMatchObject({ code: 0, err: '' });
       const segments = readdirSync(wal)
         .filter((name) => /^\w{24}$/.test(name))
         .sort();

@@ -36,3 +36,17 @@ describe('the password of an address', () => {
     expect(await heard(url)).toBe(`p@ss at --dbname=postgres://ada@db.internal/boxoffice${query}`);
   });
 });
+
+describe('a program that fails', () => {
+  const MUCH = 'head -c 100000 /dev/zero | tr "\\0" x >&2; echo >&2';
+
+  test.each([
+    ['its first error', 'echo "a: error: first" >&2; echo "a: error: second" >&2', 'a: error: first'],
+    ['its last line', 'echo first >&2; echo last >&2', 'last'],
+    ['its code', '', 'pg_of_tests ended with 1'],
+    ['an error after much else', `${MUCH}; echo "a: error: late" >&2`, 'a: error: late'],
+    ['its code, if its error is lost', `echo "a: error: x" >&2; ${MUCH}`, 'pg_of_tests ended with 1'],
+  ])('is said by %s', async (_, script, message) => {
+    expect(await failure(script)).toBe(message);
+  });
+});
