@@ -1,5 +1,6 @@
 /** The documents of the repository that the site shows, and their addresses. */
 import { readdir, readFile } from 'node:fs/promises';
+import { codeOf } from '../../../base/lib/error-code.ts';
 
 /** The project, which the service runs from without a build. */
 const ROOT = new URL('../../../../', import.meta.url);
@@ -46,10 +47,16 @@ export async function readPage(path: string): Promise<string> {
 }
 
 /** A folder that an installation left out holds nothing. */
+function noneIfLeftOut(error: unknown): [] {
+  if (codeOf(error) === 'ENOENT') return [];
+  throw error;
+}
+
 async function list(folders: readonly string[], ending = ''): Promise<string[]> {
   const listed = await Promise.all(
     folders.map(async (folder) => {
-      const entries = await readdir(new URL(`${folder}/`, ROOT), { withFileTypes: true }).catch(() => []);
+      const url = new URL(`${folder}/`, ROOT);
+      const entries = await readdir(url, { withFileTypes: true }).catch(noneIfLeftOut);
       return entries
         .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
         .map(({ name }) => (folder === '.' ? name : `${folder}/${name}`))

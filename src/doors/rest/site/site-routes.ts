@@ -11,11 +11,21 @@ const PAGE_POLICY = contentSecurityPolicy({ style: "'self'", script: true });
 /** A picture that is opened by itself has its own style. */
 const PICTURE_POLICY = contentSecurityPolicy({ style: "'unsafe-inline'" });
 
-export function siteRoutes(app: Http): void {
+const loadSite = () => import('./site.ts').then(({ openSite }) => openSite());
+
+export function siteRoutes(app: Http, open: () => Promise<Site> = loadSite): void {
   let opening: Promise<Site> | undefined;
+  const openAgain = () => {
+    const site = open();
+    // The next request tries again.
+    site.catch(() => {
+      opening = undefined;
+    });
+    return site;
+  };
 
   const serve = async (request: VersionedRequest, reply: FastifyReply) => {
-    opening ??= import('./site.ts').then(({ openSite }) => openSite());
+    opening ??= openAgain();
     const file = await (await opening).find(pathOf(request));
     if (!file) throw new Failure('not_found');
     const isPage = /^text\/(html|markdown|plain)/.test(file.type);
