@@ -40,6 +40,13 @@ const IN_MINUTES: readonly Row[] = [
     { [`${REQUESTS}{status="200"}`]: '0+99x9', [`${REQUESTS}{status="500"}`]: '0+1x9' },
   ],
   [
+    'Errors',
+    { [`${REQUESTS}{status="200"}`]: '0+98x9', [`${REQUESTS}{status="503"}`]: '0+2x9' },
+    5,
+    6,
+    { [`${REQUESTS}{status="200"}`]: '0+98x9', [`${REQUESTS}{status="429"}`]: '0+2x9' },
+  ],
+  [
     'ControlPlaneFails',
     { [`${CALLS}{code="OK"}`]: '0+1x9', [`${CALLS}{code="INTERNAL"}`]: '_x5 1+0x9' },
     4,
