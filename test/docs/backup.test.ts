@@ -1,4 +1,4 @@
-/** The commands of docs/operations.md for two roles, and of docs/procedures.md for backups, drills and restores. */
+/** The commands of docs/operations.md for two roles, and of docs/backup.md for backups, drills and restores. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const BLOCKS = blocksOf('another test').filter(
 const blockOf = (page: string, program: string) =>
   BLOCKS.find((block) => block.page === page && block.text.includes(program))!.text;
 const roles = blockOf('docs/operations.md', 'createuser');
-const restore = blockOf('docs/procedures.md', 'pg_restore');
+const restore = blockOf('docs/backup.md', 'pg_restore');
 
 const opened: Pool[] = [];
 afterAll(() => Promise.all(opened.map((pool) => pool.end())));
