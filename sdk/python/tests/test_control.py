@@ -11,7 +11,7 @@ import grpc
 import pytest
 from conftest import Answer, Service
 
-from boxoffice import ClientClosed, Invalid, NotFound, Timeout, types
+from boxoffice import ClientClosed, Invalid, NotFound, Timeout, Unavailable, types
 
 
 def fail(context: grpc.ServicerContext, code: grpc.StatusCode) -> None:
@@ -45,6 +45,20 @@ def test_a_refusal_has_its_kind_and_request_id(service: Service) -> None:
     with service.client() as client, pytest.raises(NotFound, match=r"not now .*req_1") as caught:
         client.rooms.get(room="lobby")
     assert (caught.value.code, caught.value.request_id) == ("NOT_FOUND", "req_1")
+
+
+def test_close_between_attempts_leaves_the_failure_of_the_last_one(service: Service) -> None:
+    client = service.client()
+
+    def on_call(name: str, values: dict[str, Any], context: grpc.ServicerContext) -> Iterator[dict[str, Any]]:
+        client.close()
+        fail(context, grpc.StatusCode.UNAVAILABLE)
+        yield {}
+
+    service.on_call = on_call
+    with pytest.raises(Unavailable, match="not now"):
+        client.rooms.create(room="lobby")
+    assert len(service.calls) == 1
 
 
 def test_an_attempt_has_a_limit(service: Service) -> None:

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from boxoffice._async import io
@@ -41,7 +42,7 @@ class AsyncListing(Generic[T]):
 
 
 class AsyncCalls:
-    """The calls of a client. When it is closed, those in progress still finish."""
+    """The calls of a client. When it is closed, those in progress still finish, with no further attempt."""
 
     def __init__(self, options: Options, release: Callable[[], Awaitable[None]]) -> None:
         self.options = options
@@ -93,7 +94,11 @@ class AsyncCalls:
                     if time.monotonic() + wait >= ends_at:
                         raise
                     _log.info("trying again in %.1f s: %s", wait, error)
-                await io.pause(self.closed, wait)
+                    with suppress(ClientClosed):
+                        await io.pause(self.closed, wait)
+                    # `ClientClosed` would say that nothing was sent.
+                    if self.closed.is_set():
+                        raise
                 failures += 1
         finally:
             await self.end()

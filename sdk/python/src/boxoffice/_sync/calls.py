@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Generator, Callable
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from boxoffice._sync import io
@@ -42,7 +43,7 @@ class Listing(Generic[T]):
 
 
 class Calls:
-    """The calls of a client. When it is closed, those in progress still finish."""
+    """The calls of a client. When it is closed, those in progress still finish, with no further attempt."""
 
     def __init__(self, options: Options, release: Callable[[], None]) -> None:
         self.options = options
@@ -94,7 +95,11 @@ class Calls:
                     if time.monotonic() + wait >= ends_at:
                         raise
                     _log.info("trying again in %.1f s: %s", wait, error)
-                io.pause(self.closed, wait)
+                    with suppress(ClientClosed):
+                        io.pause(self.closed, wait)
+                    # `ClientClosed` would say that nothing was sent.
+                    if self.closed.is_set():
+                        raise
                 failures += 1
         finally:
             self.end()
