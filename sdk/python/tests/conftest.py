@@ -46,8 +46,8 @@ class Service:
         self.requests: list[Request] = []
         self.answers: list[Answer] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
-        self.on_call: Callable[[str, dict[str, Any], grpc.ServicerContext], Iterator[dict[str, Any]]] = lambda *_: iter(
-            ()
+        self.on_call: Callable[[str, dict[str, Any], grpc.ServicerContext], Iterator[dict[str, Any] | bytes]] = (
+            lambda *_: iter(())
         )
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
@@ -107,7 +107,7 @@ class _Calls(grpc.GenericRpcHandler):
             values = plain(_contract.message_class(method.input_type).FromString(request))
             self._service.calls.append((name, values))
             for each in self._service.on_call(name, values, context):
-                yield to_message(method.output_type, each).SerializeToString()
+                yield each if isinstance(each, bytes) else to_message(method.output_type, each).SerializeToString()
 
         if name.partition(".")[2].startswith("Watch"):
             return grpc.unary_stream_rpc_method_handler(stream)

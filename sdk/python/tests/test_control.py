@@ -11,7 +11,7 @@ import grpc
 import pytest
 from conftest import Answer, Service
 
-from boxoffice import ClientClosed, Invalid, NotFound, Timeout, Unavailable, types
+from boxoffice import ClientClosed, Internal, Invalid, NotFound, Timeout, Unavailable, _contract, types
 
 
 def fail(context: grpc.ServicerContext, code: grpc.StatusCode) -> None:
@@ -72,6 +72,27 @@ def test_an_attempt_has_a_limit(service: Service) -> None:
     with service.client(retries=0) as client, pytest.raises(Timeout):
         client.rooms.get(room="lobby", attempt_timeout=0.1)
     ended.set()
+
+
+def test_an_answer_of_another_form_is_internal(service: Service) -> None:
+    service.on_call = lambda *_: iter([{}])
+    with service.client() as client:
+        calls = (
+            lambda: client.rooms.get(room="lobby"),
+            lambda: client.moderation.kick(room="lobby", username="bob"),
+            lambda: next(client.rooms.watch()),
+        )
+        for call in calls:
+            with pytest.raises(Internal, match="the answer"):
+                call()
+
+
+def test_a_time_that_no_datetime_has_is_internal(service: Service) -> None:
+    answer: Any = _contract.message_class(_contract.method("RoomService.GetRoom").output_type)()
+    answer.room.create_time.seconds = 2**60
+    service.on_call = lambda *_: iter([answer.SerializeToString()])
+    with service.client() as client, pytest.raises(Internal, match="no message"):
+        client.rooms.get(room="lobby")
 
 
 def test_the_tenant_is_looked_up_once(service: Service) -> None:

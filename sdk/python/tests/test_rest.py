@@ -22,6 +22,7 @@ from boxoffice import (
     RateLimited,
     Timeout,
     Unavailable,
+    types,
 )
 
 CREATED = {"id": "k1", "name": "a", "kind": "relay", "api_key": "svc_new", "created_at": "2026-11-30T12:00:00.5Z"}
@@ -105,11 +106,17 @@ def test_an_answer_that_comes_in_drops_has_the_limit_of_an_attempt(service: Serv
     assert time.monotonic() - began < 1
 
 
-@pytest.mark.parametrize("body", ["text", [], {"tenant": 7}])
+@pytest.mark.parametrize("body", ["text", [], {"tenant": 7}, {}, None])
 def test_an_answer_of_another_form_is_internal(service: Service, body: object) -> None:
     service.answers = [Answer(body)]
     with service.client() as client, pytest.raises(Internal):
         client.billing.get()
+
+
+def test_an_answer_may_be_empty_if_its_type_requires_nothing(service: Service) -> None:
+    service.answers = [Answer({})]
+    with service.client() as client:
+        assert client.billing.details() == types.BillingDetails()
 
 
 def test_nothing_is_sent_after_close(service: Service) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache, partial
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -39,6 +39,13 @@ def read(kind: type[T], value: object) -> T:
         for name, wire, convert in _members(cast(Any, kind))
     }
     return kind(**given)
+
+
+def read_answer(kind: type[T], value: object) -> T:
+    """Return a whole answer in the same way. It is not empty, unless its type requires nothing."""
+    if not value and any(each.default is MISSING for each in fields(cast(Any, kind))):
+        raise ValueError(f"{kind.__name__} is empty")
+    return read(kind, value)
 
 
 @cache

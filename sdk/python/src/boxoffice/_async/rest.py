@@ -13,7 +13,7 @@ from boxoffice._async.calls import AsyncCalls, AsyncListing
 from boxoffice._failures import invalid, of_answer
 from boxoffice._kinds import Internal
 from boxoffice._limits import Options, Page, is_transient_rest, key_of, split
-from boxoffice._values import read, to_json, to_query
+from boxoffice._values import read, read_answer, to_json, to_query
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class AsyncRest:
         """Make a request, such as `GET /v1/keys`. All attempts of a write have the same key, so it takes effect once."""
         answer = await self.send(name, given)
         try:
-            return read(kind, answer)
+            return read_answer(kind, answer)
         except ValueError as cause:
             raise Internal(f"the answer is no {kind.__name__}", code=200) from cause
 

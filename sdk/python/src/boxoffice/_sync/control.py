@@ -18,7 +18,7 @@ from boxoffice._sync.calls import Calls, Listing
 from boxoffice._failures import invalid
 from boxoffice._kinds import ANSWER_BYTES_MAX, Internal, Timeout, Unavailable
 from boxoffice._limits import Options, Page, is_transient, key_of, split, wait_after
-from boxoffice._values import plain, read, to_message
+from boxoffice._values import plain, read, read_answer, to_message
 from boxoffice.errors import BoxofficeError
 from boxoffice.types import WatchedEvent
 
@@ -72,14 +72,14 @@ class Control:
     def query(self, name: str, given: Mapping[str, Any], kind: type[T], field: str = "") -> T:
         """Make a call that may be repeated, and return its answer, or the field of it that is given."""
         answer = self._call(name, *split(given))
-        return read(kind, answer[field] if field else answer)
+        return _read(kind, answer, field)
 
     def mutate(self, name: str, given: Mapping[str, Any], kind: type[T], field: str = "") -> T:
         """Make a call that may be repeated because all attempts have the same idempotency key."""
         values, options = split(given)
         key = key_of(options, r"[\x20-\x7e]{1,128}", "must be 1 to 128 printable ASCII characters")
         answer = self._call(name, {**values, "idempotency_key": key}, options)
-        return read(kind, answer[field] if field else answer)
+        return _read(kind, answer, field)
 
     def _call(self, name: str, values: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         method = _contract.method(name)
@@ -125,7 +125,7 @@ class Control:
                     while (answer := stream.next()) is not None:
                         failures = 0
                         fields = _fields(method, answer)
-                        yield read(WatchedEvent, {**fields["event"], "resume_token": fields["resume_token"]})
+                        yield read(WatchedEvent, {**_member(fields, "event"), "resume_token": fields["resume_token"]})
                         message.resume_token = fields["resume_token"] or message.resume_token
                 except (Unavailable, Timeout) as error:
                     failure = error
@@ -143,5 +143,19 @@ class Control:
 def _fields(method: MethodDescriptor, answer: bytes) -> dict[str, Any]:
     try:
         return plain(cast(Any, _contract.message_class(method.output_type)).FromString(answer))
-    except DecodeError as cause:
+    except (DecodeError, OverflowError) as cause:
         raise Internal("the answer is no message of the contract", code="INTERNAL") from cause
+
+
+def _read(kind: type[T], answer: dict[str, Any], field: str) -> T:
+    """Return an answer, or the field of it that is given."""
+    try:
+        return read_answer(kind, _member(answer, field) if field else answer)
+    except ValueError as cause:
+        raise Internal(f"the answer is no {kind.__name__}", code="INTERNAL") from cause
+
+
+def _member(answer: dict[str, Any], field: str) -> Any:
+    if field not in answer:
+        raise Internal(f"the answer has no {field}", code="INTERNAL")
+    return answer[field]
