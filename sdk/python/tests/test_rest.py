@@ -144,6 +144,9 @@ def test_nothing_is_sent_after_close(service: Service) -> None:
         {"control_url": "boxoffice"},
         {"timeout": 0},
         {"retries": -1},
+        {"ca": b""},
+        {"ca": b"the authorities"},
+        {"ca": b"-----BEGIN CERTIFICATE-----\nAA\n-----END CERTIFICATE-----\n"},
     ],
 )
 @pytest.mark.parametrize("kind", [Boxoffice, AsyncBoxoffice])

@@ -55,8 +55,17 @@ class Options:
 
     @property
     def http_trust(self) -> ssl.SSLContext | bool:
-        """What httpx trusts: the given certificate authorities alone, or those that it comes with."""
-        return True if self.ca is None else ssl.create_default_context(cadata=self.ca.decode("ascii"))
+        """What httpx trusts: the given certificate authorities alone, or those that it comes with. Raises `Invalid`."""
+        if self.ca is None:
+            return True
+        wrong = invalid("ca", "must be certificates in PEM")
+        # An empty text counts as none: the system's authorities would be trusted.
+        if b"-----BEGIN CERTIFICATE-----" not in self.ca:
+            raise wrong
+        try:
+            return ssl.create_default_context(cadata=self.ca.decode("ascii"))
+        except (ssl.SSLError, ValueError):
+            raise wrong from None
 
 
 def check_url(name: str, value: str) -> None:
