@@ -105,6 +105,19 @@ def test_the_tenant_is_looked_up_once(service: Service) -> None:
     assert [values["tenant"] for _, values in service.calls] == ["t_9"] * 3
 
 
+def test_the_wait_for_another_threads_look_up_has_the_limit_of_an_attempt(service: Service) -> None:
+    service.answers = [Answer({"tenant": {"id": "t_9"}})]
+    service.on_call = lambda *_: iter([{"room": {"name": "lobby"}}])
+    with service.client(tenant=None, retries=0) as client:
+        client._looking_up.acquire()
+        looked_up = threading.Timer(2, client._looking_up.release)
+        looked_up.start()
+        with pytest.raises(Timeout):
+            client.rooms.get(room="lobby", attempt_timeout=0.1)
+        looked_up.cancel()
+    assert service.requests == []
+
+
 def test_a_stream_is_opened_again_after_its_last_event(service: Service) -> None:
     def on_call(name: str, values: dict[str, Any], context: grpc.ServicerContext) -> Iterator[dict[str, Any]]:
         at = int(values["resume_token"] or 0)

@@ -133,10 +133,10 @@ class AsyncBoxoffice:
 
     async def _find_tenant(self, seconds: float) -> str:
         """Looked up once, and again after a failure."""
-        async with self._looking_up:
+        async with io.holding(self._looking_up, seconds) as left:
             if self._tenant is None:
                 try:
-                    limits: Any = {"timeout": seconds, "attempt_timeout": seconds}
+                    limits: Any = {"timeout": left, "attempt_timeout": left}
                     self._tenant = (await self.billing.get(**limits)).tenant.id
                 except Unauthenticated:
                     # REST refuses relay keys like unknown ones. The control plane distinguishes them, and checks the key

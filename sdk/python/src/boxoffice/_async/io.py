@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import grpc
@@ -116,6 +117,13 @@ def _give_up(task: asyncio.Future[Any]) -> None:
 async def pause(closed: Event, seconds: float) -> None:
     """Wait for so long. Raises `ClientClosed` if the client is closed meanwhile."""
     await until_closed(asyncio.sleep(seconds), closed)
+
+
+@asynccontextmanager
+async def holding(lock: Lock, seconds: float) -> AsyncGenerator[float, None]:
+    """Hold a lock. What is inside has so many seconds: `in_time` ends it with the wait for the lock."""
+    async with lock:
+        yield seconds
 
 
 async def close_http(client: httpx.AsyncClient) -> None:

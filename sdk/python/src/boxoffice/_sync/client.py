@@ -134,10 +134,10 @@ class Boxoffice:
 
     def _find_tenant(self, seconds: float) -> str:
         """Looked up once, and again after a failure."""
-        with self._looking_up:
+        with io.holding(self._looking_up, seconds) as left:
             if self._tenant is None:
                 try:
-                    limits: Any = {"timeout": seconds, "attempt_timeout": seconds}
+                    limits: Any = {"timeout": left, "attempt_timeout": left}
                     self._tenant = (self.billing.get(**limits)).tenant.id
                 except Unauthenticated:
                     # REST refuses relay keys like unknown ones. The control plane distinguishes them, and checks the key

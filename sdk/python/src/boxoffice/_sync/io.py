@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import grpc
@@ -117,6 +119,18 @@ def pause(closed: Event, seconds: float) -> None:
     """Wait for so long. Raises `ClientClosed` if the client is closed meanwhile."""
     if closed.wait(seconds):
         raise ClientClosed()
+
+
+@contextmanager
+def holding(lock: Lock, seconds: float) -> Generator[float, None, None]:
+    """Hold a lock. What is inside has as many seconds as are left after the wait for it, which may end with `Timeout`."""
+    ends_at = time.monotonic() + seconds
+    if not lock.acquire(timeout=min(seconds, threading.TIMEOUT_MAX)):
+        raise timed_out()
+    try:
+        yield max(ends_at - time.monotonic(), 0.001)
+    finally:
+        lock.release()
 
 
 def close_http(client: httpx.Client) -> None:
