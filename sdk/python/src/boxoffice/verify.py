@@ -105,7 +105,7 @@ def verify_webhook_signature(
 ) -> None:
     """Verify a request like `verify_webhook`, without reading the body: for CloudEvents, which have their own libraries."""
     keys = _keys(secrets)
-    octets = body.encode() if isinstance(body, str) else body
+    octets = body.encode(errors="surrogatepass") if isinstance(body, str) else body
     given, timestamp, signatures = (_header(headers, f"webhook-{name}") for name in ("id", "timestamp", "signature"))
     if not re.fullmatch(r"[0-9]{1,12}", timestamp):
         raise WebhookRefused("BAD_TIMESTAMP")
@@ -113,7 +113,8 @@ def verify_webhook_signature(
     if abs(age) > _SECONDS_MAX:
         raise WebhookRefused("STALE")
     for key in keys:
-        digest = hmac.new(key, f"{given}.{timestamp}.".encode() + octets, hashlib.sha256).digest()
+        signed = f"{given}.{timestamp}.".encode(errors="surrogatepass") + octets
+        digest = hmac.new(key, signed, hashlib.sha256).digest()
         expected = b"v1," + base64.b64encode(digest)
         for each in signatures.split(" "):
             if hmac.compare_digest(each.encode(errors="replace"), expected):
