@@ -22,7 +22,7 @@ KEY = "svc_0123456789abcdef_secret"
 
 @dataclass
 class Answer:
-    """An answer of REST. `parts` are sent with a pause between them."""
+    """An answer of REST, in JSON unless it is bytes. `parts` are sent with a pause between them."""
 
     body: object = None
     status: int = 200
@@ -76,7 +76,8 @@ class Service:
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 service.requests.append(Request(self.command, self.path, headers, json.loads(body) if body else None))
                 answer = service.answers.pop(0) if len(service.answers) > 1 else service.answers[0]
-                text = b"" if answer.body is None else json.dumps(answer.body).encode()
+                given = b"" if answer.body is None else answer.body
+                text = given if isinstance(given, bytes) else json.dumps(given).encode()
                 self.send_response(answer.status)
                 for name, value in {**answer.headers, "content-length": str(len(text))}.items():
                     self.send_header(name, value)

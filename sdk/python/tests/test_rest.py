@@ -27,6 +27,8 @@ from boxoffice import (
 
 CREATED = {"id": "k1", "name": "a", "kind": "relay", "api_key": "svc_new", "created_at": "2026-11-30T12:00:00.5Z"}
 
+DEEP = b"[" * 100_000
+
 
 def test_all_attempts_of_a_write_have_one_key(service: Service) -> None:
     service.answers = [Answer(status=503), Answer(status=500), Answer(CREATED)]
@@ -106,10 +108,16 @@ def test_an_answer_that_comes_in_drops_has_the_limit_of_an_attempt(service: Serv
     assert time.monotonic() - began < 1
 
 
-@pytest.mark.parametrize("body", ["text", [], {"tenant": 7}, {}, None])
+@pytest.mark.parametrize("body", ["text", [], {"tenant": 7}, {}, None, pytest.param(DEEP, id="deep")])
 def test_an_answer_of_another_form_is_internal(service: Service, body: object) -> None:
     service.answers = [Answer(body)]
     with service.client() as client, pytest.raises(Internal):
+        client.billing.get()
+
+
+def test_a_refusal_whose_body_is_too_deep_is_an_error_of_its_kind(service: Service) -> None:
+    service.answers = [Answer(DEEP, 404)]
+    with service.client() as client, pytest.raises(NotFound, match="the service answered 404"):
         client.billing.get()
 
 

@@ -79,7 +79,7 @@ def of_answer(status: int, headers: Mapping[str, str], body: str) -> BoxofficeEr
     """Return the error of an answer of the REST interface; `body` may be anything."""
     try:
         read = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         read = None
     given: dict[str, Any] = read if isinstance(read, dict) else {}
     error, reason = given.get("error"), given.get("code")

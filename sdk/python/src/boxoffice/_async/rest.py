@@ -116,7 +116,7 @@ def _object(text: str, status: int) -> dict[str, Any]:
         return {}
     try:
         answer = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
         raise Internal("the answer is no JSON", code=status)
