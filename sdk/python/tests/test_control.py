@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -116,6 +118,23 @@ def test_the_wait_for_another_threads_look_up_has_the_limit_of_an_attempt(servic
             client.rooms.get(room="lobby", attempt_timeout=0.1)
         looked_up.cancel()
     assert service.requests == []
+
+
+def test_threads_share_one_connection(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+    two_open = threading.Barrier(2)
+
+    def open_slowly(*target: Any, **options: Any) -> grpc.Channel:
+        opened.append(target)
+        with suppress(threading.BrokenBarrierError):
+            two_open.wait(0.2)
+        return grpc.insecure_channel(*target, **options)
+
+    monkeypatch.setattr("boxoffice._sync.io.insecure_channel", open_slowly)
+    service.on_call = lambda *_: iter([{"room": {"name": "lobby"}}])
+    with service.client() as client, ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda _: client.rooms.get(room="lobby"), range(2)))
+    assert len(opened) == 1
 
 
 def test_a_stream_is_opened_again_after_its_last_event(service: Service) -> None:

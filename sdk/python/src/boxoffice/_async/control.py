@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
@@ -47,6 +48,7 @@ class AsyncControl:
         self._tenant = tenant
         self._metadata = tuple(options.authorization.items())
         self._opened: io.Channel | None = None
+        self._opening = threading.Lock()
 
     async def close(self) -> None:
         if self._opened is not None:
@@ -56,17 +58,10 @@ class AsyncControl:
         """The connection is opened with the first call."""
         if self._options.control_url is None:
             raise invalid("control_url", "is needed for the control plane")
-        if self._opened is None:
-            parts = urlsplit(self._options.control_url)
-            is_secure = parts.scheme == "https"
-            host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
-            target = f"{host}:{parts.port or (443 if is_secure else 80)}"
-            if is_secure:
-                credentials = grpc.ssl_channel_credentials(self._options.ca)
-                self._opened = io.secure_channel(target, credentials, options=_CHANNEL_OPTIONS)
-            else:
-                self._opened = io.insecure_channel(target, options=_CHANNEL_OPTIONS)
-        return self._opened
+        with self._opening:
+            if self._opened is None:
+                self._opened = _open(self._options.control_url, self._options.ca)
+            return self._opened
 
     async def query(self, name: str, given: Mapping[str, Any], kind: type[T], field: str = "") -> T:
         """Make a call that may be repeated, and return its answer, or the field of it that is given."""
@@ -137,6 +132,16 @@ class AsyncControl:
                 failures += 1
         finally:
             await self._calls.end()
+
+
+def _open(url: str, ca: bytes | None) -> io.Channel:
+    parts = urlsplit(url)
+    is_secure = parts.scheme == "https"
+    host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
+    target = f"{host}:{parts.port or (443 if is_secure else 80)}"
+    if is_secure:
+        return io.secure_channel(target, grpc.ssl_channel_credentials(ca), options=_CHANNEL_OPTIONS)
+    return io.insecure_channel(target, options=_CHANNEL_OPTIONS)
 
 
 def _fields(method: MethodDescriptor, answer: bytes) -> dict[str, Any]:
