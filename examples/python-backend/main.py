@@ -8,6 +8,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import signal
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +18,7 @@ from boxoffice import Boxoffice, BoxofficeError, Denied, Exists, Invalid, Precon
 from boxoffice import verify_webhook_events
 
 BODY_BYTES_MAX = 1 << 20
+SILENT_SECONDS_MAX = 30
 ROOM = "lobby"
 
 client = Boxoffice(
@@ -30,11 +32,14 @@ seen_lock = threading.Lock()
 
 
 class BackEnd(BaseHTTPRequestHandler):
+    # A silent connection must not keep its thread.
+    timeout = SILENT_SECONDS_MAX
+
     def do_POST(self) -> None:
-        length = int(self.headers.get("content-length", 0))
-        if length > BODY_BYTES_MAX:
-            return self.answer(413, {"error": "the body is too large"})
-        body = self.rfile.read(length)
+        length = self.headers.get("content-length", "0")
+        if not re.fullmatch("[0-9]{1,9}", length) or int(length) > BODY_BYTES_MAX:
+            return self.answer(413, {"error": f"the body must have 0 to {BODY_BYTES_MAX} bytes"})
+        body = self.rfile.read(int(length))
         if self.path == "/tokens":
             return self.give_token(body)
         if self.path == "/webhooks":
