@@ -2,6 +2,7 @@
 // they used. Put your media in place of the bytes that devices upload and download here.
 //
 //	POST   /sessions       Authorization: DPoP <token>, DPoP: <proof>; without a challenge, 401 with DPoP-Nonce
+//	PATCH  /sessions/{id}  the same with a later token: the session goes on until that one expires
 //	PUT    /sessions/{id}  bytes that the participant sends
 //	GET    /sessions/{id}  a kilobyte that the participant receives; 410 once the session was ended
 //	DELETE /sessions/{id}  the participant leaves
@@ -29,16 +30,16 @@ import (
 )
 
 const (
-	method = "POST"
 	// pieceBytes is what a GET sends to a participant.
 	pieceBytes = 1_000
 	// A device has to show the certificate of its DTLS connection. This relay has none, so it knows one fingerprint.
 	fingerprint = "0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a:0a"
 )
 
-// session is a participant who was admitted.
+// session is a participant who was admitted. A renewal puts another one in its place, with the same usage.
 type session struct {
 	admission *relay.Admission
+	address   netip.Addr
 	usage     *usage.Session
 }
 
@@ -73,6 +74,7 @@ func run(ctx context.Context) error {
 	defer s.close()
 	routes := http.NewServeMux()
 	routes.HandleFunc("POST /sessions", s.admit)
+	routes.HandleFunc("PATCH /sessions/{id}", s.renew)
 	routes.HandleFunc("PUT /sessions/{id}", s.receive)
 	routes.HandleFunc("GET /sessions/{id}", s.send)
 	routes.HandleFunc("DELETE /sessions/{id}", s.leave)
@@ -141,19 +143,34 @@ func (s *server) closeReporter() error {
 	return nil
 }
 
-// admit decides about a device. Its first request gets a challenge, which the proof of its second one answers.
-func (s *server) admit(w http.ResponseWriter, r *http.Request) {
+// attemptOf returns what a device shows. Its first request gets a challenge, which the proof of its second one answers.
+func (s *server) attemptOf(w http.ResponseWriter, r *http.Request) (attempt relay.Attempt, isAnswer bool) {
 	token, isToken := strings.CutPrefix(r.Header.Get("Authorization"), "DPoP ")
 	proof, challenge := r.Header.Get("DPoP"), r.Header.Get("DPoP-Nonce")
 	if !isToken || proof == "" || challenge == "" {
 		w.Header().Set("DPoP-Nonce", s.verifier.Challenge())
 		http.Error(w, "answer the challenge", http.StatusUnauthorized)
+		return attempt, false
+	}
+	// Behind a proxy, the device's address is what the proxy says.
+	device, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return attempt, false
+	}
+	return relay.Attempt{
+		Token: token, Proof: proof, Challenge: challenge, URL: s.url + r.URL.Path, Method: r.Method,
+		DTLSFingerprint: fingerprint, Address: device.Addr(),
+	}, true
+}
+
+// admit decides about a device.
+func (s *server) admit(w http.ResponseWriter, r *http.Request) {
+	attempt, isAnswer := s.attemptOf(w, r)
+	if !isAnswer {
 		return
 	}
-	admission, err := s.verifier.Verify(r.Context(), relay.Attempt{
-		Token: token, Proof: proof, Challenge: challenge,
-		URL: s.url + "/sessions", Method: method, DTLSFingerprint: fingerprint,
-	})
+	admission, err := s.verifier.Verify(r.Context(), attempt)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
@@ -165,11 +182,57 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	s.mu.Lock()
-	s.sessions[measured.ID()] = &session{admission, measured}
-	s.mu.Unlock()
+	if !s.put(nil, &session{admission, attempt.Address, measured}) {
+		http.Error(w, "the session was ended", http.StatusForbidden)
+		return
+	}
 	w.Header().Set("Location", "/sessions/"+measured.ID())
 	w.WriteHeader(http.StatusCreated)
+}
+
+// renew lets a session go on with a later token of its participant. Credit is needed only to come in.
+func (s *server) renew(w http.ResponseWriter, r *http.Request) {
+	found := s.find(w, r, false)
+	if found == nil {
+		return
+	}
+	attempt, isAnswer := s.attemptOf(w, r)
+	if !isAnswer {
+		return
+	}
+	admission, err := s.verifier.Renew(r.Context(), found.admission.Participant(), attempt)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	if !s.put(found, &session{admission, attempt.Address, found.usage}) {
+		http.Error(w, "the session was ended", http.StatusGone)
+		return
+	}
+	if err := found.usage.Change(usage.Role(admission.Role), ""); err != nil {
+		log.Print(err)
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// put lets a session run until its token expires, in place of the one that it renews. It reports whether it runs.
+func (s *server) put(previous, next *session) (isRunning bool) {
+	id := next.usage.ID()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions[id] != previous {
+		return false
+	}
+	s.sessions[id] = next
+	time.AfterFunc(time.Until(next.admission.ExpiresAt), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.sessions[id] == next {
+			s.stop(id, next, relay.TokenExpired)
+		}
+	})
+	// Revocations that came after the verifier had looked did not end it.
+	return s.check(id, next, s.feed.Get(s.tenant))
 }
 
 // endRevoked ends the sessions to which new revocations apply. Participants who are only muted stay.
@@ -177,22 +240,33 @@ func (s *server) endRevoked(_ string, revocations *relay.Revocations) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, each := range s.sessions {
-		subject := each.admission.Subject(netip.Addr{})
-		if _, err := relay.CheckRevocations(revocations, subject, time.Now()); err != nil {
-			fmt.Printf("%s ended: %v\n", each.admission.Username, err)
-			delete(s.sessions, id)
-			go s.end(each)
-		}
+		s.check(id, each, revocations)
 	}
 }
 
-// find returns a session that runs. Tokens end, too: a device renews its session with a new one before.
+// check ends a session to which revocations apply, with mu held. It reports whether it goes on.
+func (s *server) check(id string, each *session, revocations *relay.Revocations) (goesOn bool) {
+	_, err := relay.CheckRevocations(revocations, each.admission.Subject(each.address), time.Now())
+	if err != nil {
+		s.stop(id, each, err)
+	}
+	return err == nil
+}
+
+// stop ends a session that the participant did not leave, with mu held.
+func (s *server) stop(id string, each *session, cause error) {
+	fmt.Printf("%s ended: %v\n", each.admission.Username, cause)
+	delete(s.sessions, id)
+	go s.end(each)
+}
+
+// find returns a session that runs.
 func (s *server) find(w http.ResponseWriter, r *http.Request, isLast bool) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := r.PathValue("id")
 	found := s.sessions[id]
-	if found == nil || time.Now().After(found.admission.ExpiresAt) {
+	if found == nil {
 		http.Error(w, "there is no such session", http.StatusGone)
 		return nil
 	}

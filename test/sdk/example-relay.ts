@@ -47,14 +47,15 @@ export async function tryRelay(
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
     const url = String((await lines.next()).value);
     /** The answer to a device that shows a token. */
-    const join = async (device: Device, token: string) => {
-      const asked = await fetch(`${url}/sessions`, { method: 'POST' });
+    const show = async (device: Device, token: string, request: { url: string; method: string }) => {
+      const asked = await fetch(request.url, { method: request.method });
       const challenge = asked.headers.get('dpop-nonce')!;
-      const connection = { url: `${url}/sessions`, method: 'POST', dtlsFingerprint: FINGERPRINT };
-      const proof = await device.proof({ token, challenge, ...connection });
+      const proof = await device.proof({ token, challenge, ...request, dtlsFingerprint: FINGERPRINT });
       const headers = { authorization: `DPoP ${token}`, dpop: proof, 'dpop-nonce': challenge };
-      return await fetch(`${url}/sessions`, { method: 'POST', headers });
+      return await fetch(request.url, { method: request.method, headers });
     };
+    const join = (device: Device, token: string) =>
+      show(device, token, { url: `${url}/sessions`, method: 'POST' });
     const statusOf = async (answer: Promise<Response>) => (await answer).status;
 
     const [device, thief] = [await createDevice(), await createDevice()];
@@ -67,12 +68,27 @@ export async function tryRelay(
     expect(await statusOf(fetch(session, { method: 'DELETE' }))).toBe(204);
     expect(await statusOf(fetch(session))).toBe(410);
 
-    const kicked = `${url}${(await join(device, token)).headers.get('location')}`;
+    const bob = await createDevice();
+    const ofBob = { username: 'bob', deviceThumbprint: bob.thumbprint, role: 'host' } as const;
+    const stays = url + (await join(bob, (await mint(control, ofBob)).token)).headers.get('location');
+    const banRange = (cidr: string) =>
+      control.call(ModerationService.method.banSubject, { subject: { case: 'cidr', value: cidr } });
+    await banRange('192.0.2.0/24');
+    const kicked = url + (await join(device, token)).headers.get('location');
     expect(await statusOf(fetch(kicked))).toBe(200);
     await control.call(ModerationService.method.kickParticipant, { room: 'lobby', username: 'ann' });
-    // What a session sends counts, so it is asked in the way that sends nothing.
-    await expect.poll(() => statusOf(fetch(kicked, { method: 'PUT' }))).toBe(410);
-    expect((await lines.next()).value).toMatch(/^ann ended: /);
+    // The session of the first answer, too.
+    for (let each = 0; each < 2; each += 1) expect((await lines.next()).value).toMatch(/^ann ended: /);
+    expect(await statusOf(fetch(kicked))).toBe(410);
+    expect(await statusOf(fetch(stays))).toBe(200);
+
+    const { token: last } = await mint(control, { ...ofBob, lifetime: { seconds: 4n } });
+    expect(await statusOf(show(bob, last, { url: stays, method: 'PATCH' }))).toBe(204);
+    expect((await lines.next()).value).toBe('bob ended: TOKEN_EXPIRED');
+    const near = url + (await join(bob, (await mint(control, ofBob)).token)).headers.get('location');
+    await banRange('127.0.0.0/8');
+    expect((await lines.next()).value).toMatch(/^bob ended: /);
+    expect(await statusOf(fetch(near))).toBe(410);
 
     const exit = once(child, 'exit');
     child.kill('SIGTERM');
@@ -80,7 +96,7 @@ export async function tryRelay(
     const { rows } = await app.service.deps.db.query(
       'select sum(egress_bytes)::bigint as egress, sum(ingress_bytes)::bigint as ingress from usage_records',
     );
-    expect(rows).toEqual([{ egress: 2_000n, ingress: 500n }]);
+    expect(rows).toEqual([{ egress: 3_000n, ingress: 500n }]);
   } finally {
     child.kill('SIGKILL');
   }
