@@ -303,6 +303,18 @@ describe('a client that is closed', () => {
     expect(reason).toStrictEqual(closed);
   });
 
+  test('says how the last attempt of a call failed', async () => {
+    const failing = await clientOf([
+      () => {
+        failing.boxoffice.close();
+        throw new Refusal('UNAVAILABLE');
+      },
+    ]);
+    const failure = await errorOf(failing.boxoffice.rooms.create({ room: 'lobby' }));
+    expect(failure).toMatchObject({ kind: 'Unavailable' });
+    expect(failing.control.received).toHaveLength(1);
+  });
+
   test('lets requests in progress finish', async () => {
     const fetch = async () => {
       boxoffice.close();

@@ -1,6 +1,6 @@
 /** Time limits and retries of calls. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { BoxofficeError, timeoutError } from './errors.ts';
+import { BoxofficeError, ClientClosed, timeoutError } from './errors.ts';
 
 export interface CallOptions {
   /** Ends the call at once; it rejects with the signal's reason. A request that was sent may have taken effect. */
@@ -59,6 +59,7 @@ export async function attemptInTime<T>(
   const { timeoutMs = limits.timeoutMs, attemptTimeoutMs = limits.attemptTimeoutMs } = options;
   limits.closed?.throwIfAborted();
   const endsAt = performance.now() + timeoutMs;
+  let failure: BoxofficeError | undefined;
   for (let failures = 0; ; failures += 1) {
     signal?.throwIfAborted();
     // A timer may fire slightly early, with almost no time left.
@@ -67,9 +68,12 @@ export async function attemptInTime<T>(
       return await attemptOnce(attempt, signal, Math.min(attemptTimeoutMs, leftMs));
     } catch (error) {
       signal?.throwIfAborted();
+      // `ClientClosed` would say that nothing was sent.
+      if (failure && error instanceof ClientClosed) throw failure;
       if (!(error instanceof BoxofficeError) || !mayRetry(error) || failures >= limits.retries) throw error;
       const waitMs = waitAfter(failures, error);
       if (performance.now() + waitMs >= endsAt) throw error;
+      failure = error;
       await sleep(waitMs, signal);
     }
   }
