@@ -1,7 +1,10 @@
 /** The SDK for Rust: its own tests, its checks, and what is generated for it. Without Rust, they are left out. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { dirname, join, relative } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { makeRestStructs } from '../../scripts/make-rest-structs.ts';
 import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../scripts/toolchains.ts';
 import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
@@ -175,16 +178,34 @@ describe.skipIf(!hasCargo)("the README's example for back ends in Rust", () => {
 describe.skipIf(!hasCargo)('the example of a back end in Rust', () => {
   const app = useService();
 
-  test('opens a room, gives tokens, and receives webhooks', { timeout: BUILD_MS_MAX }, async () => {
+  const program = join(RUST_TARGET, 'debug/examples/rust_backend');
+
+  const environment = async () => ({
+    BOXOFFICE_URL: app.url,
+    BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+    BOXOFFICE_API_KEY: (await app.paidTenant()).key,
+  });
+
+  beforeAll(async () => {
     await cargo('build --locked --example rust_backend --features relay');
-    const { key } = await app.paidTenant();
-    await tryBackEnd([join(RUST_TARGET, 'debug/examples/rust_backend')], {
-      cwd: ROOT,
-      env: {
-        BOXOFFICE_URL: app.url,
-        BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
-        BOXOFFICE_API_KEY: key,
-      },
-    });
+  }, BUILD_MS_MAX);
+
+  test('opens a room, gives tokens, and receives webhooks', async () => {
+    await tryBackEnd([program], { cwd: ROOT, env: await environment() });
+  });
+
+  test('goes on when it had no file left for a connection', async () => {
+    const env = { ...(await environment()), PORT: '0', WEBHOOK_SECRET: 'whsec_AAAA', PATH: process.env.PATH };
+    const child = spawn('sh', ['-c', 'ulimit -n 64; exec "$0"', program], { env, stdio: 'pipe' });
+    try {
+      const [printed] = await once(child.stdout, 'data');
+      const url = String(printed).trim();
+      const crowd = Array.from({ length: 64 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+      await once(child.stderr, 'data');
+      for (const socket of crowd) socket.destroy();
+      expect((await fetch(url)).status).toBe(404);
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 });

@@ -10,6 +10,7 @@ use std::convert::Infallible;
 use std::env::{self, VarError};
 use std::error::Error as StdError;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use boxoffice::{Client, CreateRoom, Error, MintClientToken, verify_webhook_events};
 use bytes::Bytes;
@@ -22,9 +23,12 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::sleep;
 
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 const ROOM: &str = "lobby";
+/// The wait after a connection that was not accepted.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
 struct BackEnd {
     client: Client,
@@ -70,7 +74,15 @@ async fn serve(back_end: Arc<BackEnd>) -> Result<(), Box<dyn StdError>> {
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     println!("http://{}", listener.local_addr()?);
     loop {
-        let (stream, _) = listener.accept().await?;
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            // There may be too many open files.
+            Err(error) => {
+                eprintln!("{error}");
+                sleep(ACCEPT_AGAIN).await;
+                continue;
+            }
+        };
         let back_end = back_end.clone();
         let service = service_fn(move |request| {
             let back_end = back_end.clone();
