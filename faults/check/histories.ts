@@ -4,6 +4,7 @@
  * An operation without an answer has no end, so the search may put it after all others, where it changes nothing. Reads and
  * refusals that tell nothing of the object are left out: without them, a history is linearizable if it was with them.
  */
+import { movesClocks } from './clocks.ts';
 import type { Facts } from './facts.ts';
 import { type Entry, endOf, microsOf, roomIn } from './journal.ts';
 import { momentsOf } from './moments.ts';
@@ -93,9 +94,7 @@ export function keyHistories(facts: Facts): readonly History[] {
   }
   for (const entry of withoutRepetitions(facts.of('key.rotate', 'key.revoke'))) {
     if (entry.outcome === 'refused') continue;
-    const isReplaced = entry.op === 'key.rotate';
-    const op = !isReplaced ? 'revoke' : entry.args.overlap_seconds === 0 ? 'retire' : 'rotate';
-    ops.push([entry.args.id!, opOf(entry, { op })]);
+    ops.push([entry.args.id!, opOf(entry, { op: endingOf(facts, entry) })]);
   }
   const made = new Set(ops.filter(([, { op }]) => op === 'create').map(([id]) => id));
   for (const entry of [...facts.journal.entries, ...facts.journal.reports.map(({ entry }) => entry)]) {
@@ -106,6 +105,14 @@ export function keyHistories(facts: Facts): readonly History[] {
   }
   // Without its beginning, a history says nothing.
   return historiesOf(nearChanges(ops.filter(([id]) => made.has(id))));
+}
+
+/** A key that is replaced at once works again where the clock of the database is put back, and until it is set right where it was ahead. */
+function endingOf(facts: Facts, entry: Entry): string {
+  if (entry.op === 'key.revoke') return 'revoke';
+  const isAtOnce =
+    entry.args.overlap_seconds === 0 && !movesClocks(facts, entry.invokedUs, endOf(entry) + 2 * NEAR_US);
+  return isAtOnce ? 'retire' : 'rotate';
 }
 
 /** The room is not live, or is live already. */

@@ -3,6 +3,7 @@
  *
  * Only requests that began later count: a request that was under way at that time may go either way.
  */
+import { movesClocks } from '../clocks.ts';
 import type { Facts } from '../facts.ts';
 import { type Entry, endOf, roomIn } from '../journal.ts';
 import { withoutRepetitions } from '../repetitions.ts';
@@ -72,18 +73,6 @@ function checkRevokedKeys(facts: Facts, look: Look): void {
     for (const entry of acceptedAfter(requests.get(id), endOf(revoked), look))
       look.wrong(`${id} of ${tenant} was revoked; ${after(entry, endOf(revoked))}`);
   }
-}
-
-/** Overlaps end by the clock of the database, which a fault may have moved. */
-function movesClocks(facts: Facts, fromUs: number, untilUs: number): boolean {
-  return facts
-    .of('fault')
-    .some(
-      (fault) =>
-        /clock|time/i.test(fault.args.name ?? '') &&
-        (fault.args.begunUs ?? fault.invokedUs) <= untilUs &&
-        endOf(fault) >= fromUs,
-    );
 }
 
 function checkRetiredKeys(facts: Facts, look: Look): void {

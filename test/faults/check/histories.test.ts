@@ -58,6 +58,21 @@ describe('histories of keys', () => {
     expect(histories).toEqual({ a: ['create 0-5 ok', 'revoke 10-35 ok'] });
   });
 
+  test('do not hold a key that is replaced at once to a clock that is wrong', async () => {
+    const replaced = (begunUs: number, endedUs: number) =>
+      ofKeys([
+        entry('key.create', { key: 'first' }, [0, 5], made('a')),
+        entry('key.rotate', { key: 'first', id: 'a', overlap_seconds: 0 }, [10e6, 10e6 + 1], made('b')),
+        entry('key.use', { key: 'a' }, [11e6, 11e6 + 1]),
+        entry('fault', { name: 'the clock of PostgreSQL is wrong', begunUs }, [endedUs, endedUs]),
+      ]);
+    const change = async (begunUs: number, endedUs: number) => (await replaced(begunUs, endedUs)).a![1];
+    expect(await change(11e6, 12e6)).toBe('rotate 10000000-10000001 ok');
+    expect(await change(9e6, 10e6)).toBe('rotate 10000000-10000001 ok');
+    expect(await change(5e6, 9e6)).toBe('retire 10000000-10000001 ok');
+    expect(await change(20e6, 21e6)).toBe('retire 10000000-10000001 ok');
+  });
+
   test('that are long are cut: what had not ended may have taken effect', async () => {
     const uses = Array.from({ length: 2_500 }, (_, at) => entry('key.use', { key: 'a' }, [10 + at, 11 + at]));
     const [history] = keyHistories(
