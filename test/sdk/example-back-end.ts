@@ -35,7 +35,7 @@ export async function tryBackEnd(
   });
   try {
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-    const { value: url } = await lines.next();
+    const url = String((await lines.next()).value);
     const post = (path: string, body: string, headers: Record<string, string> = {}) =>
       fetch(`${url}${path}`, { method: 'POST', body, headers });
 
