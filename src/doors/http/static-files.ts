@@ -25,6 +25,8 @@ export class StaticFile {
   }
 
   codingFor(accepted: string | undefined): Coding | undefined {
+    // Compressed already.
+    if (this.type === 'image/png') return undefined;
     return chooseCoding(accepted, this.bytes.length);
   }
 

@@ -45,6 +45,10 @@ describe('a coding', () => {
     expect(new StaticFile('text/plain', 'x').codingFor('br')).toBeUndefined();
   });
 
+  test('is none for a picture that is compressed', () => {
+    expect(new StaticFile('image/png', 'x'.repeat(5_000)).codingFor('br')).toBeUndefined();
+  });
+
   test('is computed once', async () => {
     const [one, other] = await Promise.all([file.in('br'), file.in('br')]);
     expect(one).toBe(other);

@@ -5,8 +5,11 @@ import { codeOf } from '../../../base/lib/error-code.ts';
 /** The project, which the service runs from without a build. */
 const ROOT = new URL('../../../../', import.meta.url);
 
+/** Pages of its folder, where an operator may keep notes of his own. */
+const ROOT_PAGES = new Set(['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']);
+
 const PAGE_FOLDERS = [
-  ...['.', 'docs', 'docs/decisions'],
+  ...['docs', 'docs/decisions'],
   ...[
     'sdk/typescript',
     'sdk/go',
@@ -29,8 +32,9 @@ const FILE_FOLDERS = [
 export const CONTENTS = 'docs/README.md';
 
 /** Paths of Markdown files. */
-export function listPages(): Promise<string[]> {
-  return list(PAGE_FOLDERS, '.md');
+export async function listPages(): Promise<string[]> {
+  const ofProject = await list(['.'], '.md');
+  return [...ofProject.filter((name) => ROOT_PAGES.has(name)), ...(await list(PAGE_FOLDERS, '.md'))];
 }
 
 /** Paths of files that are no Markdown. */

@@ -1,5 +1,7 @@
+import { rm, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { StaticFile } from '../../../../src/doors/http/static-files.ts';
+import { listPages } from '../../../../src/doors/rest/site/documents.ts';
 import { readReaders, withPages } from '../../../../src/doors/rest/site/readers.ts';
 import { openSite, Site } from '../../../../src/doors/rest/site/site.ts';
 import { useService } from '../../../support/service.ts';
@@ -39,6 +41,16 @@ describe('the site', () => {
     ])
       expect(pages.has(path), path).toBe(true);
     expect(pages.size).toBeGreaterThan(150);
+  });
+
+  test('has no notes that an operator keeps beside the project', async () => {
+    const notes = new URL('../../../../notes-of-an-operator.md', import.meta.url);
+    await writeFile(notes, '# Notes\n');
+    try {
+      expect(await listPages()).not.toContain('notes-of-an-operator.md');
+    } finally {
+      await rm(notes);
+    }
   });
 
   test('lists no page that an installation leaves out', () => {
