@@ -52,6 +52,8 @@ export interface Config {
   readonly confusableUsernames: ConfusableUsernames;
   /** Encrypts signing keys at rest. `undefined`: kept in `dataDir`, with the embedded PostgreSQL only. */
   readonly secretsKey: Buffer | undefined;
+  /** Opens what is not sealed by `secretsKey` yet, or what other processes seal with it already; `undefined`: there is no other key. */
+  readonly secretsKeyFallback: Buffer | undefined;
   /** `undefined`: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
   /** Opens the same database without the pooler that `databaseUrl` is the address of; `undefined`: that is none. */
@@ -149,7 +151,8 @@ export function readConfig(env: Env): Config {
     joinOrigins: readOrigins(env),
     joinCreatesRooms: readFlag(env, 'JOIN_CREATES_ROOMS', true),
     confusableUsernames: readChoice(env, 'CONFUSABLE_USERNAMES', ['allow', 'refuse'], 'allow'),
-    secretsKey: readSecretsKey(env),
+    secretsKey: readSecretsKey(env, 'SECRETS_KEY'),
+    secretsKeyFallback: readSecretsKey(env, 'SECRETS_KEY_FALLBACK'),
     databaseUrl: readServiceDatabaseUrl(env, production),
     databaseDirectUrl: readFurtherDatabaseUrl(env, 'DATABASE_DIRECT_URL'),
     migrationsDatabaseUrl: readFurtherDatabaseUrl(env, 'MIGRATIONS_DATABASE_URL'),

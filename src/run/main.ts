@@ -49,6 +49,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<void> 
   const mails = {
     databaseUrl: database.databaseDirectUrl ?? database.databaseUrl,
     secretsKey,
+    secretsKeyFallback: config.secretsKeyFallback,
     publicUrl,
     supportEmail: config.supportEmail,
   };

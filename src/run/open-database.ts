@@ -24,7 +24,11 @@ export interface Pools {
 export interface DatabaseConfig
   extends Pick<
     Config,
-    'databaseDirectUrl' | 'migrationsDatabaseUrl' | 'databaseWaitSeconds' | 'connectionBudget'
+    | 'databaseDirectUrl'
+    | 'migrationsDatabaseUrl'
+    | 'databaseWaitSeconds'
+    | 'connectionBudget'
+    | 'secretsKeyFallback'
   > {
   readonly databaseUrl: string;
   readonly secretsKey: Buffer;
@@ -60,8 +64,8 @@ export async function openDatabase(
   const waiting = { until: Date.now() + config.databaseWaitSeconds * 1_000, log, ending };
   const wait = (look: () => Promise<Look>) => waitForDatabase(look, waiting);
   let pools = openPools(config);
-  const { migrationsDatabaseUrl, secretsKey } = config;
-  const box = new SecretBox(secretsKey);
+  const { migrationsDatabaseUrl, secretsKey, secretsKeyFallback } = config;
+  const box = new SecretBox(secretsKey, secretsKeyFallback);
   try {
     const look = await wait(() => lookAt(pools.db, 'DATABASE_URL'));
     await readDistribution(pools.db);

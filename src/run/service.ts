@@ -249,7 +249,7 @@ async function open(
     throw error;
   }
   // Asks the database beside the background work, which may wait for all servers.
-  const process = new OwnProcess(pools.db);
+  const process = new OwnProcess(pools.db, deps.box.keyName);
   await process.beat();
   if (!isTied) {
     const own = { ...deps, db: pools.backgroundDb };
@@ -323,7 +323,7 @@ export function makeDeps({
   sendTimes,
   clientCertificate,
 }: DepsOptions): Deps {
-  const box = new SecretBox(config.secretsKey);
+  const box = new SecretBox(config.secretsKey, config.secretsKeyFallback);
   // Already validated when the configuration was read.
   const webhookNetworks = config.webhookNetworks.map((each) => parseRange(each)!);
   const signer = new DatabaseSigner(db, box);

@@ -57,12 +57,19 @@ function addressOf(host: string, port: number): string {
 export interface MailboxOptions {
   readonly databaseUrl: string;
   readonly secretsKey: Buffer;
+  readonly secretsKeyFallback?: Buffer | undefined;
   readonly publicUrl: string;
   readonly supportEmail?: string | undefined;
 }
 
 /** Reads the mails through a connection of its own, which opens with the first look. */
-export function openMailbox({ databaseUrl, secretsKey, publicUrl, supportEmail }: MailboxOptions): Mailbox & {
+export function openMailbox({
+  databaseUrl,
+  secretsKey,
+  secretsKeyFallback,
+  publicUrl,
+  supportEmail,
+}: MailboxOptions): Mailbox & {
   close(): Promise<void>;
 } {
   let pool: Pool | undefined;
@@ -70,7 +77,7 @@ export function openMailbox({ databaseUrl, secretsKey, publicUrl, supportEmail }
     pool ??= openPool(databaseUrl, { max: 1, applicationName: 'boxoffice mailbox' });
     return pool;
   };
-  const box = new SecretBox(secretsKey);
+  const box = new SecretBox(secretsKey, secretsKeyFallback);
   return {
     list: async () => (await listMailbox(open())).map(summaryOf),
     find: async (id) => {

@@ -29,6 +29,7 @@ describe('an empty environment', () => {
       joinCreatesRooms: true,
       confusableUsernames: 'allow',
       secretsKey: undefined,
+      secretsKeyFallback: undefined,
       databaseUrl: undefined,
       databaseDirectUrl: undefined,
       backupDatabaseUrl: undefined,
@@ -182,6 +183,10 @@ describe('values', () => {
     ],
     [{ JOIN_CREATES_ROOMS: 'false' }, { joinCreatesRooms: false }],
     [{ CONFUSABLE_USERNAMES: 'refuse' }, { confusableUsernames: 'refuse' }],
+    [
+      { SECRETS_KEY_FALLBACK: Buffer.alloc(32, 254).toString('base64') },
+      { secretsKeyFallback: Buffer.alloc(32, 254) },
+    ],
     [{ SECRETS_KEY: Buffer.alloc(32, 255).toString('base64') }, { secretsKey: Buffer.alloc(32, 255) }],
     [
       { NODE_ENV: 'production', DATABASE_URL: 'postgres://db/x' },

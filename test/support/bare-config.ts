@@ -50,6 +50,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     eventDays: 7,
     production: false,
     secretsKey: Buffer.alloc(32),
+    secretsKeyFallback: undefined,
   };
 }
 

@@ -29,7 +29,7 @@ export async function keepForm(
   if (owner === undefined || text.length > KEPT_BYTES_MAX) return undefined;
   const { plaintext: id, hash } = newSecret();
   const place = { hash, tenant: session.tenant, owner, path };
-  const sealed = box.seal(text, contextOf(place));
+  const sealed = box.seal(text, formContext(place));
   await insertKeptForm(db, place, sealed, { minutes: KEPT_MINUTES, most: KEPT_FORMS_MAX });
   return id;
 }
@@ -45,7 +45,7 @@ export async function takeForm(
   if (owner === undefined || !isSecret(id)) return undefined;
   const place = { hash: hashSecret(id), tenant: session.tenant, owner, path };
   const sealed = await takeKeptForm(db, place);
-  return sealed && new Map(JSON.parse(String(box.open(sealed, contextOf(place)))) as [string, string][]);
+  return sealed && new Map(JSON.parse(String(box.open(sealed, formContext(place)))) as [string, string][]);
 }
 
 /** A log-in again is another session of the same owner. After a signup, nothing proves that the next one is of the same person. */
@@ -55,6 +55,7 @@ function ownerOf({ proof, member, keyId, operator }: Session): string | undefine
   return keyId === undefined ? `operator ${operator}` : `key ${keyId}`;
 }
 
-function contextOf({ hash, tenant, owner, path }: KeptPlace): string {
+/** What a form is sealed for. */
+export function formContext({ hash, tenant, owner, path }: KeptPlace): string {
   return `kept form ${hash.toString('hex')} ${tenant} ${owner} ${path}`;
 }

@@ -91,7 +91,7 @@ function hashOf({ method, rights, request }: Mutation): Buffer {
 }
 
 /** What an answer is sealed for. */
-export function contextOf({ tenant, key }: Mutation): string {
+export function contextOf({ tenant, key }: Pick<Mutation, 'tenant' | 'key'>): string {
   return `${renderTenantId(tenant)} ${key}`;
 }
 

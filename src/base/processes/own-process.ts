@@ -32,6 +32,7 @@ export interface LeaseHolder {
 
 export class OwnProcess implements LeaseHolder {
   readonly #db: Db;
+  readonly #secretsKey: string | undefined;
   #id = newId('pr');
   #isNoted = false;
   /** When the last note that succeeded was begun. */
@@ -39,8 +40,10 @@ export class OwnProcess implements LeaseHolder {
   #gone: readonly string[] = [];
   #onLost: () => void = () => {};
 
-  constructor(db: Db) {
+  /** `secretsKey`: the name of the key that it seals with. */
+  constructor(db: Db, secretsKey?: string) {
     this.#db = db;
+    this.#secretsKey = secretsKey;
   }
 
   /** Call `work` when this process turns out to be gone for the others, before it goes on under another id. */
@@ -80,7 +83,7 @@ export class OwnProcess implements LeaseHolder {
       this.#id = newId('pr');
       this.#onLost();
     }
-    await insertProcess(this.#db, this.#id);
+    await insertProcess(this.#db, this.#id, this.#secretsKey);
     this.#isNoted = true;
   }
 

@@ -1,12 +1,24 @@
 /** SQL of `processes`: which processes of the service live, by the clock of the database. */
 import type { Db } from '../db/pool.ts';
 
-export async function insertProcess(db: Db, id: string): Promise<void> {
+/** `secretsKey`: the name of the key that it seals with. */
+export async function insertProcess(db: Db, id: string, secretsKey: string | undefined): Promise<void> {
   await db.query({
     name: 'insert-process',
-    text: 'insert into processes (id, reads_archive) values ($1, true)',
-    values: [id],
+    text: 'insert into processes (id, reads_archive, secrets_key) values ($1, true, $2)',
+    values: [id, secretsKey ?? null],
   });
+}
+
+/** How many live that seal with another key, or whose version does not say. */
+export async function countOtherSealers(db: Db, secretsKey: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count-other-sealers',
+    text: `select count(*)::integer as count from processes
+            where gone_at is null and seen_at > now() - interval '10 seconds' and secrets_key is distinct from $1`,
+    values: [secretsKey],
+  });
+  return rows[0]!.count;
 }
 
 /** Whether a process lives whose version does not read the archive of usage records. */

@@ -28,7 +28,11 @@ export class ConsoleMailRows implements ConsoleMails {
     const { type, to: address } = mail;
     const row =
       mail.type === 'login_link'
-        ? { tenant: undefined, subject: {}, sealed: this.#box.seal(Buffer.from(mail.secret), contextOf(id)) }
+        ? {
+            tenant: undefined,
+            subject: {},
+            sealed: this.#box.seal(Buffer.from(mail.secret), linkContext(id)),
+          }
         : {
             tenant: mail.tenant,
             subject: { role: mail.role, ...(mail.by !== undefined && { by: mail.by }) },
@@ -44,9 +48,10 @@ export class ConsoleMailRows implements ConsoleMails {
 
 /** The secret of a mail's link. `undefined`: it was erased, or the mail has no link. */
 export function openLink(box: SecretBox, { id, sealed }: Pick<StoredMail, 'id' | 'sealed'>) {
-  return sealed === null ? undefined : box.open(sealed, contextOf(id)).toString();
+  return sealed === null ? undefined : box.open(sealed, linkContext(id)).toString();
 }
 
-function contextOf(id: string): string {
+/** What the secret of a mail's link is sealed for. */
+export function linkContext(id: string): string {
   return `link of ${id}`;
 }

@@ -22,6 +22,7 @@ import { participantsCommands } from './participants.ts';
 import { paymentsCommands } from './payments.ts';
 import { ratesCommands } from './rates.ts';
 import { reportCommands } from './reports.ts';
+import { secretsCommands } from './secrets.ts';
 import { signingKeysCommands } from './signing-keys.ts';
 import { statementCommands } from './statement.ts';
 import { tenantsCommands } from './tenants.ts';
@@ -48,6 +49,7 @@ const GROUPS = [
   eventsCommands,
   keyCeilingCommand,
   signingKeysCommands,
+  secretsCommands,
   auditCommand,
   reportCommands,
   statementCommands,

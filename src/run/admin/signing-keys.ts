@@ -111,7 +111,7 @@ function distrust(keys: Command): void {
 }
 
 async function openBox({ config }: Connected): Promise<SecretBox> {
-  return new SecretBox(await findSecretsKey(config));
+  return new SecretBox(await findSecretsKey(config), config.secretsKeyFallback);
 }
 
 function report(kid: string, state: string, json: boolean | undefined): void {

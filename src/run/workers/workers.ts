@@ -85,7 +85,7 @@ export class Workers implements Watched {
       db: this.#db,
       log: this.log,
       metrics: makeMetrics(),
-      box: new SecretBox(config.secretsKey),
+      box: new SecretBox(config.secretsKey, config.secretsKeyFallback),
       provider,
       issuer: config.oidc && new Issuer(config.oidc),
       config,

@@ -46,4 +46,15 @@ describe('SecretBox', () => {
     expect(() => box.open(sealed, 'key-2')).toThrow();
     expect(() => box.open(sealed, '')).toThrow();
   });
+
+  test('opens with a second key what that one has sealed, and seals with the first', () => {
+    const [first, second] = [randomBytes(32), randomBytes(32)];
+    const [one, other, both] = [new SecretBox(first), new SecretBox(second), new SecretBox(first, second)];
+    const sealed = other.seal(Buffer.from('a secret'), 'x');
+    expect(String(both.open(sealed, 'x'))).toBe('a secret');
+    expect(() => both.open(sealed, 'y')).toThrow();
+    expect([one, other, both].map((each) => each.isSealedByKey(sealed, 'x'))).toEqual([false, true, false]);
+    expect(String(one.open(both.seal(Buffer.from('a secret'), 'x'), 'x'))).toBe('a secret');
+    expect([both.keyName === one.keyName, both.keyName === other.keyName]).toEqual([true, false]);
+  });
 });
