@@ -7,6 +7,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { runTool } from '../../scripts/toolchains.ts';
 import { buildOps } from '../../src/doors/ops/server.ts';
+import { makeProgram } from '../../src/run/admin/run.ts';
 import { readConfig } from '../../src/run/config.ts';
 import { END_SIGNALS } from '../../src/run/lifetime.ts';
 
@@ -28,7 +29,7 @@ const instructions = (name: string) =>
   [...containerfile.matchAll(new RegExp(`^${name} (.*)$`, 'gm'))].map(([, rest]) => rest!);
 const OF_IMAGE = readEnvironment(instructions('ENV').join(' ').replaceAll(' ', '\n'));
 
-const compose = parse(read('deploy/compose/compose.yaml')).services.boxoffice;
+const { boxoffice: compose, backup } = parse(read('deploy/compose/compose.yaml')).services;
 const unit = read('deploy/systemd/boxoffice.service');
 const OF_FILE = readEnvironment(read('deploy/systemd/boxoffice.env'));
 
@@ -36,6 +37,7 @@ const manifests = parseAllDocuments(read('deploy/kubernetes/boxoffice.yaml')).ma
 const kindOf = (kind: string) => manifests.find((each) => each.kind === kind);
 const { spec: pod } = kindOf('Deployment').spec.template;
 const [container] = pod.containers;
+const { spec: jobPod } = kindOf('CronJob').spec.jobTemplate.spec.template;
 const OF_MANIFEST: Environment = Object.fromEntries(
   container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
 );
@@ -143,6 +145,21 @@ test('all have time for a graceful end, and none may write or gain rights', () =
   });
 });
 
+test('backups are commands that the service has, delete older ones, and gain no rights', () => {
+  const [job] = jobPod.containers;
+  for (const [name, ...args] of [backup.command, job.args]) {
+    const command = makeProgram().commands.find((each) => each.name() === name)!;
+    expect(command.parseOptions(args)).toEqual({ operands: ['/backups'], unknown: [] });
+    expect(command.opts()).toEqual({ keep: 24, keepDaily: 14 });
+  }
+  expect([job.image, backup.image].map((image) => image.replace('registry.example/', ''))).toEqual(
+    Array(2).fill(/--tag (\S+)/.exec(read('deploy/Containerfile.backup'))![1]),
+  );
+  expect(job.securityContext).toEqual(container.securityContext);
+  expect(jobPod.securityContext).toMatchObject(pod.securityContext);
+  for (const name of ['read_only', 'cap_drop', 'security_opt']) expect(backup[name]).toEqual(compose[name]);
+});
+
 test('the image has the Node and the version of the project, and files that are there', () => {
   const runtimes: Record<string, { version: string }> = JSON.parse(read('scripts/runtime.json'));
   const [node] = instructions('ARG');
@@ -152,6 +169,7 @@ test('the image has the Node and the version of the project, and files that are 
     /--tag (\S+)/.exec(containerfile)![1]!,
     compose.image,
     container.image.replace('registry.example/', ''),
+    backup.image.replace('-backup', ''),
   ];
   expect(images).toEqual(images.map(() => `boxoffice:${version}`));
   const copied = instructions('COPY').filter((each) => !each.startsWith('--'));

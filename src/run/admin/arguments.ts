@@ -21,7 +21,7 @@ export function toldOption(): Option {
 }
 
 export function limitOption(fallback: number): Option {
-  return new Option('--limit <n>', 'how many at most').argParser(parseLimit).default(fallback);
+  return new Option('--limit <n>', 'how many at most').argParser(parseNumber).default(fallback);
 }
 
 /** The same answer as JSON. */
@@ -68,7 +68,8 @@ export function parseTime(text: string): Date {
   );
 }
 
-function parseLimit(text: string): number {
+/** From 1 to 999999. */
+export function parseNumber(text: string): number {
   if (!/^[1-9][0-9]{0,5}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
   return Number(text);

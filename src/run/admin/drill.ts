@@ -10,7 +10,7 @@ import { readConfig } from '../config.ts';
 import { renderCounts } from '../recovery/counts.ts';
 import { type DatabaseState, findDatabaseState } from '../recovery/database-state.sql.ts';
 import { type DrillResult, runDrill } from '../recovery/run-drill.ts';
-import { type JsonOption, parseTime, withJson } from './arguments.ts';
+import { type JsonOption, parseNumber, parseTime, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
 import { withProgress } from './progress.ts';
@@ -23,6 +23,7 @@ interface Options extends JsonOption {
   readonly until?: Date;
   readonly scratch: string;
   readonly payments?: boolean;
+  readonly maxLoss?: number;
 }
 
 /** More of them are counted only. */
@@ -42,20 +43,23 @@ export function drillCommands(program: Command): void {
     .option('--until <time>', 'restore the state of this time, by files and WAL', parseTime)
     .option('--scratch <folder>', 'where the database is restored, with room for all of it', tmpdir())
     .option('--payments', 'ask the provider what it has and the restored database does not')
+    .option('--max-loss <seconds>', 'fail if the newest moment that can be restored is older', parseNumber)
     .addHelpText(
       'after',
       '\nThe service of the drill sends no webhooks and no mails, and does not know the provider. Exit code 1 when the' +
-        '\nbackup cannot be restored, or anything in it is wrong.',
+        '\nbackup cannot be restored, anything in it is wrong, or more than --max-loss would be lost.',
     )
-    .action((folder: string, options: Options, command: Command) =>
-      options.until && options.wal === undefined
-        ? command.error('error: --until needs --wal')
-        : tryRestore(folder, options, command),
-    );
+    .action((folder: string, options: Options, command: Command) => {
+      const { until, wal, maxLoss } = options;
+      if (until && wal === undefined) command.error('error: --until needs --wal');
+      if (until && maxLoss !== undefined)
+        command.error('error: --max-loss is about the newest moment, without --until');
+      return tryRestore(folder, options, command);
+    });
 }
 
 async function tryRestore(folder: string, options: Options, command: Command): Promise<void> {
-  const { wal, until, scratch, payments = false, json } = options;
+  const { wal, until, scratch, payments = false, maxLoss, json } = options;
   const config = readConfig(process.env);
   const provider = payments ? await requireProviderOf(config, command) : undefined;
   const live = await findLive();
@@ -68,9 +72,13 @@ async function tryRestore(folder: string, options: Options, command: Command): P
       }),
     ),
   );
-  if (json) printJson(resultJson(result));
-  else printResult(result, payments);
+  const rpo = until === undefined ? result.age : undefined;
+  if (json) printJson(resultJson(result, rpo));
+  else printResult(result, rpo, payments);
   if (result.findings.differences.length > 0 || result.unknown.some(isWrong)) process.exitCode = 1;
+  if (maxLoss === undefined || result.age <= maxLoss) return;
+  process.stderr.write(`${result.age.toFixed(1)} s would be lost, and --max-loss is ${maxLoss}\n`);
+  process.exitCode = 1;
 }
 
 /** `undefined` after a disaster, for which the drill is. */
@@ -91,7 +99,7 @@ function isWrong({ what, expected, found }: Difference): boolean {
   return expected.startsWith('no such ') || (what.startsWith('payment ') && found !== 'not credited');
 }
 
-function resultJson({ backup, findings, unknown, lost, ...rest }: DrillResult) {
+function resultJson({ backup, findings, unknown, lost, age, ...rest }: DrillResult, rpo: number | undefined) {
   const tenants = (each: Difference) => ({ ...each, tenant: renderTenantId(each.tenant) });
   return {
     backup: backup.name,
@@ -99,14 +107,15 @@ function resultJson({ backup, findings, unknown, lost, ...rest }: DrillResult) {
     ...rest,
     differences: findings.differences.map(tenants),
     at_provider: unknown.map(tenants),
-    lost: lost ?? null,
-    rpo_seconds: lost?.seconds ?? null,
+    lost: lost ? { ...lost, seconds: age } : null,
+    rpo_seconds: rpo ?? null,
     rto_seconds: rtoOf(rest.seconds),
   };
 }
 
 function printResult(
   { backup, moment, restored, findings, unknown, lost, seconds }: DrillResult,
+  rpo: number | undefined,
   payments: boolean,
 ) {
   const { restore, start, verify } = seconds;
@@ -116,8 +125,8 @@ function printResult(
     'restored to': moment,
     holds: renderCounts(restored),
     'would be lost': lost ? renderCounts(lost) : 'not known',
-    RPO: lost && `${lost.seconds.toFixed(1)} s`,
-    RTO: `${rtoOf(seconds).toFixed(1)} s: restored in ${restore.toFixed(1)}, serves after ${start.toFixed(1)}; checked in ${verify.toFixed(1)}`,
+    RPO: rpo === undefined ? 'not of the newest moment: --until' : `${rpo.toFixed(1)} s old`,
+    RTO: `${rtoOf(seconds).toFixed(1)} s: restored in ${restore.toFixed(1)}, started in ${start.toFixed(1)}, checked in ${verify.toFixed(1)}`,
     'at the provider': payments ? `${unknown.length} not as restored` : 'not asked: --payments',
   });
   if (unknown.length === 0) return;
@@ -131,6 +140,7 @@ function printResult(
   if (unknown.length > SHOWN_MAX) printLine(`and ${unknown.length - SHOWN_MAX} more`);
 }
 
-function rtoOf({ restore, start }: DrillResult['seconds']): number {
-  return restore + start;
+/** The time of all steps: what has not been checked is not served again. */
+function rtoOf({ restore, start, verify }: DrillResult['seconds']): number {
+  return restore + start + verify;
 }

@@ -28,12 +28,32 @@ export const BACKUP_FILE = 'backup.json';
 export const DUMP = 'database.dump';
 export const FILES = 'files';
 
-export function nameOf({ moment, kind }: Backup): string {
-  return `${moment.toISOString().replaceAll(/[-:.]/g, '')}-${kind}`;
+/** An idle standby may have several of one moment: `number` tells them apart. */
+export function nameOf({ moment, kind }: Backup, number = 1): string {
+  const suffix = number === 1 ? '' : `-${number}`;
+  return `${moment.toISOString().replaceAll(/[-:.]/g, '')}-${kind}${suffix}`;
 }
 
 /** Beside backups, there may be what is being copied there, or was set aside. */
-const NAME = /^\d{8}T\d{9}Z-(dump|base)$/;
+const NAME = /^\d{8}T\d{9}Z-(dump|base)(-\d+)?$/;
+
+/** The newest first. */
+export function listNames(folder: string): string[] {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  // Names begin with the time.
+  const inOrder = new Intl.Collator('en', { numeric: true }).compare;
+  return names
+    .filter((name) => NAME.test(name) && existsSync(join(folder, name, BACKUP_FILE)))
+    .sort((one, other) => inOrder(other, one));
+}
+
+/** Clocks of two machines may differ by so much. */
+const SKEW_MS_MAX = 60_000;
+
+/** One of the future would stay the newest one. */
+export function isPast({ moment }: Backup): boolean {
+  return moment.getTime() <= Date.now() + SKEW_MS_MAX;
+}
 
 interface Wanted {
   /** One to which WAL can be added. */
@@ -42,15 +62,10 @@ interface Wanted {
 }
 
 export function findNewest(folder: string, { isBase, until }: Wanted): StoredBackup {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  // Names begin with the time.
-  const backups = names
-    .filter((name) => NAME.test(name) && existsSync(join(folder, name, BACKUP_FILE)))
-    .sort()
-    .reverse();
-  if (backups.length === 0) throw new Error(`${folder} holds no backup: make one with \`admin backup\``);
-  for (const name of backups) {
-    const backup = readBackup(join(folder, name), name);
+  const names = listNames(folder);
+  if (names.length === 0) throw new Error(`${folder} holds no backup: make one with \`admin backup\``);
+  for (const name of names) {
+    const backup = readBackup(folder, name);
     const fits = until === undefined || (backup.completeAt !== undefined && backup.completeAt <= until);
     if (fits && (!isBase || backup.kind === 'base')) return backup;
   }
@@ -58,7 +73,8 @@ export function findNewest(folder: string, { isBase, until }: Wanted): StoredBac
   throw new Error(`${folder} holds no files of the server${before}: make them with \`admin backup --base\``);
 }
 
-function readBackup(folder: string, name: string): StoredBackup {
+export function readBackup(parent: string, name: string): StoredBackup {
+  const folder = join(parent, name);
   const path = join(folder, BACKUP_FILE);
   try {
     const { format, moment, completeAt, ...rest } = JSON.parse(readFileSync(path, 'utf8'));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Db, directConfig, type Pool } from '../../base/db/pool.ts';
 import { withSnapshot } from '../../base/db/snapshot.ts';
+import { codeOf } from '../../base/lib/error-code.ts';
 import { exactJson } from '../../base/lib/exact-json.ts';
 import {
   BACKUP_FILE,
@@ -40,10 +41,22 @@ export async function makeBackup(
   return inDraft(folder, async (draft) => {
     const backup = await (kind === 'dump' ? dump : copyFiles)(db, draft, ending);
     writeFileSync(join(draft, BACKUP_FILE), exactJson({ format: FORMAT, ...backup }, 2), { flush: true });
-    const name = nameOf(backup);
-    renameSync(draft, join(folder, name));
+    const name = giveName(draft, folder, backup);
     return { ...backup, name, folder: join(folder, name) };
   });
+}
+
+/** Another process may take a name at the same time. */
+function giveName(draft: string, folder: string, backup: Backup): string {
+  for (let number = 1; ; number += 1) {
+    const name = nameOf(backup, number);
+    try {
+      renameSync(draft, join(folder, name));
+      return name;
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '')) throw error;
+    }
+  }
 }
 
 /** What is counted is the state that is dumped. */

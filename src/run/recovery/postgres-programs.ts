@@ -83,6 +83,8 @@ function connectionOf(url: string | undefined): { dbname: string[]; env: Record<
   const password = query.get('password') || decodeURIComponent(address.password);
   address.password = '';
   query.delete('password');
+  // No variable has it. The connection that came first would have needed it, and takes keys without a password alone.
+  query.delete('sslpassword');
   // For libpq, + is no space.
   address.search = query.toString().replaceAll('+', '%20');
   return { dbname: [`--dbname=${address.href}`], env: password === '' ? {} : { PGPASSWORD: password } };

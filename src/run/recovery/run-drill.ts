@@ -9,7 +9,7 @@ import type { Difference } from '../../money/verification/verify.sql.ts';
 import type { Config } from '../config.ts';
 import { budgetConnections } from '../connection-budget.ts';
 import { findSecretsKey } from '../secrets-key.ts';
-import { findNewest, type StoredBackup } from './backup.ts';
+import { findNewest, isPast, type StoredBackup } from './backup.ts';
 import { areCounts, type Counts, differenceOf, renderCounts } from './counts.ts';
 import { type DatabaseState, findDatabaseState } from './database-state.sql.ts';
 import { inDraft } from './draft.ts';
@@ -40,14 +40,17 @@ export interface DrillResult {
   /** What the provider has, and the restored database does not. */
   readonly unknown: readonly Difference[];
   /** What the live database has, and the restored one does not. */
-  readonly lost: (Counts & { readonly seconds: number }) | undefined;
+  readonly lost: Counts | undefined;
+  /** How old the moment was when the drill began. */
+  readonly age: number;
   readonly seconds: { readonly restore: number; readonly start: number; readonly verify: number };
 }
 
 export async function runDrill(options: DrillOptions): Promise<DrillResult> {
   const { folder, wal, until, live, scratch } = options;
+  const now = live?.moment ?? new Date();
   const backup = findNewest(folder, { isBase: wal !== undefined, until });
-  assertPast(backup);
+  if (!isPast(backup)) throw new Error(`${backup.name} is not from the past: a clock is wrong, or was`);
   if (live && live.deployment !== backup.deployment) {
     throw new Error(
       `${backup.name} is of another deployment: that was set up at ${backup.deployment}, and this one at ${live.deployment}`,
@@ -60,20 +63,11 @@ export async function runDrill(options: DrillOptions): Promise<DrillResult> {
     const restored = await restoreBackup(backup, { ...options, scratch: draft });
     try {
       const restore = secondsSince(begun);
-      return await check(options, { backup, restored, secretsKey, restore });
+      return await check(options, { backup, restored, secretsKey, restore, now });
     } finally {
       await restored.stop();
     }
   });
-}
-
-/** Clocks of two machines may differ by so much. */
-const SKEW_MS_MAX = 60_000;
-
-/** It would stay the newest one, and what is lost would seem to be less. */
-function assertPast({ name, moment }: StoredBackup): void {
-  if (moment.getTime() <= Date.now() + SKEW_MS_MAX) return;
-  throw new Error(`${name} is not from the past: a clock is wrong, or was`);
 }
 
 interface Checked {
@@ -81,11 +75,12 @@ interface Checked {
   readonly restored: Restored;
   readonly secretsKey: Buffer;
   readonly restore: number;
+  readonly now: Date;
 }
 
 async function check(
   { config, live, provider, at, ending }: DrillOptions,
-  { backup, restored, secretsKey, restore }: Checked,
+  { backup, restored, secretsKey, restore, now }: Checked,
 ): Promise<DrillResult> {
   const { url, moment } = restored;
   const db = openPool(url, { max: 2, applicationName: 'boxoffice drill' });
@@ -106,10 +101,8 @@ async function check(
       restored: counts,
       findings,
       unknown,
-      lost: live && {
-        ...differenceOf(live, counts),
-        seconds: (live.moment.getTime() - moment.getTime()) / 1_000,
-      },
+      lost: live && differenceOf(live, counts),
+      age: (now.getTime() - moment.getTime()) / 1_000,
       seconds: { restore, start, verify: secondsSince(checkedAt) },
     };
   } finally {

@@ -32,6 +32,11 @@ describe('the password of an address', () => {
       'postgres://ada@db.internal/boxoffice?options=-c%20jit%3Doff&password=p%40ss&sslmode=require',
       '?options=-c%20jit%3Doff&sslmode=require',
     ],
+    [
+      'beside that of a key',
+      'postgres://ada:p%40ss@db.internal/boxoffice?sslkey=a.key&sslpassword=s3cret',
+      '?sslkey=a.key',
+    ],
   ])('is no argument when it stands %s', async (_, url, query) => {
     expect(await heard(url)).toBe(`p@ss at --dbname=postgres://ada@db.internal/boxoffice${query}`);
   });

@@ -114,7 +114,7 @@ unix_socket_directories = ''`);
     while (!resting.signal.aborted) {
       const records = Array.from({ length: BATCH }, () => usageRecord());
       sent += BATCH;
-      await call('POST', '/v1/usage', relay, { records });
+      await tryAgain(() => call('POST', '/v1/usage', relay, { records }));
       acknowledged.push({ at: Date.now(), records: BATCH });
       await sleep(PAUSE_MS);
     }
@@ -152,6 +152,18 @@ unix_socket_directories = ''`);
       for (const close of closing.reverse()) await close();
     },
   };
+}
+
+/** As relays do while the service is busy. */
+async function tryAgain<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!/: 503 /.test((error as Error).message)) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
 }
 
 async function startStandby(primary: PostgresServer, folder: string, processes: Processes) {
