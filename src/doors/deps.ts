@@ -77,5 +77,7 @@ export interface Deps
       readonly grpcPort: number;
       /** The certificate of the control plane; `undefined`: it has none, or a proxy has it. */
       readonly tls: object | undefined;
+      /** Agents may call tools at `/mcp`. */
+      readonly mcp: boolean;
     };
 }

@@ -115,6 +115,8 @@ export interface Config {
   readonly eventDays: number;
   /** Addresses and CIDRs from which requests to webhooks come, for tenants to read. */
   readonly webhookEgress: readonly string[];
+  /** Agents may call tools at `/mcp`. */
+  readonly mcp: boolean;
   readonly logLevel: LogLevel;
   readonly production: boolean;
   readonly tracing: boolean;
@@ -200,6 +202,7 @@ export function readConfig(env: Env): Config {
     webhookClientTls: readPemFiles(env, WEBHOOK_CLIENT_TLS),
     eventDays: readInteger(env, 'EVENT_DAYS', EVENT_DAYS, EVENT_DAYS, EVENT_DAYS_MAX),
     webhookEgress: readNetworks(env, 'WEBHOOK_EGRESS'),
+    mcp: readFlag(env, 'MCP_TOOLS', false),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     production,
     tracing: Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT),

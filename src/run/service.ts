@@ -108,6 +108,7 @@ export type ServiceConfig = Pick<
   | 'webhookEgress'
   | 'webhookClientTls'
   | 'eventDays'
+  | 'mcp'
   | 'production'
 > & {
   /** `undefined`: the process that started this one opens the operator's port. */
@@ -422,6 +423,7 @@ export function makeDeps({
       strictTransportSeconds: config.strictTransportSeconds,
       grpcPort: config.grpcPort,
       tls: config.tls,
+      mcp: config.mcp,
       supportEmail: config.supportEmail,
       mailsShown: mailsShownOf(config),
     },

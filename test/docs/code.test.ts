@@ -10,6 +10,7 @@ const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     rust: 'sdk/rust/examples/control_plane.rs',
     python: 'sdk/python/examples/control_plane.py',
   },
+  'docs/mcp.md': { ts: 'test/doors/rest/mcp/agent.ts' },
   'docs/statements.md': { ts: 'sdk/typescript/examples/verify-statement.ts' },
   'docs/revocations.md': { go: 'sdk/go/internal/examples/revocation_hash.go' },
   'docs/webhooks.md': {

@@ -7,7 +7,7 @@ const KINDS = 'au|bu|ch|co|cs|dev|du|er|evb|evt|gr|in|pi|pm|po|re|req|rm|se|svc|
 const ID = new RegExp(`\\b(${KINDS})_(?=\\w*[\\dA-Z.])\\w*(?:\\.\\.\\.)?`, 'g');
 
 const MASKS: readonly (readonly [RegExp, string])[] = [
-  [/\b(svc|dev)_(?=\w*\d)[\w-]*(?:\.\.\.)?/g, '<$1>'],
+  [/\b(svc|dev|agent)_(?=\w*\d)[\w-]*(?:\.\.\.)?/g, '<$1>'],
   [/\bwhsec_[\w+/=]*(?:\.\.\.)?/g, '<whsec>'],
   [/\beyJ[\w-]*(?:\.[\w-]+)*(?:\.\.\.)?/g, '<token>'],
   [/\bWyJ[\w-]*(?:\.\.\.)?/g, '<cursor>'],

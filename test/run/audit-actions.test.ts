@@ -656,6 +656,33 @@ describe('a change by an operator', () => {
     expect(JSON.stringify(made.map(({ before, after }) => [before, after]))).not.toContain('race');
   });
 
+  test('agent_key_created, and agent_key_revoked once', async () => {
+    let id = '';
+    const made = await entriesOf(async () => {
+      const { json } = await admin(
+        'agent-keys',
+        'create',
+        tenant.id,
+        '--name',
+        'assistant',
+        '--days',
+        '1',
+        '--json',
+      );
+      secrets.push(json.agent_key);
+      id = json.id;
+      await admin('agent-keys', 'revoke', tenant.id, id);
+      await admin('agent-keys', 'revoke', tenant.id, id);
+    });
+    const key = { name: 'assistant', role: 'viewer', writes_per_day: 0, expires_at: TIME };
+    expect(made).toMatchObject([
+      { action: 'agent_key_created', actorKind: 'operator', subject: id, before: null, after: key },
+      { action: 'agent_key_revoked', actorKind: 'operator', subject: id, before: { revoked_at: null } },
+    ]);
+    const { json } = await admin('agent-keys', 'list', tenant.id, '--json');
+    expect(json).toMatchObject([{ id, revoked_at: TIME }]);
+  });
+
   test('rates_loaded, once', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rates-'));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -796,7 +823,7 @@ test('no entry holds a secret, a hash, or the name of a person', async () => {
   const { text } = rows[0]!;
   const hashes = await db().query<{ hash: string }>(
     `select encode(hash, 'hex') as hash from api_keys union select encode(hash, 'base64') from api_keys
-      union select encode(hash, 'hex') from device_credentials`,
+      union select encode(hash, 'hex') from device_credentials union select encode(hash, 'hex') from agent_keys`,
   );
   secrets.push(tenant.key, tenant.relayKey);
   expect(secrets.length).toBeGreaterThan(10);

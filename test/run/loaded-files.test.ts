@@ -46,6 +46,7 @@ describe('the service is loaded without', () => {
     ['the client of the issuer', 'openid-client'],
     ['the pages of the console', 'src/doors/console/pages'],
     ['what verifies passkeys', '@simplewebauthn/server'],
+    ['what agents speak', '@modelcontextprotocol/server'],
     ['the schemas of events', 'src/outward/events/schemas'],
     ['the reference page', '@fastify/swagger'],
     ['the reference page', '@fastify/swagger-ui'],

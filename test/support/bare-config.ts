@@ -48,6 +48,7 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     webhookEgress: [],
     webhookClientTls: undefined,
     eventDays: 7,
+    mcp: false,
     production: false,
     secretsKey: Buffer.alloc(32),
     secretsKeyFallback: undefined,

@@ -6,6 +6,8 @@ import { capitalized, type Faults, select } from './components.ts';
 /** Those of a tenant's trail. */
 export const TENANT_ACTIONS: readonly string[] = [
   'access_kept',
+  'agent_key_created',
+  'agent_key_revoked',
   'alerts_changed',
   'auto_top_up_changed',
   'auto_top_up_requested',

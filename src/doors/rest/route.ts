@@ -17,12 +17,15 @@ import { authorizationOf, type Http } from '../http/http.ts';
 import { isWhole } from '../http/late-body.ts';
 import { queueOfRoute, type RouteQueue } from '../queue-of-route.ts';
 import { IdempotencySchema, mutationOf } from './idempotency.ts';
+import { innerCall } from './inner-call.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: AuthenticatedCaller | undefined;
     /** Its body had not arrived when its key was looked up. */
     isLate: boolean;
+    /** It is checked, and has no effect. */
+    isTrial: boolean;
   }
 }
 
@@ -168,6 +171,7 @@ export function callOut<P extends TSchema, Q extends TSchema, B extends TSchema,
 export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void {
   app.decorateRequest('caller', undefined);
   app.decorateRequest('isLate', false);
+  app.decorateRequest('isTrial', false);
   const stop = new AbortController();
   app.addHook('preClose', async () => stop.abort());
   const { signal: closing } = stop;
@@ -189,6 +193,7 @@ export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void
           const taken = { params, query, body } as Taken<never, never, never>;
           const input = row.parse?.(taken, caller!) as never;
           if (caller) refuseStatus(caller, CLOSED_TO[row.closedTo!]);
+          if (request.isTrial) return Promise.resolve(reply.code(204).send(null));
           return run({ ...taken, deps, caller: caller!, input, request, reply, closing });
         };
         return caller ? queue.run(caller, answer) : answer();
@@ -200,6 +205,15 @@ export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void
 /** Runs before the body is read: an unknown caller gets 401 and no other information. */
 function requireKey(deps: Deps, kind: KeyKind) {
   return async (request: FastifyRequest) => {
+    const inner = innerCall();
+    if (inner) {
+      if (request.routeOptions.url !== inner.url) throw new Failure('not_found');
+      request.raw.complete = true;
+      request.caller = inner.caller;
+      request.isTrial = inner.isTrial;
+      request.keyId = inner.caller.keyId;
+      return;
+    }
     request.caller = await authenticate(deps, authorizationOf(request), kind, request.ip);
     request.isLate = !isWhole(request);
     request.keyId = request.caller.keyId;

@@ -19,6 +19,7 @@ import { keyRoutes } from './keys.ts';
 import { ledgerRoute } from './ledger.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 import { mailRoutes } from './mail.ts';
+import { mcpRoute } from './mcp/mcp-route.ts';
 import type { DescribedRoute } from './openapi.ts';
 import { participantRoutes } from './participants.ts';
 import { paymentRoutes } from './payments.ts';
@@ -104,6 +105,7 @@ export async function buildRest(
   reference(app, deps.config.publicUrl, alsoDescribed);
   siteRoutes(app);
   addRoutes(app, deps, routes);
+  if (deps.config.mcp) mcpRoute(app, deps, routes);
   returnPages(app, deps);
   jwksRoute(app, deps);
   revocationsRoute(app, deps);

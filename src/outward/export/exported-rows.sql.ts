@@ -51,6 +51,10 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
     columns: 'id, name, publish, rooms, default_room, expires_at, created_at, retires_at, revoked_at',
     order: 'id',
   },
+  agent_keys: {
+    columns: 'id, name, role, writes_per_day, created_at, expires_at, revoked_at',
+    order: 'id',
+  },
   kept_access: { columns: 'kind, id, kept_at', order: 'kind, id' },
   last_uses: { columns: 'kind, id, at, address', order: 'kind, id' },
   key_use_hours: { columns: 'key_id, hour, uses', order: 'key_id, hour' },
@@ -206,6 +210,7 @@ export const EXPORTED: Readonly<Record<string, Exported>> = {
 
 /** Tables that say nothing about a tenant that the others do not say. */
 export const NOT_EXPORTED: Readonly<Record<string, string>> = {
+  agent_confirmations: 'writes that agents were shown, as hashes, for a day',
   card_breakers: 'of cards, of any tenant',
   console_sessions: 'who is logged in, for a week',
   event_cursors: 'how far listeners are',
@@ -249,6 +254,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
 /** Columns of exported tables that are left out: secrets and hashes, how far the work on a row is, what was told. */
 export const NOT_EXPORTED_COLUMNS: readonly string[] = [
   'accounts.archived_seq',
+  'agent_keys.hash',
   'alert_thresholds.floor',
   'alert_thresholds.measured_at',
   'alert_thresholds.recover_from',

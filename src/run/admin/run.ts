@@ -9,6 +9,7 @@ import { FAILURES, Failure } from '../../base/failure.ts';
 import { codeOf } from '../../base/lib/error-code.ts';
 import { hideSecrets } from '../../base/telemetry/log.ts';
 import { ConfigError } from '../config-error.ts';
+import { agentKeysCommands } from './agent-keys.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand } from './backup.ts';
 import { chargesCommands } from './charges.ts';
@@ -48,6 +49,7 @@ const GROUPS = [
   ratesCommands,
   eventsCommands,
   keyCeilingCommand,
+  agentKeysCommands,
   signingKeysCommands,
   secretsCommands,
   auditCommand,

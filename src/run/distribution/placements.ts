@@ -70,6 +70,8 @@ const REFERENCE = [
 
 /** What is found by ids of the payment provider, or by people who log in, and is written seldom. */
 const COORDINATOR = [
+  'agent_confirmations',
+  'agent_keys',
   'audit_entries',
   'billing_details',
   'card_breakers',
