@@ -30,6 +30,7 @@ from boxoffice.relay import (
     Admission,
     AdmissionRefused,
     Attempt,
+    RevocationFeed,
     Revocations,
     TokenVerifier,
     check_revocations,
@@ -124,11 +125,36 @@ async def work(operation: dict[str, Any]) -> Any:
                 put(id=id, event=to_suite(event))
         case "tasks":
             return {"count": len(asyncio.all_tasks())}
-        case op if op not in VECTORS or "jwks_url" in operation:
+        case "follow":
+            await follow(id, **operation["request"])
+        case "vectors":
+            return await asyncio.to_thread(lambda: dict(tokens(read(operation), operation.get("jwks_url"))))
+        case op if op in VECTORS:
+            return VECTORS[op](await asyncio.to_thread(read, operation))
+        case _:
             raise NotImplementedError
-        case op:
-            return VECTORS[op](await asyncio.to_thread(lambda: json.loads(Path(operation["file"]).read_text())))
     return {}
+
+
+def read(operation: dict[str, Any]) -> Any:
+    return json.loads(Path(operation["file"]).read_text())
+
+
+async def follow(id: int, relay_key: str, tenant: str, **options: Any) -> None:
+    """Tell what the feed knows, whenever it has changed."""
+    feed, before = RevocationFeed(tenants=[tenant], relay_key=lambda _: relay_key, **options), None
+    try:
+        while True:
+            admitted, snapshot = feed.admitted(tenant), feed.get(tenant)
+            lists = ("epochs", "bans", "mutes", "closed")
+            known: dict[str, Any] = {name: len(getattr(snapshot, name)) if snapshot else 0 for name in lists}
+            known["admitted"] = "unknown" if admitted is None else str(admitted).lower()
+            if known != before:
+                put(id=id, event=known)
+            before = known
+            await asyncio.sleep(0.02)
+    finally:
+        await asyncio.to_thread(feed.close)
 
 
 async def run(operation: dict[str, Any]) -> None:
@@ -182,16 +208,16 @@ def statements(file: Any) -> Iterator[tuple[str, Any]]:
             yield vector["name"], {"code": error.code}
 
 
-def tokens(file: Any) -> Iterator[tuple[str, str | None]]:
+def tokens(file: Any, jwks_url: str | None) -> Iterator[tuple[str, str | None]]:
     for vector in file["vectors"]:
         try:
-            admit(file, vector)
+            admit(file, vector, jwks_url)
             yield vector["name"], None
         except AdmissionRefused as error:
             yield vector["name"], error.code
 
 
-def admit(file: Any, vector: Any) -> None:
+def admit(file: Any, vector: Any, jwks_url: str | None) -> None:
     served = file["served"]
     connection = {**file["connection"], **vector.get("connection", {})}
     reached = vector.get("reached_budgets", [])
@@ -199,7 +225,8 @@ def admit(file: Any, vector: Any) -> None:
     verifier = TokenVerifier(
         issuer=file["issuer"],
         audience=file["audience"],
-        jwks=file["jwks"],
+        jwks=None if jwks_url else file["jwks"],
+        jwks_url=jwks_url,
         tenants={served["tenant"]},
         rooms={served["room"]},
         current_room_uid=lambda tenant, room: str(served["room_uid"]),
@@ -271,7 +298,6 @@ def revocations(file: Any) -> dict[str, Any]:
 
 
 VECTORS: dict[str, Callable[[Any], Any]] = {
-    "vectors": lambda file: dict(tokens(file)),
     "revocation_vectors": revocations,
     "webhook_vectors": lambda file: dict(webhooks(file)),
     "statement_vectors": lambda file: dict(statements(file)),

@@ -90,7 +90,7 @@ def of_answer(status: int, headers: Mapping[str, str], body: str) -> BoxofficeEr
         reason="NO_CREDIT" if status == 402 else reason.upper() if isinstance(reason, str) else "",
         request_id=headers.get("x-request-id"),
         fields=[_violation(headers.get("invalid-field", ""), message)] if status == 400 else [],
-        retry_after=_retry_after(headers.get("retry-after")),
+        retry_after=retry_after(headers.get("retry-after")),
     )
 
 
@@ -104,8 +104,8 @@ def _violation(header: str, message: str) -> FieldViolation:
     return FieldViolation(field, what.removeprefix(f"{field} ") if field else what)
 
 
-def _retry_after(header: str | None) -> float | None:
-    """Seconds, or a date. Source: RFC 9110, 10.2.3."""
+def retry_after(header: str | None) -> float | None:
+    """Return the seconds of `Retry-After`, which has them or a date. Source: RFC 9110, 10.2.3."""
     if header is None:
         return None
     if re.fullmatch(r"[0-9]{1,9}", header):

@@ -53,19 +53,19 @@ class Options:
         """The header with the key, if there is one."""
         return {"authorization": f"Bearer {self.api_key.reveal()}"} if self.api_key else {}
 
-    @property
-    def http_trust(self) -> ssl.SSLContext | bool:
-        """What httpx trusts: the given certificate authorities alone, or those that it comes with. Raises `Invalid`."""
-        if self.ca is None:
-            return True
-        wrong = invalid("ca", "must be certificates in PEM")
-        # An empty text counts as none: the system's authorities would be trusted.
-        if b"-----BEGIN CERTIFICATE-----" not in self.ca:
-            raise wrong
-        try:
-            return ssl.create_default_context(cadata=self.ca.decode("ascii"))
-        except (ssl.SSLError, ValueError):
-            raise wrong from None
+
+def http_trust(ca: bytes | None) -> ssl.SSLContext | bool:
+    """Return what httpx trusts: the given certificate authorities alone, or those it comes with. Raises `Invalid`."""
+    if ca is None:
+        return True
+    wrong = invalid("ca", "must be certificates in PEM")
+    # An empty text counts as none: the system's authorities would be trusted.
+    if b"-----BEGIN CERTIFICATE-----" not in ca:
+        raise wrong
+    try:
+        return ssl.create_default_context(cadata=ca.decode("ascii"))
+    except (ssl.SSLError, ValueError):
+        raise wrong from None
 
 
 def check_url(name: str, value: str) -> None:

@@ -14,7 +14,7 @@ from boxoffice._async.calls import AsyncCalls
 from boxoffice._async.control import AsyncControl
 from boxoffice._async.rest import AsyncRest
 from boxoffice._kinds import Unauthenticated
-from boxoffice._limits import Options
+from boxoffice._limits import Options, http_trust
 from boxoffice.secret import Secret
 
 
@@ -68,7 +68,7 @@ class AsyncBoxoffice:
             follow_redirects=False,
             # A connection for each request: httpx would take what a broken proxy sent twice for the next answer.
             limits=httpx.Limits(max_keepalive_connections=0),
-            verify=options.http_trust,
+            verify=http_trust(ca),
         )
         self._calls = AsyncCalls(options, self._release)
         self._rest = AsyncRest(options, self._http, self._calls)

@@ -15,7 +15,7 @@ from boxoffice._sync.calls import Calls
 from boxoffice._sync.control import Control
 from boxoffice._sync.rest import Rest
 from boxoffice._kinds import Unauthenticated
-from boxoffice._limits import Options
+from boxoffice._limits import Options, http_trust
 from boxoffice.secret import Secret
 
 
@@ -69,7 +69,7 @@ class Boxoffice:
             follow_redirects=False,
             # A connection for each request: httpx would take what a broken proxy sent twice for the next answer.
             limits=httpx.Limits(max_keepalive_connections=0),
-            verify=options.http_trust,
+            verify=http_trust(ca),
         )
         self._calls = Calls(options, self._release)
         self._rest = Rest(options, self._http, self._calls)

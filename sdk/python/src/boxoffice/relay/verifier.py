@@ -1,4 +1,4 @@
-"""For relays: whether a participant may come in, decided without a request to the service.
+"""Whether a participant may come in, decided without a request to the service.
 
 docs/tokens.md explains the checks, their order and their codes.
 """
@@ -20,6 +20,8 @@ from urllib.parse import urlsplit
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from boxoffice._jose import decode_segment, encode_segment, is_signed, read_key, read_object
+from boxoffice.relay.errors import AdmissionRefused
+from boxoffice.relay.keys import FixedKeys, Keys, keys_of
 
 JWS_BYTES_MAX = 4096
 LIFETIME_SECONDS_MAX = 900
@@ -32,17 +34,6 @@ CHALLENGES_MAX = 100_000
 _REASONS = ("kicked", "banned", "closed", "ended", "watchdog", "credential_revoked")
 _ROLES = ("host", "audience", "broadcast_audience")
 _FINGERPRINT = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){31}")
-
-
-class AdmissionRefused(Exception):
-    """A participant that may not come in. It never has a part of a token or a proof."""
-
-    def __init__(self, code: str, reason: str | None = None) -> None:
-        super().__init__(code if reason is None else f"{code} ({reason})")
-        self.code = code
-        """Why: a code of docs/tokens.md."""
-        self.reason = reason
-        """Why tokens were revoked, such as `kicked`, if that is the cause and known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,14 +95,19 @@ class Attempt:
 
 
 class TokenVerifier:
-    """Admits participants, or raises `AdmissionRefused`. It may be used by many threads."""
+    """Admits participants, or raises `AdmissionRefused`. It may be used by many threads.
+
+    With `jwks_url`, a call may wait for keys, for 5 seconds at most. In an event loop, use `asyncio.to_thread`.
+    """
 
     def __init__(
         self,
         *,
         issuer: str,
         audience: str,
-        jwks: Mapping[str, Any],
+        jwks_url: str | None = None,
+        jwks: Mapping[str, Any] | None = None,
+        ca: bytes | None = None,
         tenants: Collection[str] | None = None,
         rooms: Collection[str] | None = None,
         current_room_uid: Callable[[str, str], str | None] = lambda tenant, room: None,
@@ -120,12 +116,14 @@ class TokenVerifier:
         budget_reached: Callable[[str, Sequence[str]], bool] = lambda tenant, budgets: False,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Make a verifier.
+        """Make a verifier. Raises `Invalid` for wrong options.
 
         Args:
             issuer: `iss` of the tokens: the base URL of the deployment.
             audience: `aud` of the tokens: `relay:` and the host of the deployment.
-            jwks: What `/.well-known/jwks.json` holds. Fetch it every ten minutes, and set `jwks` to it.
+            jwks_url: Address of the service's keys, which are fetched and kept: `/.well-known/jwks.json`.
+            jwks: The keys themselves, in place of `jwks_url`; nothing is fetched.
+            ca: CA certificates in PEM, in place of the system's.
             tenants: Tenants that are served here. Default: all.
             rooms: Names of rooms that are served here. Default: all.
             current_room_uid: The uid of the room of a tenant that has the name now, if it is known.
@@ -134,7 +132,7 @@ class TokenVerifier:
             budget_reached: Whether one of these budgets of the tenant is spent.
             clock: For tests: seconds since 1970.
         """
-        self.issuer, self.audience, self.jwks = issuer, audience, jwks
+        self.issuer, self.audience, self._keys = issuer, audience, keys_of(jwks, jwks_url, ca)
         self.tenants, self.rooms = tenants, rooms
         self._current_room_uid, self._revocations = current_room_uid, revocations
         self._admitted, self._budget_reached, self._clock = admitted, budget_reached, clock
@@ -191,7 +189,7 @@ class TokenVerifier:
 
     def _token(self, token: str) -> Admission:
         header = _header(token, "TOKEN", "participant+jwt", {"typ", "alg", "kid"})
-        claims = _verified(token, _key(self.jwks, header["kid"]), "TOKEN")
+        claims = _verified(token, self._keys.get(header["kid"]), "TOKEN")
         if claims.get("iss") != self.issuer:
             raise AdmissionRefused("TOKEN_WRONG_ISSUER")
         if claims.get("aud") != self.audience:
@@ -262,16 +260,6 @@ def _verified(jws: str, key: ec.EllipticCurvePublicKey, what: str) -> dict[str, 
     if claims is None:
         raise AdmissionRefused(f"{what}_MALFORMED")
     return claims
-
-
-def _key(jwks: Mapping[str, Any], kid: object) -> ec.EllipticCurvePublicKey:
-    for jwk in jwks.get("keys", ()):
-        if not isinstance(jwk, Mapping) or not isinstance(kid, str) or jwk.get("kid") != kid:
-            continue
-        key = read_key(jwk) if jwk.get("alg", "ES256") == "ES256" and jwk.get("use", "sig") == "sig" else None
-        if key is not None:
-            return key
-    raise AdmissionRefused("TOKEN_UNKNOWN_KEY")
 
 
 def _times(claims: Mapping[str, Any], now: float) -> tuple[int, int]:
@@ -362,12 +350,13 @@ def hash_of(*parts: str) -> str:
 
 
 def check_revocations(
-    revocations: Revocations | None, subject: Admission, *, now: float, address: str | None = None
+    revocations: Revocations | None, subject: Admission, *, now: float | None = None, address: str | None = None
 ) -> list[str]:
     """Refuse a participant to whom the revocations apply. Return what the participant may not publish.
 
-    For new tokens, and for running sessions with every new snapshot.
+    For new tokens, and for running sessions with every new snapshot. `now` is for tests.
     """
+    now = time.time() if now is None else now
     if revocations is None or now >= revocations.exp:
         raise AdmissionRefused("REVOCATIONS_STALE")
     room = hash_of("room", subject.room_uid)
@@ -427,11 +416,22 @@ def verify_revocations(
     Entries of an unknown shape are an error: a revocation that is ignored would not be enforced. Other members only
     explain, and are ignored.
     """
-    header = read_object(decode_segment(jws.partition(".")[0])) or {}
+    keys = FixedKeys(jwks)
+    return verify_snapshot(jws, issuer=issuer, audience=audience, tenant=tenant, keys=keys, now=clock())
+
+
+def snapshot_header(jws: str) -> dict[str, Any]:
+    """Return the header of a snapshot that is not verified yet; empty if it has none."""
+    return read_object(decode_segment(jws.partition(".")[0])) or {}
+
+
+def verify_snapshot(jws: str, *, issuer: str, audience: str, tenant: str, keys: Keys, now: float) -> Revocations:
+    """Do what `verify_revocations` does, with keys that may be fetched."""
+    header = snapshot_header(jws)
     if set(header) != {"typ", "alg", "kid"} or header["typ"] != "revocations+jwt" or header["alg"] != "ES256":
         _invalid("header")
     try:
-        claims = _verified(jws, _key(jwks, header["kid"]), "TOKEN")
+        claims = _verified(jws, keys.get(header["kid"]), "TOKEN")
     except AdmissionRefused as cause:
         raise ValueError(f"the snapshot is not valid: {cause.code}") from None
     for name, expected in {"iss": issuer, "aud": audience, "tid": tenant}.items():
@@ -439,7 +439,7 @@ def verify_revocations(
             _invalid(name)
     if not _is_whole(claims.get("seq")):
         _invalid("seq")
-    if not _is_whole(claims.get("exp")) or claims["exp"] <= clock():
+    if not _is_whole(claims.get("exp")) or claims["exp"] <= now:
         _invalid("exp")
     # Earlier versions of the service give neither credentials nor reasons.
     lists = {"credentials": [], "reasons": [], **claims}

@@ -1,0 +1,110 @@
+"""Work that goes on beside the program, whether it uses an event loop or threads."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_log = logging.getLogger("boxoffice")
+
+_FIRST_WAIT = 0.5
+
+
+class Background:
+    """An event loop in a thread of its own, which does not hold up the end of the program."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start work in the loop. A callback cannot, because it would wait for itself."""
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("a callback must not wait for what called it: use another thread")
+        if not self._thread.is_alive():
+            work.close()
+            raise RuntimeError("it is closed, or of the process that this one was forked from")
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def stop(self) -> None:
+        """End the loop and what still runs in it."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a callback must not end what called it: use another thread")
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._loop.run_forever()
+            self._loop.run_until_complete(cancel_others())
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        finally:
+            self._loop.close()
+
+
+async def cancel_others() -> None:
+    """End all tasks of the loop but this one."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for each in others:
+        each.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Do what may block. The program may end meanwhile, as it may not with `asyncio.to_thread`."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error is None:
+            done.set_result(result)  # type: ignore[arg-type]
+        else:
+            done.set_exception(error)
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as cause:
+            error = cause
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, name="boxoffice-blocking", daemon=True).start()
+    return await done
+
+
+def tell(listener: Callable[..., object] | None, *given: object) -> None:
+    """Call a listener. Its errors are logged, and interrupt nothing."""
+    try:
+        if listener is not None:
+            listener(*given)
+    except Exception:
+        _log.exception("a listener failed")
+
+
+class Backoff:
+    """The wait after a failure: exponential with full jitter, without a limit on attempts."""
+
+    def __init__(self, seconds_max: float) -> None:
+        self._seconds_max = seconds_max
+        self.failures = 0
+        """Failures since the last success."""
+
+    def next(self, at_least: float = 0.0) -> float:
+        """Count a failure, and return the seconds to wait."""
+        ceiling = min(self._seconds_max, _FIRST_WAIT * 2.0 ** min(self.failures, 30))
+        self.failures += 1
+        return max(at_least, random.random() * ceiling)
