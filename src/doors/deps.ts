@@ -79,5 +79,7 @@ export interface Deps
       readonly tls: object | undefined;
       /** Agents may call tools at `/mcp`. */
       readonly mcp: boolean;
+      /** Whether payments are those of the sandbox, for development. Never in production. */
+      readonly hasSandbox: boolean;
     };
 }

@@ -426,6 +426,7 @@ export function makeDeps({
       mcp: config.mcp,
       supportEmail: config.supportEmail,
       mailsShown: mailsShownOf(config),
+      hasSandbox: config.mailboxUrl !== undefined && !config.production,
     },
   };
   return deps;

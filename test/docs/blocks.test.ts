@@ -44,6 +44,7 @@ describe('a block', () => {
       page: 'page.md',
       where: 'page.md:7',
       language: 'sh',
+      info: 'sh',
       text: 'd\n',
       notes: { needs: 'b', until: 'c' },
     });

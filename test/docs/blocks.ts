@@ -16,6 +16,8 @@
  * - `<!-- settings -->`: variables of the service's environment.
  * - `<!-- checked in: test/relay/hostile.test.ts -->`: another test compares it.
  * - `<!-- not run: a picture -->`: why nothing can run it. There are few of them.
+ *
+ * Behind the language, `run` marks what the site runs from the page: `src/doors/rest/site/runnable.ts`.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,21 +39,24 @@ export interface Block {
   /** `''` without one. */
   readonly language: string;
   readonly text: string;
+  /** The language, and what stands behind it. */
+  readonly info: string;
   /** What the comments above it say. */
   readonly notes: Readonly<Partial<Record<Note, string>>>;
 }
 
 /** In the order of the page. A block inside a list loses its indentation. */
 export function readBlocks(page: string, text = readPage(page)): Block[] {
-  const fenced = /((?:^[ \t]*<!--.*-->\n\s*)*)^([ \t]*)```(\w*)\n([\s\S]*?)^[ \t]*```$/gm;
+  const fenced = /((?:^[ \t]*<!--.*-->\n\s*)*)^([ \t]*)```((\w*)(?: .*)?)\n([\s\S]*?)^[ \t]*```$/gm;
   return [...text.matchAll(fenced)].map((match) => {
-    const [, comments = '', indent = '', language = '', code = ''] = match;
+    const [, comments = '', indent = '', info = '', language = '', code = ''] = match;
     const line = text.slice(0, match.index + comments.length).split('\n').length;
     const where = `${page}:${line}`;
     return {
       page,
       where,
       language,
+      info,
       text: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
       notes: readNotes(where, comments),
     };

@@ -1,6 +1,7 @@
 /** Markdown as HTML. Raw HTML in it is kept: what is rendered is part of this project. */
-import { Html } from '@boxoffice/pages/html';
+import { Html, html } from '@boxoffice/pages/html';
 import { lexer, Marked, type Token } from 'marked';
+import { readRunnable } from './runnable.ts';
 
 export interface Heading {
   readonly depth: number;
@@ -12,28 +13,45 @@ export interface Heading {
 export interface RenderedMarkdown {
   readonly html: Html;
   readonly headings: readonly Heading[];
+  /** Whether the page has commands that it runs. */
+  readonly isRunnable: boolean;
 }
 
-/** Tables and code that are wider than the screen scroll, also by keyboard. */
-export function renderMarkdown(text: string): RenderedMarkdown {
+/**
+ * Tables and code that are wider than the screen scroll, also by keyboard. With `runs`, marked commands have what the page needs to run
+ * them; a file that they send is the JSON above them.
+ */
+export function renderMarkdown(text: string, { runs = false } = {}): RenderedMarkdown {
   const tokens = lexer(text);
   const headings = headingsOf(tokens);
   let at = 0;
+  let json: string | undefined;
+  let isRunnable = false;
   const marked = new Marked({
     renderer: {
       heading({ tokens: inside, depth }) {
         const { id } = headings[at++]!;
         return `<h${depth} id="${id}">${this.parser.parseInline(inside)}</h${depth}>\n`;
       },
+      code({ text: code, lang = '' }) {
+        if (lang === 'json') json = code;
+        const runnable = runs && readRunnable(lang, code, json);
+        // As without this function.
+        if (!runnable) return false;
+        isRunnable = true;
+        const requests = JSON.stringify(runnable);
+        return html`<pre tabindex="0" data-run="${requests}"><code class="language-sh">${code}\n</code></pre>\n`
+          .text;
+      },
     },
   });
-  const html = marked
+  const page = marked
     .parser(tokens)
     .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
     .replaceAll('<pre>', '<pre tabindex="0">')
     .replaceAll('<img ', '<img loading="lazy" ');
-  return { html: new Html(html), headings };
+  return { html: new Html(page), headings, isRunnable };
 }
 
 /** The parts of a page, each with the words from its heading to the next one. For the search. */

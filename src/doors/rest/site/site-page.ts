@@ -20,18 +20,18 @@ export interface SitePage {
   readonly readers: readonly Reader[];
   /** Addresses of what pages load. */
   readonly style: string;
-  readonly script: string;
+  readonly scripts: readonly string[];
 }
 
 /** The document comes before the lists, so that readers who hear or tab through a page need not skip them. */
-export function renderSitePage({ address, content, readers, style, script }: SitePage): string {
+export function renderSitePage({ address, content, readers, style, scripts }: SitePage): string {
   const title = content.headings[0]?.text ?? 'Documents';
   return renderDocument({
     title: title === 'Boxoffice' ? title : `${title} - Boxoffice`,
     head: html`<link rel="icon" href="${ICON_ASSET.path}">
 <link rel="stylesheet" href="${style}">
 <link rel="alternate" type="text/markdown" href="${address}.md">
-<script src="${script}" defer></script>`,
+${scripts.map((script) => html`<script src="${script}" defer></script>`)}`,
     body: html`${renderTop(address, { links: TO_PAGES, more: SEARCH })}
 <div class="columns">
 <main id="main" tabindex="-1">

@@ -4,19 +4,19 @@ import type { FastifyReply } from 'fastify';
 import { Failure } from '../../../base/failure.ts';
 import type { Http } from '../../http/http.ts';
 import { cacheOf, pathOf, REVALIDATED, sendStatic, type VersionedRequest } from '../../http/static-files.ts';
-import type { Site } from './site.ts';
+import type { Site, SiteOptions } from './site.ts';
 
 /** Scripts and styles are files of the site. */
 const PAGE_POLICY = contentSecurityPolicy({ style: "'self'", script: true });
 /** A picture that is opened by itself has its own style. */
 const PICTURE_POLICY = contentSecurityPolicy({ style: "'unsafe-inline'" });
 
-const loadSite = () => import('./site.ts').then(({ openSite }) => openSite());
+const loadSite = (options: SiteOptions) => import('./site.ts').then(({ openSite }) => openSite(options));
 
-export function siteRoutes(app: Http, open: () => Promise<Site> = loadSite): void {
+export function siteRoutes(app: Http, options: SiteOptions, load = loadSite): void {
   let opening: Promise<Site> | undefined;
   const openAgain = () => {
-    const site = open();
+    const site = load(options);
     // The next request tries again.
     site.catch(() => {
       opening = undefined;

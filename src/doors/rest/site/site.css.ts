@@ -32,6 +32,17 @@ th, td { padding: .5rem .75rem; text-align: left; vertical-align: top; border-bo
 th { font-size: .8125rem; color: var(--quiet); }
 [align=right] { text-align: right; }
 tbody tr:last-child td { border-bottom: 0; }
+.run { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: center; margin: -.5rem 0 1.25rem; }
+.run p { margin: 0; font-size: .9375rem; }
+.run button, .run input { font: inherit; padding: .25rem .875rem; color: var(--ink); background: var(--paper); border: 1px solid var(--quiet); border-radius: .5rem; }
+.run button { font-weight: 600; cursor: pointer; }
+.run button:hover { background: var(--accent-soft); }
+.run input { flex: 1 1 14rem; min-width: 0; max-width: 30rem; font-family: var(--mono); font-size: .875rem; line-height: 1.7; }
+.own-key { max-width: 46rem; margin: 0 0 1.5rem; padding: 1rem 1rem 0; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
+.own-key .run { margin-top: .25rem; }
+.answers p { margin: 0 0 .25rem; font-size: .9375rem; }
+.answers p:last-child { margin-bottom: 1.25rem; }
+.answers pre { max-height: 24rem; overflow-y: auto; border-left: 3px solid var(--accent); }
 footer { margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--line); font-size: .875rem; }
 #found { margin-bottom: 2rem; }
 #found ol { list-style: none; margin: 0; padding: 0; max-width: 46rem; }
@@ -59,5 +70,5 @@ footer { margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--line
   .headings ul { max-height: calc(100vh - 6rem); overflow-y: auto; }
   .headings { position: sticky; top: 0; align-self: start; }
 }
-@media print { .top, .skip, .pages, .headings, footer { display: none; } .columns { display: block; } }
+@media print { .top, .skip, .pages, .headings, .run, .own-key, footer { display: none; } .columns { display: block; } }
 `;

@@ -10,14 +10,17 @@ import { addressOf, CONTENTS, listFiles, listPages, readDocument, readPage } fro
 import { type SiteFiles, withSiteLinks } from './links.ts';
 import { renderMarkdown, sectionsOf } from './markdown.ts';
 import { type Reader, readReaders, withPages } from './readers.ts';
+import { RUN_SCRIPT } from './run.js.ts';
 import { SITE_STYLE } from './site.css.ts';
 import { SITE_SCRIPT } from './site.js.ts';
 import { renderSitePage } from './site-page.ts';
 
 const STYLE = new StaticFile(STYLE_SHEET, SITE_STYLE);
 const SCRIPT = new StaticFile(JAVASCRIPT, SITE_SCRIPT);
+const RUN = new StaticFile(JAVASCRIPT, RUN_SCRIPT);
 const STYLE_PATH = '/docs/assets/site.css';
 const SCRIPT_PATH = '/docs/assets/site.js';
+const RUN_PATH = '/docs/assets/run.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 /** By the ending of a file. */
@@ -54,7 +57,12 @@ export class Site {
   }
 }
 
-export async function openSite(): Promise<Site> {
+export interface SiteOptions {
+  /** Whether pages run their marked commands, at the service that sends them. Only where all payments are play. */
+  readonly runs?: boolean | undefined;
+}
+
+export async function openSite({ runs = false }: SiteOptions = {}): Promise<Site> {
   const [pages, files] = await Promise.all([listPages(), listFiles()]);
   const known: SiteFiles = { pages: new Set(pages), files: new Set(files) };
   const listed = known.pages.has(CONTENTS) ? readReaders(await readPage(CONTENTS)) : [];
@@ -63,16 +71,17 @@ export async function openSite(): Promise<Site> {
     new Map<string, Make>([
       ...pages.flatMap((path) => {
         const read = async (suffix: '' | '.md') => withSiteLinks(await readPage(path), path, known, suffix);
-        return makersOfPage(addressOf(path), read, readers);
+        return makersOfPage(addressOf(path), read, readers, runs);
       }),
       ...readers.flatMap((reader) => {
         const text = `# ${reader.name}\n\n${reader.text}\n`;
         const read = async (suffix: '' | '.md') => withSiteLinks(text, CONTENTS, known, suffix);
-        return makersOfPage(reader.address, read, readers);
+        return makersOfPage(reader.address, read, readers, runs);
       }),
       ...files.map((path): [string, Make] => [addressOf(path), () => makeFile(path)]),
       [STYLE_PATH, async () => STYLE],
       [SCRIPT_PATH, async () => SCRIPT],
+      ...(runs ? [[RUN_PATH, async () => RUN] as [string, Make]] : []),
       ['/docs/search.json', () => makeSearch(pages, known)],
       ['/llms.txt', async () => new StaticFile(TEXT, await listForPrograms(readers, files))],
       ['/llms-full.txt', async () => new StaticFile(TEXT, await allForPrograms(readers, known))],
@@ -83,18 +92,21 @@ export async function openSite(): Promise<Site> {
 type Read = (suffix: '' | '.md') => Promise<string>;
 
 /** The page, and its Markdown. */
-function makersOfPage(address: string, read: Read, readers: readonly Reader[]): [string, Make][] {
+function makersOfPage(
+  address: string,
+  read: Read,
+  readers: readonly Reader[],
+  runs: boolean,
+): [string, Make][] {
   return [
     [
       address,
       async () => {
-        const page = renderSitePage({
-          address,
-          content: renderMarkdown(await read('')),
-          readers,
-          style: `${STYLE_PATH}?v=${STYLE.version}`,
-          script: `${SCRIPT_PATH}?v=${SCRIPT.version}`,
-        });
+        const content = renderMarkdown(await read(''), { runs });
+        const scripts = [`${SCRIPT_PATH}?v=${SCRIPT.version}`];
+        if (content.isRunnable) scripts.push(`${RUN_PATH}?v=${RUN.version}`);
+        const style = `${STYLE_PATH}?v=${STYLE.version}`;
+        const page = renderSitePage({ address, content, readers, style, scripts });
         return new StaticFile('text/html; charset=utf-8', page);
       },
     ],

@@ -8,7 +8,7 @@ import { siteRoutes } from '../../../../src/doors/rest/site/site-routes.ts';
 test('a site that could not be opened is opened by the next request', async () => {
   let opened = 0;
   const app = fastify();
-  siteRoutes(app as unknown as Http, async () => {
+  siteRoutes(app as unknown as Http, {}, async () => {
     opened += 1;
     if (opened === 1) throw new Error('too many open files');
     return new Site(new Map([['/docs', async () => new StaticFile('text/plain', 'here')]]));
