@@ -13,6 +13,6 @@ export function serviceConfig(databaseUrl: string): ServiceConfig {
 
 /** For a single part of the service, on a pool of its own. */
 export function depsOn(db: Pool): Deps {
-  const pools = { db, admissionDb: db, backgroundDb: db };
+  const pools = { db, admissionDb: db, backgroundDb: db, watchDb: db };
   return makeDeps({ config: serviceConfig(''), pools, log, provider: undefined, wakeTopUps: () => {} });
 }

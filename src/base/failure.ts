@@ -107,6 +107,11 @@ export function invalidField(field: string, accepts: string): Failure {
   return invalidRequest(`${field} ${accepts}`, field);
 }
 
+/** Needs the one of several database servers that is away while others work. */
+export function serverAway(): Failure {
+  return new Failure('overloaded', { retryAfter: 2, message: 'a database server is away: try again' });
+}
+
 /** The tenant has no such `resource`. */
 export function notFound(resource: string): Failure {
   return new Failure('not_found', { resource });

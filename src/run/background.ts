@@ -7,8 +7,10 @@
 import { USES_WRITTEN_SECONDS } from '../access/keys/last-uses.ts';
 import { tellRetiringKeys } from '../access/keys/tell-retiring-keys.ts';
 import { rotateOnSchedule } from '../access/tokens/rotate-signing-keys.ts';
+import { isDistributed } from '../base/db/distribution.ts';
 import { analyzeGrownTables } from '../base/db/grown-tables.sql.ts';
 import type { Pool } from '../base/db/pool.ts';
+import { watchServers } from '../base/db/watch-servers.ts';
 import { repeat } from '../base/lib/repeat.ts';
 import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
 import { coveringTokens } from '../control/budgets/cover-tokens.ts';
@@ -89,9 +91,15 @@ interface Job {
   readonly wokenBy?: 'events' | 'top-ups' | 'mails';
 }
 
-/** What reacts to events. */
-interface Reacting {
+/** What background work has beside the operations. */
+export interface Beside {
   readonly process: OwnProcess;
+  /** As in `Pools`. */
+  readonly watchDb: Pool;
+}
+
+/** What reacts to events. */
+interface Reacting extends Beside {
   readonly listeners: readonly ListenerTurns<Deps>[];
   readonly webhooks: WebhookWorker;
 }
@@ -99,7 +107,7 @@ interface Reacting {
 /** In the order of their first turns: first what people wait for. A long turn ends early when `stopping` is aborted. */
 function jobsOf(
   deps: Deps,
-  { process, listeners, webhooks }: Reacting,
+  { process, watchDb, listeners, webhooks }: Reacting,
   ratesFile: string | undefined,
   stopping: AbortSignal,
 ): readonly Job[] {
@@ -121,6 +129,9 @@ function jobsOf(
       everySeconds: BEAT_SECONDS,
       turn: () => beat(process, webhooks),
     },
+    ...(isDistributed()
+      ? [{ name: 'looking at servers', everySeconds: 1, turn: () => watchServers(watchDb, deps.metrics) }]
+      : []),
     { name: 'looking at webhooks', everySeconds: 1, turn: () => webhooks.lookAtAll() },
     { name: 'checking the ledger', everySeconds: 15, turn: watchLedger(deps) },
     { name: 'rotating signing keys', everySeconds: 60, turn: () => rotateOnSchedule(db, deps.box) },
@@ -232,15 +243,16 @@ export async function registerListeners(db: Pool): Promise<void> {
 
 export function startBackground(
   deps: Deps,
-  process: OwnProcess,
+  beside: Beside,
   ratesFile: string | undefined,
   deliveryRules?: DeliveryRules,
 ): Background {
   const stopping = new AbortController();
+  const { process } = beside;
   const webhooks = new WebhookWorker(deps, process, deliveryRules);
   process.onLost(() => webhooks.loseLeases());
   const listeners = LISTENERS.map((listener) => new ListenerTurns(deps, listener));
-  const loops = jobsOf(deps, { process, listeners, webhooks }, ratesFile, stopping.signal).flatMap((job) =>
+  const loops = jobsOf(deps, { ...beside, listeners, webhooks }, ratesFile, stopping.signal).flatMap((job) =>
     Array.from({ length: job.lanes ?? 1 }, () => job),
   );
   const running = loops.map(({ name, everySeconds, turn, wokenBy }, place) => {

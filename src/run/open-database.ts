@@ -19,6 +19,8 @@ export interface Pools {
   readonly admissionDb: Pool;
   /** For background work. On one server, that of the calls: it never hangs while calls do not. */
   readonly backgroundDb: Pool;
+  /** For looks at the servers of a distributed database, which wait for those that hang. On one server, that of the calls. */
+  readonly watchDb: Pool;
 }
 
 export interface DatabaseConfig
@@ -94,7 +96,8 @@ function openPools({ databaseUrl, databaseDirectUrl: directUrl, connectionBudget
   const { ofEach } = connectionBudget;
   const ofAdmissions = Math.max(1, Math.floor(ofEach * SHARE_OF_ADMISSIONS));
   const ofBackground = isDistributed() ? Math.max(1, Math.floor(ofEach * SHARE_OF_BACKGROUND)) : 0;
-  const db = openPool(databaseUrl, { max: ofEach - ofAdmissions - ofBackground, directUrl });
+  const ofWatch = isDistributed() ? 1 : 0;
+  const db = openPool(databaseUrl, { max: ofEach - ofAdmissions - ofBackground - ofWatch, directUrl });
   return {
     db,
     admissionDb: openPool(databaseUrl, {
@@ -104,12 +107,13 @@ function openPools({ databaseUrl, databaseDirectUrl: directUrl, connectionBudget
       directUrl,
     }),
     backgroundDb: ofBackground === 0 ? db : openPool(databaseUrl, { max: ofBackground, directUrl }),
+    watchDb: ofWatch === 0 ? db : openPool(databaseUrl, { max: ofWatch, directUrl }),
   };
 }
 
 /** Each of them once. */
-export function allOf({ db, admissionDb, backgroundDb }: Pools): readonly Pool[] {
-  return [...new Set([db, admissionDb, backgroundDb])];
+export function allOf({ db, admissionDb, backgroundDb, watchDb }: Pools): readonly Pool[] {
+  return [...new Set([db, admissionDb, backgroundDb, watchDb])];
 }
 
 export async function closePools(pools: Pools): Promise<void> {

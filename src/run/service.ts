@@ -25,7 +25,7 @@ import { OwnProcess } from '../base/processes/own-process.ts';
 import { CallQueue, callQueueLimits, gatheredCallLimits } from '../base/tenants/call-queue.ts';
 import { HeavyReads, heavyReadLimits } from '../base/tenants/heavy-reads.ts';
 import { renderTenantId } from '../base/tenants/tenant.ts';
-import { TenantServers } from '../base/tenants/tenant-servers.ts';
+import { ServerLanes, type ServerOf, TenantServers } from '../base/tenants/tenant-servers.ts';
 import { GatheredAdmissions } from '../control/admission/gathered-admissions.ts';
 import { RevocationFeed } from '../control/revocations/revocation-feed.ts';
 import { Sightings } from '../control/rooms/sightings.ts';
@@ -254,7 +254,7 @@ async function open(
   await process.beat();
   if (!isTied) {
     const own = { ...deps, db: pools.backgroundDb };
-    background = startBackground(own, process, config.ratesFile, webhooks?.rules);
+    background = startBackground(own, { process, watchDb: pools.watchDb }, config.ratesFile, webhooks?.rules);
   }
 
   return {
@@ -333,8 +333,9 @@ export function makeDeps({
   const mailer = config.mail && new SmtpMailer(config.mail);
   const metrics = makeMetrics();
   const servers = isDistributed() ? new TenantServers(db) : undefined;
+  const serverOf: ServerOf = (tenant) => servers?.of(tenant);
   const ofBackground = backgroundDb === db ? 0 : backgroundDb.options.max;
-  const calls = new CallQueue(callQueueLimits(db.options.max));
+  const calls = new CallQueue(callQueueLimits(db.options.max), serverOf);
   const deps: Deps = {
     db,
     log,
@@ -346,7 +347,7 @@ export function makeDeps({
       {
         free: (batches) => chargeFreeBatches(deps, batches),
         tenant: (tenant, batches, charging) => chargeTenant(deps, tenant, batches, charging),
-        ...(servers && { serverOf: (tenant) => servers.of(tenant) }),
+        serverOf,
       },
       {
         ...separateLimits(db.options.max + ofBackground),
@@ -378,11 +379,15 @@ export function makeDeps({
     }),
     keyRate: new KeyRate(),
     calls,
-    heavyReads: new HeavyReads(heavyReadLimits(db.options.max), calls),
-    gatheredCalls: new CallQueue(gatheredCallLimits(db.options.max)),
-    admissions: new GatheredAdmissions(admissionDb),
-    providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX)),
-    webhookCalls: new CallQueue(callQueueLimits(WEBHOOK_CALLS_MAX)),
+    heavyReads: new HeavyReads(heavyReadLimits(db.options.max), calls, serverOf),
+    gatheredCalls: new CallQueue(gatheredCallLimits(db.options.max), serverOf),
+    admissions: new GatheredAdmissions(
+      admissionDb,
+      // Those of one server leave half of the connections to the others.
+      servers && new ServerLanes(serverOf, Math.ceil(admissionDb.options.max / 2)),
+    ),
+    providerCalls: new CallQueue(callQueueLimits(PROVIDER_CALLS_MAX), serverOf),
+    webhookCalls: new CallQueue(callQueueLimits(WEBHOOK_CALLS_MAX), serverOf),
     webhookSender: new WebhookSender({
       allowed: webhookNetworks,
       clientCertificate,

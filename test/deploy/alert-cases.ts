@@ -24,6 +24,7 @@ const RECORDS = 'boxoffice_usage_records_total';
 const PARKED = 'boxoffice_parked_notifications';
 const MAILS = 'boxoffice_mails_total';
 const DELIVERIES = 'boxoffice_webhook_deliveries_total';
+const SERVER = 'boxoffice_database_server_reachable';
 const LANE = 'boxoffice_webhook_lanes{lane="fast",state="waiting"}';
 
 /** An alert, what is wrong, the last minute or hour without it, the first with it, and what is still well. */
@@ -95,6 +96,13 @@ const IN_MINUTES: readonly Row[] = [
       'boxoffice_pool_connections{state="busy"}': '20+0x9',
       'boxoffice_pool_connections{state="waiting"}': '0 1 1 1 0 1 1 1',
     },
+  ],
+  [
+    'DatabaseServerAway',
+    { [`${SERVER}{server="one:5432"}`]: '1+0x9', [`${SERVER}{server="two:5432"}`]: '1 0+0x9' },
+    1,
+    2,
+    { [`${SERVER}{server="one:5432"}`]: '1+0x9', [`${SERVER}{server="two:5432"}`]: '1 0 1+0x9' },
   ],
   [
     'EventLoopLags',

@@ -6,6 +6,7 @@ import { parseTenantId, type TenantId } from '../../src/base/tenants/tenant.ts';
 import { type Outcome as Ended, spawnAdmin } from '../run/admin/support.ts';
 import { showAllRecords } from '../support/all-records.ts';
 import { checkLedger } from '../support/check-ledger.ts';
+import { makeOperator } from '../support/operators.ts';
 import { CitusCluster, type Worker } from './citus-cluster.ts';
 import { Load } from './load.ts';
 import { type MainProcess, startMainProcess } from './main-process.ts';
@@ -71,6 +72,27 @@ export class CitusStage {
 
   get url(): string {
     return this.#services[0]!.url;
+  }
+
+  /** What each of the services tells of the workers: by name, whether it is there. */
+  async serversShown(): Promise<readonly Readonly<Record<string, string>>[]> {
+    const told = await Promise.all(
+      this.#services.map(async ({ opsUrl }) => (await fetch(`${opsUrl}/metrics`)).text()),
+    );
+    return told.map((text) =>
+      Object.fromEntries(
+        [...text.matchAll(/^boxoffice_database_server_reachable{server="(\S+)"} (\d)$/gm)].map(
+          ([, server, value]) => [server!, value!],
+        ),
+      ),
+    );
+  }
+
+  /** The overview of the operators' console. */
+  async showOverview(): Promise<string> {
+    const owner = openPool(this.cluster.coordinator.url(), { max: 1 });
+    const { cookie } = await makeOperator(owner).finally(() => owner.end());
+    return (await fetch(`${this.#services[0]!.opsUrl}/console`, { headers: { cookie } })).text();
   }
 
   /** The tenants whose rows `worker` has, and the others. */

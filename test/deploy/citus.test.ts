@@ -1,7 +1,7 @@
 /** Distributed tables on a Citus cluster of this machine: what fails or moves under load, loses nothing, archived usage records included. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFailed, test } from 'vitest';
-import { findMissingCitus } from './citus-cluster.ts';
+import { findMissingCitus, type Worker } from './citus-cluster.ts';
 import { CitusStage } from './citus-stage.ts';
 import { post } from './post.ts';
 
@@ -63,11 +63,57 @@ describe.skipIf(missing !== undefined)('two services on a coordinator and two wo
         expect([path, ...(await ask(path, own!.backendKey))]).toEqual([path, ...away]);
         expect([path, ...(await ask(path, other!.backendKey))]).toEqual([path, 200, null, undefined]);
       }
-      // Each server has all keys.
-      expect(await ask('/v1/keys', other!.backendKey, { name: 'new', kind: 'relay' })).toEqual(away);
+      // Each server has all keys and tenants.
+      const CHANGES = [
+        ['/v1/keys', { name: 'new', kind: 'relay' }],
+        ['/v1/signup', { name: 'new', email: 'ada@example.com' }],
+      ] as const;
+      for (const [path, body] of CHANGES)
+        expect([path, ...(await ask(path, other!.backendKey, body))]).toEqual([path, ...away]);
     } finally {
       await server.start();
     }
+    await stage.goesOn();
+    await stage.hasNothingPrepared();
+  });
+
+  test.each([
+    ['is killed', ({ server }: Worker) => server.kill(), ({ server }: Worker) => server.start()],
+    ['does not answer', ({ relay }: Worker) => relay.cut(), ({ relay }: Worker) => relay.mend()],
+  ])('a worker %s: all processes and operators know it, and nothing waits for it', async (_, end, begin) => {
+    const { workers } = stage.cluster;
+    const shows = (of: Worker, value: string) => ({ [`127.0.0.1:${of.port}`]: value });
+    const all = { ...shows(workers[0], '1'), ...shows(workers[1], '1') };
+    await expect.poll(() => stage.serversShown()).toEqual([all, all]);
+    await end(workers[0]);
+    try {
+      const known = { ...all, ...shows(workers[0], '0') };
+      await expect.poll(() => stage.serversShown()).toEqual([known, known]);
+      expect(await stage.showOverview()).toMatch(
+        new RegExp(
+          `Database servers</th>.*?badge bad.*?127.0.0.1:${workers[0].port} is away for \\d+ s; of 2`,
+          's',
+        ),
+      );
+      const { own } = stage.divide(workers[0]);
+      // What was sent before is answered by then, and one batch at a time tries.
+      await sleep(AWAY_MS * 2);
+      const begun = performance.now();
+      await sleep(AWAY_MS);
+      const refused = stage.load
+        .refusalsSince(begun)
+        .filter(({ message }) => message.includes('server is away'));
+      expect(new Set(refused.map(({ tenant }) => tenant)).size).toBeGreaterThanOrEqual(own.length - 1);
+      const asked = performance.now();
+      const { backendKey } = stage.tenants.find(({ worker }) => worker !== workers[0])!;
+      await expect(post(`${stage.url}/v1/keys`, backendKey, { name: 'new', kind: 'relay' })).rejects.toThrow(
+        /503 .*a database server is away: try again/,
+      );
+      expect(performance.now() - asked).toBeLessThan(1_000);
+    } finally {
+      await begin(workers[0]);
+    }
+    await expect.poll(() => stage.serversShown()).toEqual([all, all]);
     await stage.goesOn();
     await stage.hasNothingPrepared();
   });

@@ -15,6 +15,8 @@ const SETTINGS = {
 
 export interface MainProcess {
   readonly url: string;
+  /** The port of operators. */
+  readonly opsUrl: string;
   readonly child: ChildProcess;
 }
 
@@ -42,8 +44,9 @@ export function startMainProcess(
     child.once('exit', () => reject(new Error(said)));
     child.stderr!.on('data', (part) => {
       said += part;
-      const [, url] = /REST API +(http:\S+).*Stop with Ctrl-C/s.exec(said) ?? [];
-      if (url !== undefined) resolve({ url, child });
+      const [, url, opsUrl] =
+        /REST API +(http:\S+).*Operations +(http:\S+).*Stop with Ctrl-C/s.exec(said) ?? [];
+      if (url !== undefined && opsUrl !== undefined) resolve({ url, opsUrl, child });
     });
   });
 }

@@ -1,11 +1,17 @@
 /** Runs work with a limit on how much runs at the same time. */
 
 export class Lanes {
+  readonly #lanes: number;
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
   constructor(lanes: number) {
+    this.#lanes = lanes;
     this.#free = lanes;
+  }
+
+  get running(): number {
+    return this.#lanes - this.#free;
   }
 
   /** Run `work` in a free lane, in the order of the calls. */

@@ -50,6 +50,15 @@ export class BaseMetrics {
     registers: [this.registry],
   });
 
+  readonly databaseServers = new Gauge({
+    name: 'boxoffice_database_server_reachable',
+    help: 'Of several database servers, each that has tenants: 1 if it answers, 0 if it is away.',
+    labelNames: ['server'],
+    // Every process shows what the coordinator says.
+    aggregator: 'min',
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);

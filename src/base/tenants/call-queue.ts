@@ -5,11 +5,16 @@
  * A call takes a place before it asks for a connection. Without a free place it waits: the calls of one
  * tenant in order, tenants in turns. Tenants that never paid together have the places of one tenant and half of
  * the queue, and take every second turn, because anyone can sign up a thousand of them. Each process has places of its own.
+ *
+ * The tenants of one of several database servers leave places to those of the others. While it is away, one call of them finds out
+ * whether it answers, and the others fail at once.
  */
-import { Failure } from '../failure.ts';
+import { awayServers } from '../db/away-servers.ts';
+import { Failure, serverAway } from '../failure.ts';
 import { type LimitedCaller, limitOfCaller } from './limited-caller.ts';
 import { beyondLimit, type TenantLimit } from './limits.ts';
 import type { TenantId } from './tenant.ts';
+import { placesOnServer, type ServerOf } from './tenant-servers.ts';
 
 export const CALLS_LIMIT = {
   name: 'calls_in_flight',
@@ -27,6 +32,8 @@ export interface CallQueueLimits {
   readonly callsPerPlace?: number;
   /** The limit of all tenants that never paid together; default: no limit. */
   readonly runningNeverPaid?: number;
+  /** The limit of all tenants of one database server together; default: no limit. */
+  readonly runningPerServer?: number;
   readonly waiting: number;
   readonly waitingPerTenant: number;
   /** The limit of all tenants that never paid together; default: no limit. */
@@ -38,7 +45,7 @@ export interface CallQueueLimits {
 
 /** The rest of the connections serves authentication, charging, snapshots and background work. */
 const SHARE_OF_CONNECTIONS = 0.75;
-/** So that other tenants find a place at once while one tenant uses all of its own. */
+/** So that other tenants find a place at once while one tenant, or those of one database server, use all of their own. */
 const SHARE_OF_TENANT = 2 / 3;
 
 const WAITING_MAX = 5_000;
@@ -55,6 +62,7 @@ export function callQueueLimits(connections: number): CallQueueLimits {
     running,
     runningPerTenant,
     runningNeverPaid: runningPerTenant,
+    runningPerServer: runningPerTenant,
     waiting: WAITING_MAX,
     waitingPerTenant: WAITING_PER_TENANT_MAX,
     waitingNeverPaid: WAITING_MAX / 2,
@@ -74,6 +82,7 @@ export function gatheredCallLimits(connections: number): CallQueueLimits {
     running: running * GATHERED_CALLS,
     runningPerTenant: ofTenant,
     runningNeverPaid: ofTenant,
+    runningPerServer: ofTenant,
     callsPerPlace: GATHERED_CALLS,
   };
 }
@@ -88,6 +97,8 @@ interface Calls {
   runningMax: number;
   /** As the newest caller's status says. */
   hasPaid: boolean;
+  /** The database server that has the tenant, as far as it is known. */
+  server: number | undefined;
   readonly waiting: Waiting[];
 }
 
@@ -102,10 +113,15 @@ export class CallQueue {
   /** Whether the last place that was handed on went to a tenant that paid. */
   #wasPaid = false;
   readonly #running = new Count();
+  /** By server. */
+  readonly #runningOn = new Map<number | undefined, number>();
   readonly #waiting = new Count();
+  readonly #serverOf: ServerOf;
 
-  constructor(limits: CallQueueLimits) {
+  /** `serverOf`: where there are several database servers. */
+  constructor(limits: CallQueueLimits, serverOf: ServerOf = () => undefined) {
     this.#limits = limits;
+    this.#serverOf = serverOf;
   }
 
   /**
@@ -128,22 +144,37 @@ export class CallQueue {
     const { runningPerTenant, callsPerPlace = 1 } = this.#limits;
     const runningMax = Math.min(limitOfCaller(caller, CALLS_LIMIT) * callsPerPlace, runningPerTenant);
     const hasPaid = caller.tenantStatus !== 'pending';
+    const server = this.#serverOf(caller.tenant);
     const known = this.#tenants.get(caller.tenant);
     if (known) {
+      this.#countOn(known.server, -known.running);
+      this.#countOn(server, known.running);
       this.#running.move(known.running, known.hasPaid, hasPaid);
       this.#waiting.move(known.waiting.length, known.hasPaid, hasPaid);
       const mustMove = known.hasPaid !== hasPaid && this.#turnsOf(known).delete(caller.tenant);
-      Object.assign(known, { runningMax, hasPaid });
+      Object.assign(known, { runningMax, hasPaid, server });
       if (mustMove) this.#turnsOf(known).set(caller.tenant, known);
       return known;
     }
-    const calls = { running: 0, runningMax, hasPaid, waiting: [] };
+    const calls = { running: 0, runningMax, hasPaid, server, waiting: [] };
     this.#tenants.set(caller.tenant, calls);
     return calls;
   }
 
   #mayRun(calls: Calls): boolean {
-    return this.#hasPlaceFor(calls) && calls.running < Math.max(1, calls.runningMax);
+    return (
+      this.#hasPlaceFor(calls) &&
+      calls.running < Math.max(1, calls.runningMax) &&
+      this.#hasPlaceOn(calls.server)
+    );
+  }
+
+  #hasPlaceOn(server: number | undefined): boolean {
+    return (this.#runningOn.get(server) ?? 0) < placesOnServer(server, this.#limits.runningPerServer);
+  }
+
+  #countOn(server: number | undefined, change: number): void {
+    if (server !== undefined) this.#runningOn.set(server, (this.#runningOn.get(server) ?? 0) + change);
   }
 
   /** Whether all tenants together, or those that never paid, leave one. */
@@ -155,15 +186,17 @@ export class CallQueue {
   #begin(calls: Calls): void {
     calls.running += 1;
     this.#running.add(1, calls.hasPaid);
+    this.#countOn(calls.server, 1);
   }
 
   /** Resolves once the call holds a place. */
   #turn(caller: LimitedCaller, calls: Calls): Promise<void> {
     const { waiting, waitingPerTenant, waitingNeverPaid, waitMs, isOfProcess = false } = this.#limits;
     const hasSpace = this.#waiting.isBelow(waiting, calls.hasPaid ? undefined : waitingNeverPaid);
-    if (!hasSpace || calls.waiting.length >= waitingPerTenant) {
+    const isAway = calls.server !== undefined && awayServers().has(calls.server);
+    if (isAway || !hasSpace || calls.waiting.length >= waitingPerTenant) {
       this.#forgetIdle(caller.tenant, calls);
-      return Promise.reject(tooMany(calls, isOfProcess));
+      return Promise.reject(isAway ? serverAway() : tooMany(calls, isOfProcess));
     }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -190,6 +223,7 @@ export class CallQueue {
   #end(tenant: TenantId, calls: Calls): void {
     calls.running -= 1;
     this.#running.add(-1, calls.hasPaid);
+    this.#countOn(calls.server, -1);
     if (this.#waiting.all > 0) this.#handOn();
     this.#forgetIdle(tenant, calls);
   }

@@ -9,6 +9,7 @@ import { Turns } from '../lib/turns.ts';
 import { CallQueue, type CallQueueLimits, callQueueLimits } from './call-queue.ts';
 import type { LimitedCaller } from './limited-caller.ts';
 import type { TenantId } from './tenant.ts';
+import type { ServerOf } from './tenant-servers.ts';
 
 /** The part of the connections of calls that heavy reads may take. */
 const SHARE_OF_CALLS = 1 / 6;
@@ -21,6 +22,7 @@ export function heavyReadLimits(connections: number): CallQueueLimits {
     running,
     runningPerTenant: 1,
     runningNeverPaid: Math.floor(running / 2),
+    runningPerServer: Math.ceil(running / 2),
     waiting,
     waitingPerTenant: 100,
     waitingNeverPaid: waiting / 2,
@@ -34,8 +36,8 @@ export class HeavyReads {
   readonly #calls: CallQueue;
   readonly #turns = new Turns<TenantId>();
 
-  constructor(limits: CallQueueLimits, calls: CallQueue) {
-    this.#queue = new CallQueue(limits);
+  constructor(limits: CallQueueLimits, calls: CallQueue, serverOf?: ServerOf) {
+    this.#queue = new CallQueue(limits, serverOf);
     this.#calls = calls;
   }
 

@@ -4,6 +4,7 @@
  * a statement of its own.
  */
 import type pg from 'pg';
+import { awayServers } from '../db/away-servers.ts';
 import { isDistributed } from '../db/distribution.ts';
 import { outageOf } from '../db/outage.ts';
 import type { Db } from '../db/pool.ts';
@@ -104,6 +105,7 @@ export async function onServers<Row extends pg.QueryResultRow>(
   db: Db,
   { name, text, values }: Question,
 ): Promise<Row[]> {
+  if (awayServers().size > 0) return onOthers(db, text, values);
   try {
     const [ofAll, given] = [text(ALL), [...values]];
     const isKept = name !== undefined && !isDistributed();
@@ -114,6 +116,15 @@ export async function onServers<Row extends pg.QueryResultRow>(
   } catch (error) {
     if (!isDistributed() || outageOf(error) !== 'unavailable') throw error;
   }
+  return onOthers(db, text, values);
+}
+
+/** One by one, those that are not known to be away. */
+async function onOthers<Row extends pg.QueryResultRow>(
+  db: Db,
+  text: Question['text'],
+  values: readonly unknown[],
+): Promise<Row[]> {
   const found: Row[] = [];
   for (const tenants of await listTenantsByServer(db)) {
     const ofServer = text({ and: (column, place) => ` and ${column} = any($${place}::bigint[])` });
@@ -132,7 +143,9 @@ async function listTenantsByServer(db: Db): Promise<readonly TenantId[][]> {
     `select array_agg(t.id) as tenants
        from (select id, get_shard_id_for_distribution_column('tenant_places', id) as shard from tenants) t
        join pg_dist_placement p on p.shardid = t.shard
+      where not p.groupid = any($1)
       group by p.groupid`,
+    [[...awayServers()]],
   );
   return rows.map(({ tenants }) => tenants);
 }

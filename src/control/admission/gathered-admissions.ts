@@ -8,7 +8,8 @@
 import { Gather, type GatherOptions } from '../../base/db/gather.ts';
 import { laneOf } from '../../base/db/lane.ts';
 import type { Pool } from '../../base/db/pool.ts';
-import { countsAsPaid } from '../../base/tenants/tenant.ts';
+import { countsAsPaid, type TenantId } from '../../base/tenants/tenant.ts';
+import type { ServerLanes } from '../../base/tenants/tenant-servers.ts';
 import { enterFree, enterNew, findStates, renewFree, sharedBy } from './admission-forms.sql.ts';
 import type { Admission, Admitting, NewAdmission, Renewal } from './admissions.sql.ts';
 import type { Entrant, EntryState } from './entry-state.sql.ts';
@@ -32,7 +33,13 @@ export class GatheredAdmissions {
   readonly #joins: Gather<NewAdmission, Admitting | undefined>;
   readonly #mints: Gather<NewAdmission, Admitting | undefined>;
 
-  constructor(db: Pool) {
+  /** `servers`: where there are several database servers. */
+  constructor(db: Pool, servers?: ServerLanes) {
+    // Those who share a statement there are of one tenant.
+    const onServer =
+      <In extends { readonly tenant: TenantId }, Out>(answer: (asked: readonly In[]) => Promise<Out>) =>
+      (asked: readonly In[]) =>
+        servers ? servers.run(asked[0]!.tenant, () => answer(asked)) : answer(asked);
     const lane = laneOf(db);
     const options = { max: TOGETHER_MAX, lane, ...sharedBy() };
     // A statement changes each participant once.
@@ -49,11 +56,11 @@ export class GatheredAdmissions {
       });
     this.#lookups = lookups();
     this.#lookupsOfOthers = lookups();
-    const states = (entrants: readonly Entrant[]) => findStates(db, entrants);
+    const states = onServer((entrants: readonly Entrant[]) => findStates(db, entrants));
     this.#states = new Gather<Entrant, EntryState>(states, options);
     this.#statesNeverPaid = new Gather<Entrant, EntryState>(states, { ...options, statements: 1 });
     this.#renewals = new Gather<Renewal, Admission | undefined>(
-      (renewals) => renewFree(db, renewals),
+      onServer((renewals) => renewFree(db, renewals)),
       // Most of its cost does not depend on how many it renews.
       { statements: 1, ...byParticipant },
     );

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { isPassing, outageOf } from '../../base/db/outage.ts';
-import { Failure, invalidField, invalidRequest } from '../../base/failure.ts';
+import { Failure, invalidField, invalidRequest, serverAway } from '../../base/failure.ts';
 import { JsonError } from '../../base/lib/strict-json.ts';
 import { STATUS } from './status.ts';
 
@@ -56,8 +56,6 @@ function asIncomplete(error: unknown): Failure | undefined {
   }
 }
 
-const SERVER_AWAY = 'a database server is away: try again';
-
 /**
  * Clients repeat what the service was too slow for (specification 4.12.4), and what needed the one of several database servers that is
  * away while others work.
@@ -66,10 +64,7 @@ export function asPassing(error: unknown, request: FastifyRequest): Failure | un
   const isLate = isTimeout(error);
   if (!isLate && !isPassing(error)) return undefined;
   request.log.warn({ err: error }, isLate ? 'not answered in time' : 'a database server is away');
-  return new Failure('overloaded', {
-    retryAfter: RETRY_AFTER_OVERLOADED,
-    ...(isLate ? {} : { message: SERVER_AWAY }),
-  });
+  return isLate ? new Failure('overloaded', { retryAfter: RETRY_AFTER_OVERLOADED }) : serverAway();
 }
 
 /** Whether the service was too slow: the time limit of the answer has passed, or that of a lock or a statement. */

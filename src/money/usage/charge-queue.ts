@@ -21,8 +21,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLockTimeout, isRefusal } from '../../base/db/transaction.ts';
-import { Failure } from '../../base/failure.ts';
+import { Failure, serverAway } from '../../base/failure.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { placesOnServer, type ServerOf } from '../../base/tenants/tenant-servers.ts';
 import { BalanceOutOfRangeError } from '../ledger/balance-range.ts';
 import { DamagedColumnError } from '../records/chunks/chunk.ts';
 import type { Batch, ChargeOutcome, Outcomes, SharedOutcomes } from './bill.ts';
@@ -46,14 +47,14 @@ export interface Charging {
   free(batches: readonly Batch[]): Promise<SharedOutcomes>;
   /** Waits for the lock, and returns every outcome, or fails once no caller awaits one. */
   tenant(tenant: TenantId, batches: readonly Batch[], charging: TenantCharging): Promise<Outcomes>;
-  /** A number of the server that has the tenant. Absent: one server has all. */
-  serverOf?(tenant: TenantId): number | undefined;
+  /** Where there are several servers. */
+  readonly serverOf?: ServerOf;
 }
 
 export interface QueueLimits {
   /** Concurrent transactions. More than one keeps PostgreSQL busy while a commit reaches the disk. */
   readonly transactions: number;
-  /** How many of these may go to one server: so a server that hangs leaves some to the others. */
+  /** How many of these may go to one server: so a server that hangs leaves some to the others. To one that is away goes one. */
   readonly ofOneServer: number;
   /** How many of these may have large batches, and how many small ones: so each kind leaves one to the other. */
   readonly ofOneKind: number;
@@ -246,6 +247,7 @@ export class ChargeQueue {
   #enter(given: Pick<Waiting, 'batch' | 'hasPaid' | 'resolve' | 'reject'>): Waiting {
     const { batch, hasPaid } = given;
     const { tenant } = batch;
+    if (this.#isAway(tenant)) throw serverAway();
     const weight = weightOf(batch);
     const share = this.#shares.get(tenant) ?? { records: 0, batches: 0, next: 0, hasPaid };
     this.#refuseTooMuch(share, weight, hasPaid);
@@ -341,7 +343,14 @@ export class ChargeQueue {
     if (!hasPaid && this.#runningNeverPaid >= Math.max(1, transactions >> 1)) return false;
     if (kind === 'small' && this.#alone[standingOf({ hasPaid })] > 0) return false;
     const running = this.#runningOn.get(server) ?? NONE;
-    return running[kind] < ofOneKind && running.large + running.small < ofOneServer;
+    return running[kind] < ofOneKind && running.large + running.small < placesOnServer(server, ofOneServer);
+  }
+
+  /** Another batch finds out whether it answers. */
+  #isAway(tenant: TenantId): boolean {
+    const server = this.#charging.serverOf?.(tenant);
+    const { large, small } = this.#runningOn.get(server) ?? NONE;
+    return large + small >= placesOnServer(server);
   }
 
   #countRunning(server: number | undefined, kind: Kind, change: 1 | -1): void {

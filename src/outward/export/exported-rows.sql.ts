@@ -213,6 +213,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   agent_confirmations: 'writes that agents were shown, as hashes, for a day',
   card_breakers: 'of cards, of any tenant',
   console_sessions: 'who is logged in, for a week',
+  database_servers: 'of the deployment',
   event_cursors: 'how far listeners are',
   event_listeners: 'of the deployment',
   event_streams: 'the numbers of the newest events',

@@ -78,6 +78,7 @@ const COORDINATOR = [
   'checkouts',
   'conflict_notices',
   'console_sessions',
+  'database_servers',
   'disputes',
   'erasures',
   'fraud_warnings',

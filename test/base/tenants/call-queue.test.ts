@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { setAwayServers } from '../../../src/base/db/away-servers.ts';
 import {
   CallQueue,
   type CallQueueLimits,
@@ -7,6 +8,7 @@ import {
   gatheredCallLimits,
 } from '../../../src/base/tenants/call-queue.ts';
 import type { TenantId, TenantStatus } from '../../../src/base/tenants/tenant.ts';
+import type { ServerOf } from '../../../src/base/tenants/tenant-servers.ts';
 import { limitedCaller } from '../../support/tenants.ts';
 
 const LIMITS: CallQueueLimits = {
@@ -18,8 +20,8 @@ const LIMITS: CallQueueLimits = {
 };
 
 /** A queue whose calls run until the test ends them; calls are named `<tenant><number>`. */
-function open(limits: Partial<CallQueueLimits> = {}) {
-  const queue = new CallQueue({ ...LIMITS, ...limits });
+function open(limits: Partial<CallQueueLimits> = {}, serverOf?: ServerOf) {
+  const queue = new CallQueue({ ...LIMITS, ...limits }, serverOf);
   const begun: string[] = [];
   const running = new Map<string, PromiseWithResolvers<void>>();
   const call = (name: string, overrides?: { calls_in_flight: number }) => {
@@ -127,6 +129,52 @@ describe('the limit of a tenant', () => {
     const { begun, call } = open();
     void call('a1', { calls_in_flight: 0 });
     expect(begun).toStrictEqual(['a1']);
+  });
+});
+
+describe('tenants of one of several database servers', () => {
+  const SERVERS = { a: 1, b: 1, c: 2 } as const;
+  const nameOf = (tenant: TenantId) => String.fromCharCode(Number(tenant)) as keyof typeof SERVERS;
+  const serverOf = (tenant: TenantId) => SERVERS[nameOf(tenant)];
+
+  test('leave places to those of the others', async () => {
+    const { begun, call, end } = open({ running: 3, runningPerServer: 2 }, serverOf);
+    for (const name of ['a1', 'b1', 'b2', 'c1']) void call(name);
+    expect(begun).toStrictEqual(['a1', 'b1', 'c1']);
+    await end('c1');
+    expect(begun).toStrictEqual(['a1', 'b1', 'c1']);
+    await end('a1');
+    expect(begun).toStrictEqual(['a1', 'b1', 'c1', 'b2']);
+  });
+
+  test('are counted for the server that is known now', async () => {
+    let server: number | undefined;
+    const { begun, call, end } = open({ running: 4, runningPerServer: 1 }, () => server);
+    for (const name of ['a1', 'b1']) void call(name);
+    server = 1;
+    void call('a2');
+    await end('b1');
+    expect(begun).toStrictEqual(['a1', 'b1']);
+    await end('a1');
+    expect(begun).toStrictEqual(['a1', 'b1', 'a2']);
+  });
+
+  test('fail at once while it is away, but for one that finds out whether it answers', async () => {
+    onTestFinished(() => setAwayServers([]));
+    const { begun, call, end } = open({ running: 4, runningPerServer: 3 }, serverOf);
+    setAwayServers([1]);
+    void call('a1');
+    for (const name of ['a2', 'b1'])
+      await expect(call(name)).rejects.toMatchObject({
+        kind: 'overloaded',
+        retryAfter: 2,
+        message: 'a database server is away: try again',
+      });
+    void call('c1');
+    expect(begun).toStrictEqual(['a1', 'c1']);
+    await end('a1');
+    void call('b2');
+    expect(begun).toStrictEqual(['a1', 'c1', 'b2']);
   });
 });
 

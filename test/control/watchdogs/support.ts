@@ -24,7 +24,7 @@ import { callerOf } from '../../support/tenants.ts';
 export function depsOn(db: Pool): Deps {
   return makeDeps({
     config: bareConfig(''),
-    pools: { db, admissionDb: db, backgroundDb: db },
+    pools: { db, admissionDb: db, backgroundDb: db, watchDb: db },
     log: pino({ level: 'silent' }),
     provider: undefined,
     wakeTopUps: () => {},

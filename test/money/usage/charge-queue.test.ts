@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { setAwayServers } from '../../../src/base/db/away-servers.ts';
 import type { TenantId } from '../../../src/base/tenants/tenant.ts';
 import { DamagedColumnError } from '../../../src/money/records/chunks/chunk.ts';
 import { UsageRecords } from '../../../src/money/records/usage-records.ts';
@@ -368,6 +369,21 @@ describe('tenants share the queue:', () => {
     expect(transactions[4]!.batches).toStrictEqual([even[1]]);
     await transactions[0]!.commit();
     expect(transactions[5]!.batches).toStrictEqual([odd[2]]);
+  });
+
+  test('tenants of a server that is away are refused at once, but for one batch that finds out whether it answers', async () => {
+    onTestFinished(() => setAwayServers([]));
+    const { queue, transactions } = openQueue({ tenants: 1 }, (tenant) => Number(tenant % 2n));
+    setAwayServers([1]);
+    watch(queue.charge(batchOf(1)));
+    for (const tenant of [1, 3])
+      await expect(queue.charge(batchOf(tenant))).rejects.toThrow('a database server is away: try again');
+    watch(queue.charge(batchOf(2)));
+    watch(queue.charge(batchOf(4)));
+    expect(transactions.length).toBe(3);
+    await transactions[0]!.commit();
+    watch(queue.charge(batchOf(3)));
+    expect(transactions.length).toBe(4);
   });
 });
 

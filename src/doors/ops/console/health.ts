@@ -1,6 +1,7 @@
 /** Whether each part of the service is well, and what to do if it is not. */
 import { type Html, html } from '@boxoffice/pages/html';
 import type { Overview } from '../../../access/operators/get-overview.ts';
+import type { DatabaseServer } from '../../../base/db/away-servers.ts';
 import type { Health } from '../../../outward/health/get-health.ts';
 import { COUNTED_MAX } from '../../../outward/mail/mail.ts';
 
@@ -8,6 +9,8 @@ import { COUNTED_MAX } from '../../../outward/mail/mail.ts';
 export interface Measured extends Health, Pick<Overview, 'lags' | 'drift' | 'parked'> {
   /** Whether payments are configured. */
   readonly hasProvider: boolean;
+  /** Those of the database that have tenants, where there are several. */
+  readonly servers: readonly DatabaseServer[];
   /** Metrics of the processes behind this port, in the text format of Prometheus. */
   readonly metrics: string;
 }
@@ -39,6 +42,7 @@ export function judge(measured: Measured): Check[] {
     judgeMails(measured),
     judgeConnections(measured),
     judgeTransactions(measured),
+    ...(measured.servers.length > 0 ? [judgeServers(measured.servers)] : []),
     judgeStandby(measured),
     judgeSize(measured),
     judgeMigrations(measured),
@@ -178,6 +182,18 @@ function judgeTransactions({ database: { oldestSeconds } }: Measured): Check {
     lookOf(oldestSeconds, 15 * MINUTE, 3 * HOUR),
     spanText(oldestSeconds),
     html`An export or a verification may take so long; anything else keeps dead rows from being removed, so find it in <code>pg_stat_activity</code> and end it: ${inDocs('troubleshooting.md')}.`,
+  );
+}
+
+/** Of several; the coordinator is not among them. */
+export function judgeServers(servers: readonly DatabaseServer[]): Check {
+  const away = servers.filter(({ awaySeconds }) => awaySeconds !== null);
+  const names = away.map(({ name, awaySeconds }) => `${name} is away for ${spanText(awaySeconds!)}`);
+  return checked(
+    'Database servers',
+    away.length > 0 ? 'bad' : 'good',
+    away.length > 0 ? `${names.join(', ')}; of ${servers.length}` : `${servers.length} answer`,
+    html`Its tenants get 503, and no tenant can sign up or change keys, until it is back, so start it or mend the network: ${inDocs('runbook.md#boxofficedatabaseserveraway')}.`,
   );
 }
 

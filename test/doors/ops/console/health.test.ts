@@ -29,6 +29,7 @@ const WELL: Measured = {
   drift: { differences: 0, ageSeconds: 1_800 },
   unknown: { attempts: 0, oldestSeconds: 0 },
   parked: { parked: 0, failing: 0 },
+  servers: [{ id: 1, name: 'one:5432', awaySeconds: null }],
   metrics: 'boxoffice_charge_queue_records 1234\nboxoffice_pool_connections{state="waiting"} 3\n',
   mails: { waiting: 2, retried: 1, oldestSeconds: 60, failed: 0 },
   database: DATABASE,
@@ -63,6 +64,7 @@ const NOT_WELL: readonly [string, Check['look'], Changes][] = [
   ['Database connections', 'bad', { database: { connections: 95 } }],
   ['Oldest transaction', 'warn', { database: { oldestSeconds: 900 } }],
   ['Oldest transaction', 'bad', { database: { oldestSeconds: 10_800 } }],
+  ['Database servers', 'bad', { servers: [{ id: 1, name: 'one:5432', awaySeconds: 5 }] }],
   ['Standby', 'warn', { database: { lagSeconds: 10 } }],
   ['Standby', 'warn', { database: { lagSeconds: null, lagBytes: null } }],
   ['Standby', 'bad', { database: { lagSeconds: 300 } }],
@@ -87,6 +89,7 @@ describe('a service that is well', () => {
   test('may have no standby, and no payment provider', () => {
     const checks = judged({
       hasProvider: false,
+      servers: [],
       drift: undefined,
       database: { standbys: 0, lagBytes: null, lagSeconds: null },
     });

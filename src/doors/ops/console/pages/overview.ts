@@ -1,11 +1,12 @@
 /** `/console`: whether everything is well: the service, the money, what waits. */
 import { type Html, html } from '@boxoffice/pages/html';
 import { getOverview, type Overview } from '../../../../access/operators/get-overview.ts';
-import { getHealth } from '../../../../outward/health/get-health.ts';
+import type { DatabaseServer } from '../../../../base/db/away-servers.ts';
+import { getHealth, listServers } from '../../../../outward/health/get-health.ts';
 import { type Answer, page } from '../../../consoles/answer.ts';
 import { badge, dollars, grouped, timeOf } from '../../../consoles/components.ts';
 import { table } from '../../../consoles/table.ts';
-import { type Check, judge } from '../health.ts';
+import { type Check, judge, judgeServers } from '../health.ts';
 import type { LoggedInCall } from '../route.ts';
 
 /** A listener that is further behind is worth a look. */
@@ -14,11 +15,14 @@ const SLOW_SECONDS = 60;
 const OLD_COMPARISON_SECONDS = 7_500;
 
 export async function showOverview({ deps, door }: LoggedInCall): Promise<Answer> {
+  const servers = await listServers(deps.db);
+  if (servers.some(({ awaySeconds }) => awaySeconds !== null)) return showAway(servers);
   const fault = await door.findFault();
   const { tenants, parked, drift, archive, lags, card, signing } = await getOverview(deps.db);
   const checks = judge({
     ...(await getHealth(deps.db)),
     ...{ lags, drift, parked },
+    servers,
     hasProvider: deps.provider !== undefined,
     metrics: await door.readMetrics(),
   });
@@ -54,6 +58,15 @@ ${renderLags(lags)}
     signing?.activatedAt &&
     html`Tokens are signed by <code>${signing.kid}</code> since ${timeOf(signing.activatedAt)}.`
   }</p>`;
+  return page({ title: 'Overview', body });
+}
+
+/** The rest of the page asks all servers. */
+function showAway(servers: readonly DatabaseServer[]): Answer {
+  const body = html`<h1>Overview</h1>
+<h2>Health</h2>
+${renderHealth([judgeServers(servers)])}
+<p class="hint">The rest of this page needs all servers, and is shown when they answer.</p>`;
   return page({ title: 'Overview', body });
 }
 
