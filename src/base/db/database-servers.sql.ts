@@ -3,12 +3,16 @@ import type { DatabaseServer } from './away-servers.ts';
 import type { Db, Pool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
-/** One failure may be that of a kept connection which broke long ago. */
+/** One failure may be that of a server that was started again just then. */
 const FAILURES_AWAY = 2;
 /** What was found so long ago says nothing. */
 const OLD_SECONDS = 60;
-/** How long a server has to take a connection, and to answer on it. */
-const ASKING = `begin; set local citus.node_connection_timeout = '2s'; set local statement_timeout = '4s'`;
+/**
+ * How long a server has to take a connection, and to answer on it. No connection is kept: on one to a server that hangs, Citus waits beyond
+ * any time limit of the statement, because it cancels by another connection to that server.
+ */
+const ASKING = `begin; set local citus.max_cached_conns_per_worker = 0; set local citus.node_connection_timeout = '2s';
+  set local statement_timeout = '4s'`;
 
 /** The coordinator knows the answer by itself. */
 export async function findServers(db: Db): Promise<DatabaseServer[]> {

@@ -8,7 +8,7 @@ import { askServer, claimServers, findServers, noteAnswer } from './database-ser
 import type { Pool } from './pool.ts';
 
 /** Also of a server that is away. */
-const ASKED_SECONDS = 2;
+const ASKED_SECONDS = 1;
 
 /** `db`: connections that nothing else needs, because a server that hangs keeps one waiting for seconds. */
 export async function watchServers(db: Pool, metrics: Pick<BaseMetrics, 'databaseServers'>): Promise<void> {

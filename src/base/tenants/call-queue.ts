@@ -45,7 +45,7 @@ export interface CallQueueLimits {
 
 /** The rest of the connections serves authentication, charging, snapshots and background work. */
 const SHARE_OF_CONNECTIONS = 0.75;
-/** So that other tenants find a place at once while one tenant, or those of one database server, use all of their own. */
+/** So that other tenants find a place at once while one tenant uses all of its own. */
 const SHARE_OF_TENANT = 2 / 3;
 
 const WAITING_MAX = 5_000;
@@ -62,7 +62,7 @@ export function callQueueLimits(connections: number): CallQueueLimits {
     running,
     runningPerTenant,
     runningNeverPaid: runningPerTenant,
-    runningPerServer: runningPerTenant,
+    runningPerServer: Math.max(1, running >> 1),
     waiting: WAITING_MAX,
     waitingPerTenant: WAITING_PER_TENANT_MAX,
     waitingNeverPaid: WAITING_MAX / 2,
@@ -82,7 +82,7 @@ export function gatheredCallLimits(connections: number): CallQueueLimits {
     running: running * GATHERED_CALLS,
     runningPerTenant: ofTenant,
     runningNeverPaid: ofTenant,
-    runningPerServer: ofTenant,
+    runningPerServer: Math.max(1, (running * GATHERED_CALLS) >> 1),
     callsPerPlace: GATHERED_CALLS,
   };
 }

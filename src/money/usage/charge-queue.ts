@@ -113,7 +113,7 @@ const LIMITS: QueueLimits = {
 export const DISTRIBUTED_LIMITS: Partial<QueueLimits> = {
   tenants: 1,
   transactions: 10,
-  ofOneServer: 5,
+  ofOneServer: 3,
   ofOneKind: 4,
   aloneMs: 0,
 };

@@ -22,7 +22,7 @@ const setNode = (name: string) => database.pool.query('update pg_dist_node set n
 /** As many looks as are due, each at once. */
 async function look(times = 1): Promise<void> {
   for (let count = 0; count < times; count += 1) {
-    await database.pool.query(`update database_servers set asked_at = asked_at - interval '2 seconds'`);
+    await database.pool.query(`update database_servers set asked_at = asked_at - interval '1 second'`);
     await watchServers(database.pool, metrics);
   }
 }
