@@ -235,6 +235,7 @@ describe('docs/audit.md', () => {
     const files = [
       'run/audit-actions',
       'run/audit-console',
+      'run/admin/secrets',
       'doors/console/invitations',
       'doors/console/passkeys',
       'doors/console/sessions',

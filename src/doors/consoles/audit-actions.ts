@@ -72,6 +72,7 @@ export const SERVICE_ACTIONS: readonly string[] = [
   'operator_logged_out',
   'operator_sessions_ended',
   'rates_loaded',
+  'secrets_renewed',
   'signing_key_activated',
   'signing_key_distrusted',
   'signing_key_published',

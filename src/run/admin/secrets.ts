@@ -1,11 +1,13 @@
 /** `admin secrets rotate`: seals everything again with SECRETS_KEY, and says whether another key is still needed. */
 import type { Command } from 'commander';
+import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import { SecretBox } from '../../base/lib/secret-box.ts';
 import { countOtherSealers } from '../../base/processes/processes.sql.ts';
 import { type Renewed, renewSecrets } from '../renew-secrets.ts';
 import { findSecretsKey } from '../secrets-key.ts';
 import { type JsonOption, withJson } from './arguments.ts';
 import { type Connected, withDatabase } from './database.ts';
+import { operator } from './operator.ts';
 import { printJson, printLine, printTable } from './output.ts';
 import { withProgress } from './progress.ts';
 
@@ -37,6 +39,9 @@ async function rotate({ db, config }: Connected, json: boolean | undefined): Pro
   };
   await assertAllSeal();
   const renewed = await withProgress((at) => renewSecrets(db, box, at));
+  const values = renewed.reduce((sum, each) => sum + each.renewed, 0);
+  const entry = { action: 'secrets_renewed', subject: null, before: null, after: { values } };
+  if (values > 0) await appendAudit(db, null, operator(), entry);
   // What is sealed since then is found too.
   const left = await withProgress((at) => renewSecrets(db, box, at));
   await assertAllSeal();

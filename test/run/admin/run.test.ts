@@ -27,16 +27,24 @@ describe('a command line', () => {
     });
   });
 
-  it.each([[[]], [['tenants']], [['dance']], [['tenants', 'list', 'all']], [['verify', '--quickly']]])(
-    '%j is not understood',
-    async (args) => {
-      expect(await runAdmin({ DATABASE_URL: NOWHERE }, ...args)).toMatchObject({
-        code: 2,
-        out: '',
-        err: expect.stringMatching(/^(Usage|error): /),
-      });
-    },
-  );
+  it.each([
+    [[]],
+    [['tenants']],
+    [['dance']],
+    [['tenants', 'list', 'all']],
+    [['verify', '--quickly']],
+    [['backup', '/backups', '--keep', '0']],
+    [['backup', '/backups', '--keep', '1', '--wal', '/wal']],
+    [['backup', '/backups', '--base', '--wal', '/wal']],
+    [['drill', 'restore', '/backups', '--until', '2026-11-01']],
+    [['drill', 'restore', '/backups', '--wal', '/wal', '--until', '2026-11-01', '--max-loss', '60']],
+  ])('%j is not understood', async (args) => {
+    expect(await runAdmin({ DATABASE_URL: NOWHERE }, ...args)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^(Usage|error): /),
+    });
+  });
 
   it('is done although its reader has left', async () => {
     expect(await spawnUnread('--help')).toEqual({ code: 0, err: '' });

@@ -62,6 +62,13 @@ const rotate = (secretsKey: Buffer, fallback?: Buffer) =>
     '--json',
   );
 
+async function entries() {
+  const { rows } = await database.pool.query(
+    `select actor_kind as kind, after->>'values' as values from audit_entries where action = 'secrets_renewed'`,
+  );
+  return rows;
+}
+
 /** Which tables have something that a box opens. */
 async function openedBy(box: SecretBox): Promise<string[]> {
   const opened: string[] = [];
@@ -110,6 +117,9 @@ describe('admin secrets rotate', () => {
     expect({ code, done: json.done }).toEqual({ code: 0, done: true });
     expect(json.tables.map(({ table }: { table: string }) => table)).toEqual(TABLES);
     for (const each of json.tables) expect(each).toMatchObject({ lost: 0, renewed: expect.any(Number) });
+    const values = json.tables.reduce((sum: number, { renewed }: { renewed: number }) => sum + renewed, 0);
+    expect(values).toBeGreaterThanOrEqual(TABLES.length);
+    expect(await entries()).toEqual([{ kind: 'operator', values: String(values) }]);
     expect(await openedBy(new SecretBox(before))).toEqual([]);
     expect(await openedBy(new SecretBox(after))).toEqual(TABLES);
     expect(await createKey()).toBe(created);
@@ -121,6 +131,7 @@ describe('admin secrets rotate', () => {
     expect(await takeForm({ db: database.pool, box }, session, '/console/keys', form)).toEqual(FORM);
     const again = await rotate(after);
     expect({ code: again.code, done: again.json.done }).toEqual({ code: 0, done: true });
+    expect(await entries()).toHaveLength(1);
   });
 
   test('may end in its middle: both keys open everything, and the next one goes on', async () => {
