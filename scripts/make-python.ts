@@ -167,7 +167,7 @@ export async function makePython(): Promise<Record<string, string | Uint8Array>>
     ...writeControl(createFileRegistry(fromBinary(FileDescriptorSetSchema, build()))),
     ...writePythonEvents(makeEventModel()),
   ];
-  const sync = ['calls', 'client', 'control', 'rest', 'services'].map((name) => {
+  const sync = ['calls', 'client', 'control', 'reporter', 'rest', 'services'].map((name) => {
     const text = readFileSync(new URL(`../${FOLDER}/_async/${name}.py`, import.meta.url), 'utf8');
     return [`${FOLDER}/_sync/${name}.py`, withoutAsync(text)] as const;
   });

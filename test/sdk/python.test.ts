@@ -107,6 +107,7 @@ describe.skipIf(!python)('the SDK for Python, as its users get it', { timeout: B
       'bookmark',
       'True',
       '401',
+      '0 records are sent at the next start',
       '',
     ]);
   });
@@ -134,9 +135,9 @@ sys.path[:0] = [sys.argv[1], os.path.dirname(sys.argv[2])]
 runpy.run_path(sys.argv[2], run_name="__main__")`;
 
 /** What the blocks define, tried. */
-const OTHERS = `import os
+const OTHERS = `import contextlib, io, os, pathlib, tempfile
 
-import block_2, block_3, block_4, block_5
+import block_2, block_3, block_4, block_5, block_6
 from boxoffice import Boxoffice
 
 with Boxoffice(
@@ -167,4 +168,12 @@ with Boxoffice(
     print(bool(tokens[0]))
     print(block_4.receive({}, b"{}", "whsec_AAAA", print))
     assert block_5.admit
+    # The events of the reporter come when they come.
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as printed:
+        key = pathlib.Path(folder, "key")
+        key.write_text(client.keys.create(name="relay", kind="relay").api_key.reveal())
+        reporter = block_6.open_reporter(os.environ["BOXOFFICE_URL"], key, pathlib.Path(folder, "spool"))
+        block_6.report(reporter)
+        block_6.stop(reporter)
+    print(printed.getvalue().splitlines()[-1])
 `;

@@ -37,6 +37,7 @@ from boxoffice.relay import (
     hash_of,
     verify_revocations,
 )
+from boxoffice.relay.usage import AsyncUsageReporter, ParticipantUsage, UsageError
 
 DURATIONS = {
     *("max_duration", "unused_for", "empty_for", "host_absent_for", "alone_for", "participant_max_duration"),
@@ -125,6 +126,8 @@ async def work(operation: dict[str, Any]) -> Any:
                 put(id=id, event=to_suite(event))
         case "tasks":
             return {"count": len(asyncio.all_tasks())}
+        case "report":
+            return await report(**operation["request"])
         case "follow":
             await follow(id, **operation["request"])
         case "vectors":
@@ -140,6 +143,22 @@ def read(operation: dict[str, Any]) -> Any:
     return json.loads(Path(operation["file"]).read_text())
 
 
+async def report(url: str, key: str, spool: str, records: list[Any], close_ms: int) -> dict[str, Any]:
+    """What comes of records: they are stored at once, and sent for a while."""
+    options: dict[str, Any] = {"url": url, "key": key, "spool": spool}
+    async with await AsyncUsageReporter.open(relay_id="conformance", batch_seconds=0, **options) as reporter:
+        storing = [asyncio.ensure_future(reporter.record(ParticipantUsage(**each))) for each in records]
+        await asyncio.sleep(0)
+        await reporter.sync()
+        ids = [id for stored in await asyncio.gather(*storing) for id in stored]
+        left = await reporter.close(seconds=close_ms / 1000)
+        return {"ids": ids, "left": left, "admitted": word_of(reporter.admitted)}
+
+
+def word_of(admitted: bool | None) -> str:
+    return "unknown" if admitted is None else str(admitted).lower()
+
+
 async def follow(id: int, relay_key: str, tenant: str, **options: Any) -> None:
     """Tell what the feed knows, whenever it has changed."""
     feed, before = RevocationFeed(tenants=[tenant], relay_key=lambda _: relay_key, **options), None
@@ -148,7 +167,7 @@ async def follow(id: int, relay_key: str, tenant: str, **options: Any) -> None:
             admitted, snapshot = feed.admitted(tenant), feed.get(tenant)
             lists = ("epochs", "bans", "mutes", "closed")
             known: dict[str, Any] = {name: len(getattr(snapshot, name)) if snapshot else 0 for name in lists}
-            known["admitted"] = "unknown" if admitted is None else str(admitted).lower()
+            known["admitted"] = word_of(admitted)
             if known != before:
                 put(id=id, event=known)
             before = known
@@ -165,6 +184,8 @@ async def run(operation: dict[str, Any]) -> None:
         put(id=id, error={"kind": "Cancelled"})
     except BoxofficeError as error:
         put(id=id, error=described(error))
+    except UsageError as error:
+        put(id=id, error={"kind": "Usage", "code": error.code, "message": str(error)})
     except NotImplementedError:
         put(id=id, error={"kind": "Missing"})
     except Exception as error:

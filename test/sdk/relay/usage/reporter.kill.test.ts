@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../../../scripts/toolchains.ts';
+import { BUILD_MS_MAX, findPython, findTool, RUST_TARGET, runTool } from '../../../../scripts/toolchains.ts';
 import { seeded } from '../../../support/seeded.ts';
 import { type Fault, Ledger, listen } from './usage-server.ts';
 
@@ -18,6 +18,7 @@ const ROUNDS = 30;
 const TYPESCRIPT = [process.execPath, join(import.meta.dirname, 'run-reporter.ts')];
 const go = findTool('go');
 const cargo = findTool('cargo');
+const python = await findPython();
 
 interface Acknowledged {
   readonly seconds: number;
@@ -150,5 +151,15 @@ describe('a relay that is killed at any moment loses no acknowledged record, and
     it('in TypeScript and Rust in turns, on one folder', { timeout: BUILD_MS_MAX }, () =>
       builtFirst((round) => (round % 2 === 0 ? TYPESCRIPT : inRust)),
     );
+  });
+
+  describe.skipIf(!python)('with Python', { timeout: 600_000 }, () => {
+    const source = join(import.meta.dirname, '../../../../sdk/python');
+    const inPython = ['env', `PYTHONPATH=${source}/src`, python!, `${source}/tests/run_reporter.py`];
+
+    it('in Python', () => killInRounds(() => inPython));
+
+    it('in TypeScript and Python in turns, on one folder', () =>
+      killInRounds((round) => (round % 2 === 0 ? TYPESCRIPT : inPython)));
   });
 });

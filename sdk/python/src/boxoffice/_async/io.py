@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -128,3 +129,8 @@ async def holding(lock: Lock, seconds: float) -> AsyncGenerator[float, None]:
 
 async def close_http(client: httpx.AsyncClient) -> None:
     await client.aclose()
+
+
+async def settled(work: Future[T]) -> T:
+    """Wait for work of another thread. It goes on if the wait is cancelled."""
+    return await asyncio.shield(asyncio.wrap_future(work))

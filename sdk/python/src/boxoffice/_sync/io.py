@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Generator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -135,3 +136,8 @@ def holding(lock: Lock, seconds: float) -> Generator[float, None, None]:
 
 def close_http(client: httpx.Client) -> None:
     client.close()
+
+
+def settled(work: Future[T]) -> T:
+    """Wait for work of another thread."""
+    return work.result()

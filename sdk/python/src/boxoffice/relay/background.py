@@ -23,25 +23,29 @@ class Background:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._lock = threading.Lock()
+        self._is_ending = False
         self._thread.start()
 
     def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start work in the loop. A callback cannot, because it would wait for itself."""
-        if threading.current_thread() is self._thread:
-            work.close()
-            raise RuntimeError("a callback must not wait for what called it: use another thread")
-        if not self._thread.is_alive():
-            work.close()
-            raise RuntimeError("it is closed, or of the process that this one was forked from")
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        with self._lock:
+            if threading.current_thread() is self._thread or self._is_ending or not self._thread.is_alive():
+                work.close()
+                raise RuntimeError(
+                    "it was called by a callback, is closed, or is of the process this one was forked from"
+                )
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def stop(self) -> None:
         """End the loop and what still runs in it."""
         if threading.current_thread() is self._thread:
-            raise RuntimeError("a callback must not end what called it: use another thread")
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
+            raise RuntimeError("it was called by a callback, which would wait for itself")
+        with self._lock:
+            if not self._is_ending and self._thread.is_alive():
+                self._loop.call_soon_threadsafe(self._loop.stop)
+            self._is_ending = True
+        self._thread.join()
 
     def _run(self) -> None:
         try:
