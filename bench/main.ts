@@ -15,6 +15,7 @@ import { curve } from './curve.ts';
 import { distributed, distributedCosts } from './distributed.ts';
 import { distributedMove } from './distributed-move.ts';
 import { failover } from './failover.ts';
+import { firstCharge } from './first-charge.ts';
 import { flat } from './flat.ts';
 import { grants } from './grants.ts';
 import { guards } from './guard.ts';
@@ -75,6 +76,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   webhooks,
   relayPush,
   start,
+  firstCharge,
   workers,
   workersRouted,
   failover,

@@ -11,7 +11,7 @@ import type { Bench, Benchmark, Contestant } from './benchmark.ts';
 import { makeFolder } from './stand.ts';
 import { median } from './statistics.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SECONDS_MAX = 1;
 const REST_MB_MAX = 120;
 const IDLE_SECONDS = 10;
@@ -36,7 +36,7 @@ export const start: Benchmark = {
     as resident of the service process: at each first answer, and ${IDLE_SECONDS} s after a last start, without further requests.`,
   async run(bench) {
     const kept = await openFolder(bench);
-    await (await startIn(bench, kept)).stop();
+    await (await startIn(bench, { dataDir: kept })).stop();
     const starts = new Map<string, FirstAnswer[]>();
     const contestant = (name: string, dataDir: () => Promise<string>, env = {}): Contestant => ({
       name,
@@ -60,7 +60,7 @@ export const start: Benchmark = {
     });
     for (const [name, firsts] of starts) noteFirstAnswers(bench, name, firsts);
 
-    const service = await startIn(bench, kept);
+    const service = await startIn(bench, { dataDir: kept });
     bench.progress(`resting for ${IDLE_SECONDS} s`);
     await sleep(IDLE_SECONDS * 1000);
     bench.note('resident at rest', service.residentMb(), 'MB', { atMost: REST_MB_MAX });
@@ -86,29 +86,38 @@ function noteFirstAnswers(bench: Bench, name: string, firsts: readonly FirstAnsw
   );
 }
 
-function openFolder(bench: Bench): Promise<string> {
+export function openFolder(bench: Bench): Promise<string> {
   return bench.use(makeFolder(), (path) => rm(path, { recursive: true, force: true }));
 }
 
 async function measureStart(bench: Bench, dataDir: string, env: NodeJS.ProcessEnv): Promise<FirstAnswer> {
-  const service = await startIn(bench, dataDir, env);
+  const service = await startIn(bench, { dataDir, env });
   const residentMb = service.residentMb();
   await service.stop();
   return { seconds: service.seconds, residentMb };
 }
 
 interface Started {
+  readonly url: string;
+  readonly sandbox: string;
   /** Time from the command to the first answer. */
   readonly seconds: number;
   residentMb(): number;
   stop(): Promise<void>;
 }
 
-async function startIn(bench: Bench, dataDir: string, env: NodeJS.ProcessEnv = {}): Promise<Started> {
+interface StartOptions {
+  readonly dataDir: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** A clone; default: this checkout. */
+  readonly cwd?: string;
+}
+
+export async function startIn(bench: Bench, { dataDir, env, cwd = ROOT }: StartOptions): Promise<Started> {
   const [port, grpcPort, opsPort, sandboxPort] = await findFreePorts(4);
   const begun = performance.now();
   const npm = spawn('npm', ['start'], {
-    cwd: ROOT,
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...shellEnvironment(),
@@ -130,10 +139,11 @@ async function startIn(bench: Bench, dataDir: string, env: NodeJS.ProcessEnv = {
   const early = ended.then(([code]) =>
     Promise.reject(new Error(`npm start ended with ${code}:\n${words()}`)),
   );
-  await Promise.race([waitForAnswer(`http://127.0.0.1:${port}/v1/rates`), early]);
+  const [url, sandbox] = [port, sandboxPort].map((each) => `http://127.0.0.1:${each}`) as [string, string];
+  await Promise.race([waitForAnswer(`${url}/v1/rates`), early]);
   early.catch(() => {});
   const seconds = (performance.now() - begun) / 1000;
-  return { seconds, residentMb: () => readResidentMb(npm.pid!), stop };
+  return { url, sandbox, seconds, residentMb: () => readResidentMb(npm.pid!), stop };
 }
 
 /** The last lines of what a process printed. */

@@ -107,9 +107,7 @@ describe('the tutorial', () => {
     expect(filled).toContain(`${LOCAL_URL}/v1/billing`);
     await page.getByRole('button', { name: 'Forget it' }).click();
     expect(await page.content()).not.toContain(tenant.key);
-    expect(await press(page.locator(BUTTONS).nth(1))).toBe(
-      'Run step 1 first, or paste your key above.',
-    );
+    expect(await press(page.locator(BUTTONS).nth(1))).toBe('Run step 1 first, or paste your key above.');
     expect(await code.allTextContents()).toEqual(before);
   });
 
@@ -149,9 +147,7 @@ describe('the tutorial', () => {
     await page.goto(`${LOCAL_URL}${TUTORIAL}?${query}#KEY=${key}`);
     expect(await page.locator('article').innerText()).not.toContain(key);
     expect(await page.getByLabel('Your API key').inputValue()).toBe('');
-    expect(await press(page.locator(BUTTONS).nth(1))).toBe(
-      'Run step 1 first, or paste your key above.',
-    );
+    expect(await press(page.locator(BUTTONS).nth(1))).toBe('Run step 1 first, or paste your key above.');
     expect([sent, complaints]).toEqual([[], []]);
   });
 
