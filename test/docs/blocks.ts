@@ -26,6 +26,9 @@ export const ROOT = join(import.meta.dirname, '../..');
 
 export const PAGES = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: ROOT }).sort()];
 
+/** For programs that write code. They are no pages. */
+const SKILLS = globSync('skills/*/SKILL.md', { cwd: ROOT }).sort();
+
 const NOTES = [
   ...['json', 'varies', 'line of', 'file', 'needs', 'until', 'output', 'answer', 'logged', 'settings'],
   ...['checked in', 'not run'],
@@ -75,7 +78,7 @@ export function readPage(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8');
 }
 
-export const BLOCKS = PAGES.flatMap((page) => readBlocks(page));
+export const BLOCKS = [...PAGES, ...SKILLS].flatMap((page) => readBlocks(page));
 
 export type Runner = 'json' | 'code' | 'configuration' | 'commands' | 'another test' | 'nothing';
 

@@ -142,7 +142,7 @@ export function requestOf({ row }: Route, given: Arguments) {
   };
 }
 
-/** Of a field of an address: a number is as good as its digits. */
+/** In an address, a number is as good as its digits. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -24,7 +24,7 @@ const PAGE_FOLDERS = [
 
 /** Files that pages show or link to. They are sent as they are. */
 const FILE_FOLDERS = [
-  ...['docs/events', 'docs/vectors', 'proto/boxoffice/control/v1'],
+  ...['docs/events', 'docs/vectors', 'proto/boxoffice/control/v1', 'skills/boxoffice'],
   ...['docs/images', 'docs/images/console', 'docs/images/video'],
 ];
 
@@ -75,6 +75,7 @@ async function list(folders: readonly string[], ending = ''): Promise<string[]> 
  * `docs/README.md` at `/docs`, and `docs/images/curve.svg` at `/docs/images/curve.svg`.
  */
 export function addressOf(path: string): string {
+  if (path.startsWith('skills/')) return `/docs/${path}`;
   const name = path.replace(/(\/README)?\.md$/, '').replace(/^docs(\/|$)/, '');
   return name === '' ? '/docs' : `/docs/${path.endsWith('.md') ? name.toLowerCase() : name}`;
 }

@@ -25,6 +25,7 @@ const RUN_PATH = '/docs/assets/run.js';
 const TEXT = 'text/plain; charset=utf-8';
 /** By the ending of a file. */
 const TYPES: Readonly<Record<string, string>> = {
+  md: 'text/markdown; charset=utf-8',
   png: 'image/png',
   svg: 'image/svg+xml',
   json: 'application/json; charset=utf-8',
@@ -146,7 +147,15 @@ async function listForPrograms(readers: readonly Reader[], files: readonly strin
     'Each page of the site is Markdown at its address with `.md` behind it. /llms-full.txt has all pages below in one file.\n',
     ...lists,
     `## Contracts\n\n- [OpenAPI 3.1 of REST and joining](/openapi.json)\n${protos.join('\n')}\n`,
+    ...skillLists(files),
   ].join('\n');
+}
+
+/** What programs that write code are told first. A package may leave it out. */
+function skillLists(files: readonly string[]): string[] {
+  const skills = files.filter((path) => path.endsWith('/SKILL.md'));
+  const lines = skills.map((path) => `- [${path}](${addressOf(path)}): how to write a back end or a relay`);
+  return lines.length > 0 ? [`## Skills\n\n${lines.join('\n')}\n`] : [];
 }
 
 /** What README says first. */

@@ -39,7 +39,7 @@ async function connect(key: string, base = url) {
   return client;
 }
 
-/** Of before 2026: it begins by `initialize`. */
+/** A client from before 2026, which begins by `initialize`. */
 async function connectOlder(key: string) {
   const client = new Client({ name: 'test', version: '1' });
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
@@ -291,7 +291,9 @@ describe('a write', () => {
     expect(await alerts()).toMatchObject(ALERTS.thresholds);
     const { entries } = expectOk(await app.request('GET', '/v1/audit', { key: tenant.key }));
     expect(entries[0]).toMatchObject({ action: 'alerts_changed', actor: { kind: 'key', id } });
-    const { rows } = await db().query('select c::text as text from agent_confirmations c where key_id = $1', [id]);
+    const { rows } = await db().query('select c::text as text from agent_confirmations c where key_id = $1', [
+      id,
+    ]);
     expect(JSON.stringify(rows)).not.toContain(first.json.confirmation);
   });
 

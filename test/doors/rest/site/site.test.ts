@@ -133,14 +133,15 @@ describe('for programs', () => {
         '/docs/usage.md',
         '/openapi.json',
         '/docs/proto/boxoffice/control/v1/room.proto',
+        '/docs/skills/boxoffice/SKILL.md',
       ]),
     );
-    expect(list.match(/^## /gm)!.length).toBe(7);
+    expect(list.match(/^## /gm)!.length).toBe(8);
   });
 
   test('llms-full.txt has each of these pages once', async () => {
     const [list, full] = [await textOf('/llms.txt'), await textOf('/llms-full.txt')];
-    const listed = new Set([...list.matchAll(/\((\/docs\S*)\.md\)/g)].map(([, path]) => path!));
+    const listed = new Set([...list.matchAll(/\((\/docs(?!\/skills)\S*)\.md\)/g)].map(([, path]) => path!));
     const had = [...full.matchAll(/^<!-- (\S+) -->$/gm)].map(([, path]) => path!);
     expect(had.toSorted()).toEqual([...listed].toSorted());
     expect(full).toContain((await textOf('/docs/usage.md')).trim());
