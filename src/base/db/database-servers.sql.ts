@@ -28,7 +28,7 @@ export async function findServers(db: Db): Promise<DatabaseServer[]> {
   return rows;
 }
 
-/** Of those that no process has asked for so long. They count as asked. */
+/** Returns the servers that no process has asked for so long. They count as asked. */
 export async function claimServers(db: Db, seconds: number): Promise<readonly number[]> {
   const { rows } = await db.query<{ id: number }>({
     name: 'claim-database-servers',

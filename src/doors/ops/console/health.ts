@@ -185,7 +185,7 @@ function judgeTransactions({ database: { oldestSeconds } }: Measured): Check {
   );
 }
 
-/** Of several; the coordinator is not among them. */
+/** Judges each of several servers; the coordinator is not among them. */
 export function judgeServers(servers: readonly DatabaseServer[]): Check {
   const away = servers.filter(({ awaySeconds }) => awaySeconds !== null);
   const names = away.map(({ name, awaySeconds }) => `${name} is away for ${spanText(awaySeconds!)}`);
