@@ -160,14 +160,14 @@ async function settleAndCheck(
   { control, progress }: CampaignOptions,
 ): Promise<Checked> {
   const { stage, tenants } = shared;
-  const unsettled = await settle(stage, tenants.slice(0, plan.tenants), begunAt, {
+  const { unsettled, at } = await settle(stage, tenants.slice(0, plan.tenants), begunAt, {
     // What a control has broken may never settle.
     seconds: control === undefined ? SETTLED_WITHIN_SECONDS : BROKEN_SECONDS,
     progress: (left) => progress(left.length === 0 ? 'settled' : `settling: ${left.join(', ')}`),
   });
   const topUps = await countTopUps(stage.db);
   await stage.provider.writeBook(stage.journal);
-  stage.journal.note('settled', {});
+  stage.journal.note('settled', { at: at.toISOString() });
   await stage.journal.close();
   progress('checking');
   const { problems, looked, notLooked } = await judge(toCheck(shared));

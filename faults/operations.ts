@@ -164,8 +164,8 @@ interface Operations {
 
   /** From `begun` (microseconds) until now. `detail`: what it was done to. */
   fault: { readonly name: string; readonly begunUs: number; readonly detail?: string };
-  /** All faults are healed and the load has ended, from here on. */
-  settled: Record<string, never>;
+  /** All faults are healed, the load has ended, and events until `at` have reached who gets them. `at`: ISO 8601, by the clock of PostgreSQL. */
+  settled: { readonly at: string };
 }
 
 interface Payment {

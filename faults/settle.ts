@@ -33,27 +33,45 @@ interface SettleOptions {
   readonly progress: (left: readonly string[]) => void;
 }
 
-/** Returns a line for each thing that has not come to its end. `begunAt`: of the campaign. */
+export interface Settled {
+  /** A line for each thing that has not come to its end. */
+  readonly unsettled: readonly string[];
+  /** What has happened until then has come to its end but for those. By the clock of PostgreSQL. */
+  readonly at: Date;
+}
+
+/** `begunAt`: of the campaign. */
 export async function settle(
   stage: Stage,
   tenants: readonly Tenant[],
   begunAt: Date,
   { seconds, progress }: SettleOptions,
-): Promise<readonly string[]> {
+): Promise<Settled> {
   const begun = performance.now();
   let hurriedAt = Number.NEGATIVE_INFINITY;
   for (;;) {
+    const at = await readClock(stage);
     const left = await findUnsettled(stage);
     progress(left);
-    if (left.length === 0) return [];
+    if (left.length === 0) return { unsettled: [], at };
     const now = performance.now();
-    if (now - begun > seconds * 1_000) return left.map((each) => `after ${seconds} s: ${each}`);
+    if (now - begun > seconds * 1_000)
+      return { unsettled: left.map((each) => `after ${seconds} s: ${each}`), at };
     if (now - hurriedAt > HURRY_EVERY_MS) {
       await Promise.all(tenants.map((tenant) => hurryWebhooks(stage, tenant, begunAt)));
       await hurryTopUps(stage);
       hurriedAt = performance.now();
     }
     await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** Of PostgreSQL, or of this machine where it does not answer. */
+async function readClock({ db }: Stage): Promise<Date> {
+  try {
+    return (await db.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]!.now;
+  } catch {
+    return new Date();
   }
 }
 

@@ -46,6 +46,8 @@ export interface Args {
   readonly mayBeLost?: boolean;
   readonly name?: string;
   readonly begunUs?: number;
+  /** When all had settled. */
+  readonly at?: string;
   /** The lane of a fault, or what it was done to. */
   readonly detail?: string;
   /** The number of a stream of its client. */

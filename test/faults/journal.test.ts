@@ -30,7 +30,7 @@ test('it holds operations with their times and answers, in the order of their en
   }));
   late.resolve();
   await first;
-  journal.note('settled', {});
+  journal.note('settled', { at: '2026-11-20T08:00:00.000Z' });
   await journal.close();
 
   expect(json).toBe('for the client only');
@@ -38,7 +38,7 @@ test('it holds operations with their times and answers, in the order of their en
   expect(entries).toMatchObject([
     { client: 2, op: 'key.use', args: USE, outcome: 'ok', status: 200, answer: { a: 1 } },
     { client: 1, op: 'key.use', args: USE, outcome: 'refused', status: 401 },
-    { client: -1, op: 'settled', args: {}, outcome: 'ok' },
+    { client: -1, op: 'settled', args: { at: '2026-11-20T08:00:00.000Z' }, outcome: 'ok' },
   ]);
   expect(JSON.stringify(entries)).not.toContain('for the client only');
   expect(entries.every(({ invokedUs, returnedUs }) => invokedUs <= returnedUs!)).toBe(true);

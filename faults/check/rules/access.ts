@@ -185,13 +185,28 @@ function checkBans(facts: Facts, look: Look): void {
   }
 }
 
+/** A ban gives no new epoch to who has left and whose tokens are void or over. */
 function checkEpochs(facts: Facts, look: Look): void {
+  const revoked = new Map(
+    facts
+      .of('credential.revoke')
+      .filter(mayHaveHappened)
+      .toReversed()
+      .map((entry) => [entry.args.id, entry.invokedUs] as const),
+  );
+  const worksAt = (entry: Entry, us: number) => {
+    const { key, iat = 0, exp = Number.POSITIVE_INFINITY } = entry.answer!.claims!;
+    const endsUs = entry.invokedUs + (exp - iat) * MICROS_OF_A_SECOND;
+    return us < Math.min(endsUs, revoked.get(key) ?? Number.POSITIVE_INFINITY);
+  };
   const admissions = Map.groupBy(admissionsOf(facts).filter(succeeded), userOf);
   for (const kicked of changesOf(facts, 'kick', 'ban').filter(succeeded)) {
     const tokens = (admissions.get(userOf(kicked)) ?? []).filter(
       ({ answer }) => answer?.claims?.ep !== undefined,
     );
-    const earlier = tokens.filter((entry) => endOf(entry) < kicked.invokedUs);
+    const earlier = tokens.filter(
+      (entry) => endOf(entry) < kicked.invokedUs && worksAt(entry, endOf(kicked)),
+    );
     for (const { invokedUs, answer } of tokens) {
       if (invokedUs <= endOf(kicked)) continue;
       const { rid, ep } = answer!.claims!;

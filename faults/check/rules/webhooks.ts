@@ -81,13 +81,22 @@ function givenUp(seqs: readonly number[], requests: readonly Entry[]): ReadonlyS
 const eventsIn = ({ args }: Entry) => (args.events ?? []) as readonly DeliveredEvent[];
 const wasAccepted = ({ args }: Entry) => (args.answered ?? 0) >= 200 && (args.answered ?? 0) < 300;
 
-/** What it should have got: events from its creation on, or from the first that it got, which may be earlier. */
-function expectedOf(webhook: Webhook, events: readonly ListedEvent[]): readonly ListedEvent[] {
+/**
+ * What it should have got: events from its creation on, or from the first that it got, which may be earlier. What has happened since
+ * `settledAt`, such as the end of a token, came after the journal was closed.
+ */
+function expectedOf(
+  webhook: Webhook,
+  events: readonly ListedEvent[],
+  settledAt: string | undefined,
+): readonly ListedEvent[] {
   const got = webhook.requests.flatMap((request) => eventsIn(request).map(({ seq }) => seq));
   const first = got.filter((seq) => seq > 0).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   return events.filter(
     ({ seq, type, timestamp }) =>
-      (webhook.types?.has(type) ?? true) && (seq >= first || timestamp >= webhook.createdAt),
+      (webhook.types?.has(type) ?? true) &&
+      (seq >= first || timestamp >= webhook.createdAt) &&
+      (settledAt === undefined || Date.parse(timestamp) <= Date.parse(settledAt)),
   );
 }
 
@@ -95,11 +104,12 @@ async function* expectations(
   facts: Facts,
 ): AsyncGenerator<{ webhook: Webhook; expected: readonly ListedEvent[] }> {
   const { readable } = facts;
+  const settledAt = facts.of('settled')[0]?.args.at;
   const byTenant = Map.groupBy(await readWebhooks(facts), ({ tenant }) => tenant);
   for (const [tenant, webhooks] of byTenant) {
     if (!readable.has(tenant)) continue;
     const events = await facts.eventsOf(tenant);
-    for (const webhook of webhooks) yield { webhook, expected: expectedOf(webhook, events) };
+    for (const webhook of webhooks) yield { webhook, expected: expectedOf(webhook, events, settledAt) };
   }
 }
 

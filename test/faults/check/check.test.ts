@@ -12,6 +12,7 @@ import { BUILD_MS_MAX } from '../../../scripts/toolchains.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useReceiver } from '../../support/receiver.ts';
 import { useService } from '../../support/service.ts';
+import { entry } from './entries.ts';
 import { BY_ROOM, IN_ORDER, PERSON, runSmallCampaign, type SmallCampaign } from './small-campaign.ts';
 
 /** The checker reads the tables of one server. */
@@ -751,6 +752,23 @@ test.skipIf(isCluster).each(EXCUSES)('after %s, an event may come again', async 
   const rule = 'an event that was accepted does not come again';
   expect(await findPlanted({ rule, says: /nothing/, journal })).toEqual([]);
 });
+
+test.skipIf(isCluster)(
+  'no webhook is expected to get what happened after the campaign had settled',
+  async () => {
+    const lost = (settledAt: string) =>
+      findPlanted({
+        rule: 'a webhook gets each of its events',
+        says: /nothing/,
+        journal: (entries) => [
+          ...entries.filter(({ args }) => (args.events?.[0] as Fields)?.seq !== 3),
+          entry('settled', { at: settledAt }, [9e15, 9e15]),
+        ],
+      });
+    expect(await lost('2020-01-01T00:00:00.000Z')).toEqual([]);
+    expect(await lost(new Date().toISOString())).not.toEqual([]);
+  },
+);
 
 test.skipIf(isCluster)('what is found while something goes on is looked for again', async () => {
   const { journal, reads } = campaign;

@@ -218,6 +218,32 @@ const CASES: readonly Case[] = [
     says: 'ann of t_0123456789abcdef has the epoch 4 as before the kick',
   },
   {
+    rule: 'a token from after a kick has a later epoch',
+    right: [
+      // The credential of the first token was revoked before the ban, and the second token was over.
+      entry('join', { ...IN, key: 'device' }, [0, 5], {
+        answer: { claims: { rid: 'rm_1', ep: 0, key: 'device', iat: 0, exp: 60 } },
+      }),
+      entry('mint', IN, [0, 5], {
+        answer: { claims: { rid: 'rm_1', ep: 0, key: 'backend', iat: 0, exp: 1 } },
+      }),
+      entry('credential.revoke', { ...KEY, id: 'device' }, [6, 9]),
+      entry('ban', IN, [2e6, 2e6 + 1]),
+      entry('unban', IN, [3e6, 3e6 + 1]),
+      entry('mint', IN, [4e6, 4e6 + 1], token('rm_1', 0)),
+    ],
+    wrong: [
+      entry('join', { ...IN, key: 'device' }, [0, 5], {
+        answer: { claims: { rid: 'rm_1', ep: 0, key: 'device', iat: 0, exp: 60 } },
+      }),
+      entry('credential.revoke', { ...KEY, id: 'other' }, [6, 9]),
+      entry('ban', IN, [2e6, 2e6 + 1]),
+      entry('unban', IN, [3e6, 3e6 + 1]),
+      entry('mint', IN, [4e6, 4e6 + 1], token('rm_1', 0)),
+    ],
+    says: 'ann of t_0123456789abcdef has the epoch 0 as before the ban',
+  },
+  {
     rule: 'a key is replaced once',
     right: [
       entry('key.rotate', { ...KEY, idempotency: 'a' }, [10, 20]),
