@@ -131,7 +131,7 @@ async function findFaults(
   return faults;
 }
 
-/** Every batch is reported once more: all of its records have to be known. */
+/** Every batch is reported once more: all of its records have to be known. Closes the client. */
 async function findLost(client: InstanceType<Sdk>, { batches }: Load): Promise<string[]> {
   let lost = 0;
   for (const batch of batches) lost += batch.length - (await client.usage.report(batch)).duplicates;
@@ -155,8 +155,8 @@ async function tryDowngrade(
   }
   const client = openClient(sdk, before, tenant, relayKey);
   try {
-    load.failures.push(...(await findLost(client, load)));
     await client.usage.report(newBatch('downgrade', 0, 10));
+    load.failures.push(...(await findLost(client, load)));
     return 'works';
   } catch (error) {
     load.failures.push(`after a downgrade: ${(error as Error).message}`);
