@@ -83,7 +83,7 @@ export async function replaceSealed(
     tx,
     rows.map(
       ({ row, sealed }): Statement => ({
-        name: `replace-sealed-${table}`,
+        name: '',
         text: `update ${table} set ${column} = $1 where ${column} = $2 and ${same} returning 1`,
         values: [sealed, row.sealed_value, ...key.map((name) => row[name])],
       }),

@@ -72,7 +72,7 @@ export async function collectKeptStatements(): Promise<KeptStatement[]> {
   const note = (asked: unknown) => {
     for (const each of [asked].flat()) {
       const { name, text } = (each ?? {}) as Partial<KeptStatement>;
-      if (typeof name === 'string' && typeof text === 'string') kept.set(name, { name, text });
+      if (typeof name === 'string' && name !== '' && typeof text === 'string') kept.set(name, { name, text });
     }
   };
   let queries = 0;
