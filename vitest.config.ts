@@ -28,7 +28,7 @@ const WITH_STEP_FORMS = [
     (each) => `test/${each}/**/*.test.ts`,
   ),
   'test/base/db/snapshot.test.ts',
-  'test/base/db/watch-servers.test.ts',
+  'test/run/watch-servers.test.ts',
   'test/money/statements/tell-statements.test.ts',
   'test/run/sweep.test.ts',
 ];

@@ -37,6 +37,7 @@ const UNNAMED: Readonly<Record<string, string>> = {
   'src/run/distribution/distribution-state.ts': 'for operators',
   'src/run/embedded-postgres/embedded-postgres.ts': 'at the start',
   'src/run/recovery/database-state.sql.ts': 'for operators',
+  'src/run/sealed-columns.sql.ts': 'for operators',
 };
 
 const files = globSync('src/**/*.ts', { cwd: ROOT }).sort();

@@ -7,10 +7,9 @@
 import { USES_WRITTEN_SECONDS } from '../access/keys/last-uses.ts';
 import { tellRetiringKeys } from '../access/keys/tell-retiring-keys.ts';
 import { rotateOnSchedule } from '../access/tokens/rotate-signing-keys.ts';
-import { isDistributed } from '../base/db/distribution.ts';
+import { hasSeveralServers } from '../base/db/database-servers.sql.ts';
 import { analyzeGrownTables } from '../base/db/grown-tables.sql.ts';
 import type { Pool } from '../base/db/pool.ts';
-import { watchServers } from '../base/db/watch-servers.ts';
 import { repeat } from '../base/lib/repeat.ts';
 import { BEAT_SECONDS, type OwnProcess } from '../base/processes/own-process.ts';
 import { coveringTokens } from '../control/budgets/cover-tokens.ts';
@@ -55,6 +54,7 @@ import { measureWebhooks } from '../outward/webhooks/measure-webhooks.ts';
 import { WebhookWorker } from '../outward/webhooks/webhook-worker.ts';
 
 import { sweep } from './sweep.ts';
+import { watchServers } from './watch-servers.ts';
 
 /** Components that react to events. */
 const LISTENERS: readonly Listener<Deps>[] = [
@@ -129,7 +129,7 @@ function jobsOf(
       everySeconds: BEAT_SECONDS,
       turn: () => beat(process, webhooks),
     },
-    ...(isDistributed()
+    ...(hasSeveralServers()
       ? [{ name: 'looking at servers', everySeconds: 1, turn: () => watchServers(watchDb, deps.metrics) }]
       : []),
     { name: 'looking at webhooks', everySeconds: 1, turn: () => webhooks.lookAtAll() },

@@ -1,5 +1,6 @@
 /** SQL of `database_servers`: which servers of a distributed database answer, as all processes know it. */
 import type { DatabaseServer } from './away-servers.ts';
+import { isDistributed } from './distribution.ts';
 import type { Db, Pool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -14,8 +15,13 @@ const OLD_SECONDS = 60;
 const ASKING = `begin; set local citus.max_cached_conns_per_worker = 0; set local citus.node_connection_timeout = '2s';
   set local statement_timeout = '4s'`;
 
-/** The coordinator knows the answer by itself. */
-export async function findServers(db: Db): Promise<DatabaseServer[]> {
+export function hasSeveralServers(): boolean {
+  return isDistributed();
+}
+
+/** The coordinator knows the answer by itself. Where there is one server, none. */
+export async function findServers(db: Db): Promise<readonly DatabaseServer[]> {
+  if (!hasSeveralServers()) return [];
   const { rows } = await db.query<DatabaseServer>({
     name: 'find-database-servers',
     text: `select s.id, s.name,

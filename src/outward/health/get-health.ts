@@ -2,7 +2,6 @@
 import type { DatabaseServer } from '../../base/db/away-servers.ts';
 import { findDatabaseHealth } from '../../base/db/database-health.sql.ts';
 import { findServers } from '../../base/db/database-servers.sql.ts';
-import { isDistributed } from '../../base/db/distribution.ts';
 import { findStaleMigration } from '../../base/db/migrate.ts';
 import type { Db } from '../../base/db/pool.ts';
 import { countUnknownAttempts } from '../../money/top-ups/top-up-attempts.sql.ts';
@@ -13,7 +12,7 @@ export type Health = Awaited<ReturnType<typeof getHealth>>;
 
 /** Those that have tenants, where there are several. */
 export async function listServers(db: Db): Promise<readonly DatabaseServer[]> {
-  return isDistributed() ? findServers(db) : [];
+  return findServers(db);
 }
 
 /** While a server is away, it fails. `unknown`: automatic top-ups. `stale`: why the database is not of this version. */

@@ -2,10 +2,11 @@
  * Looks whether each server of a distributed database answers. One process asks for all, and each reads what was found: so
  * that requests of tenants of a server that is away fail at once and hold no connections.
  */
-import type { BaseMetrics } from '../telemetry/metrics.ts';
-import { setAwayServers } from './away-servers.ts';
-import { askServer, claimServers, findServers, noteAnswer } from './database-servers.sql.ts';
-import type { Pool } from './pool.ts';
+
+import { setAwayServers } from '../base/db/away-servers.ts';
+import { askServer, claimServers, findServers, noteAnswer } from '../base/db/database-servers.sql.ts';
+import type { Pool } from '../base/db/pool.ts';
+import type { BaseMetrics } from '../base/telemetry/metrics.ts';
 
 /** Also of a server that is away. */
 const ASKED_SECONDS = 1;

@@ -1,14 +1,14 @@
 /** Which servers of a distributed database are away. Tables in the test's database answer in place of Citus. */
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { awayServers, setAwayServers } from '../../../src/base/db/away-servers.ts';
-import { findServers } from '../../../src/base/db/database-servers.sql.ts';
-import { lockReferenceTables } from '../../../src/base/db/reference-tables.sql.ts';
-import { transactOnce } from '../../../src/base/db/transaction.ts';
-import { watchServers } from '../../../src/base/db/watch-servers.ts';
-import { BaseMetrics } from '../../../src/base/telemetry/metrics.ts';
-import { onServers } from '../../../src/base/tenants/shares.ts';
-import { useDatabase } from '../../support/database.ts';
-import { makeTenant } from '../../support/tenants.ts';
+import { awayServers, setAwayServers } from '../../src/base/db/away-servers.ts';
+import { findServers } from '../../src/base/db/database-servers.sql.ts';
+import { lockReferenceTables } from '../../src/base/db/reference-tables.sql.ts';
+import { transactOnce } from '../../src/base/db/transaction.ts';
+import { BaseMetrics } from '../../src/base/telemetry/metrics.ts';
+import { onServers } from '../../src/base/tenants/shares.ts';
+import { watchServers } from '../../src/run/watch-servers.ts';
+import { useDatabase } from '../support/database.ts';
+import { makeTenant } from '../support/tenants.ts';
 
 const database = useDatabase();
 const metrics = new BaseMetrics();
