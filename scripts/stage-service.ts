@@ -16,7 +16,7 @@ const REFERENCE = /(?<=['"])(\.{1,2}\/[\w./-]+)\.ts(?=['"])/g;
 /** Messages name commands. There is no `npm run` where a package was installed. */
 const COMMANDS = [
   ['npm run admin --', 'npx boxoffice admin'],
-  ['npm run demo            # npm run demo:video: with live video, on a page', 'npx boxoffice demo'],
+  ['See it all at work: npm run demo', 'See it all at work: npx boxoffice demo'],
 ] as const;
 
 interface Lock {

@@ -172,7 +172,7 @@ describe('from its file', () => {
       });
       expect(stdout).toMatch(/Using the service at .*Done: every micro-dollar is accounted for/s);
       expect((await npx('verify')).stdout).toMatch(/^ok: 1 tenants, \d+ postings, \d+ records$/m);
-      expect(said()).toMatch(/npx boxoffice demo$/m);
+      expect(said()).toMatch(/: npx boxoffice demo, in another terminal/);
       child.kill('SIGTERM');
       // npx may end before the service, which notes it within a second.
       const asked = () =>
