@@ -66,7 +66,7 @@ export async function settle(
   }
 }
 
-/** Of PostgreSQL, or of this machine where it does not answer. */
+/** Asks PostgreSQL for its time, or this machine where it does not answer. */
 async function readClock({ db }: Stage): Promise<Date> {
   try {
     return (await db.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]!.now;
