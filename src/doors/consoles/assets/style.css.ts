@@ -154,6 +154,8 @@ code.words { overflow-wrap: normal; }
 .number .badge { margin-right: .25rem; }
 .number bdi { display: inline-block; max-width: 12rem; white-space: normal; }
 time, .moment { white-space: nowrap; font-variant-numeric: tabular-nums; }
+/* In the zone of the reader it may be a shorter day. Columns stay where they are. */
+.rows time:not([data-until]) { display: inline-block; min-width: 9.5em; }
 .empty { padding: 2rem 1.25rem; text-align: center; color: var(--quiet); border: 1px dashed var(--line); border-radius: .75rem;
          margin: 0 0 1.25rem; }
 .empty strong { display: block; color: var(--ink); font-size: 1.0625rem; }
@@ -229,6 +231,7 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 1.25rem 2rem; color: var(-
     text-align: left; }
   table.rows td > *, table.rows tbody th > * { min-width: 0; }
   table.rows time, table.rows .moment, table.rows .number { white-space: normal; }
+  .rows time:not([data-until]) { min-width: 0; }
   table.rows td:empty { display: none; }
   /* A value that does not fit beside its name is below it. */
   .slim table, .slim tbody, .slim caption { display: block; }
