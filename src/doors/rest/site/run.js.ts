@@ -116,7 +116,7 @@ const addField = () => {
   line.append(field, use, forget, told);
   form.append(
     element('p', 'The steps run from this page, at this service and with its sandbox. Step 1 makes a key. If you have one, paste it. ' +
-      'Only the memory of this page holds it: a reload forgets it.'),
+      'Only the memory of this page holds it, until you leave or reload the page.'),
     element('label', 'Your API key', { htmlFor: 'own-key' }), line);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -127,13 +127,18 @@ const addField = () => {
     keep('KEY', key);
     told.textContent = 'The examples have your key.';
   });
-  forget.addEventListener('click', () => {
+  const forgetAll = () => {
     values = new Map();
     field.value = '';
     showValues();
     for (const clear of clearings) clear();
+  };
+  forget.addEventListener('click', () => {
+    forgetAll();
     told.textContent = 'The page has forgotten it.';
   });
+  // Nothing is behind the back button.
+  addEventListener('pagehide', forgetAll);
   let heading = blocks[0];
   while (heading.previousElementSibling && heading.tagName !== 'H2') heading = heading.previousElementSibling;
   heading.after(form);
