@@ -7,6 +7,8 @@ import errno
 import json
 import logging
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +20,7 @@ from conftest import Answer, Service
 from relays import now
 from reporters import KEY, Bench, run, store, usage
 
+import boxoffice
 from boxoffice import Secret
 from boxoffice.relay.usage import (
     AdmittedChanged,
@@ -488,6 +491,18 @@ def test_what_a_session_used_is_on_disk_every_second_and_becomes_a_record_after_
     run(test())
 
 
+def test_a_checkpoint_does_not_outlive_the_records_that_it_holds(bench: Bench) -> None:
+    async def test() -> None:
+        core = await bench.open(batch_records=1)
+        session = start(core)
+        session.add(100, 0)
+        # The record is sent and deleted less than a second after the checkpoint.
+        await asyncio.sleep(30.4)
+        assert (charged(bench), bench.crash().files) == ([("hd", 30, 100)], [])
+
+    run(test())
+
+
 def test_an_interval_that_the_disk_refused_is_stored_later_under_its_id(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -583,6 +598,28 @@ def test_threads_use_a_reporter_without_an_event_loop(
     assert sum(each["egress_bytes"] for each in service.requests[-1].body["records"]) == 8 * 50_000_000 + 800
     assert KEY not in caplog.text
     assert "a listener failed" in caplog.text
+
+
+def test_a_program_that_ends_without_a_close_is_not_held_up_and_leaves_its_records(tmp_path: Path) -> None:
+    program = """if True:
+        import sys, time
+        from boxoffice.relay import RevocationFeed
+        from boxoffice.relay.usage import ParticipantUsage, UsageReporter
+
+        nowhere = "http://127.0.0.1:1"
+        feed = RevocationFeed(url=nowhere, tenants=["t"], issuer="", audience="", jwks_url=nowhere)
+        options = {"key": lambda: time.sleep(3600), "spool": sys.argv[1], "relay_id": "r"}
+        reporter = UsageReporter.open(url=nowhere, **options)
+        counts = {"seconds": 1, "egress_bytes": 1, "ingress_bytes": 1}
+        print(*reporter.record(ParticipantUsage(role="host", tier="hd", **counts)))
+    """
+    environment = {**os.environ, "PYTHONPATH": str(Path(boxoffice.__file__).parents[1])}
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    bench = Bench(tmp_path)
+    assert [each["id"] for each in bench.read("0000000001.segment")] == ended.stdout.split()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -56,6 +57,7 @@ class AsyncUsageReporter:
         """Use `open()`."""
         self._background, self._core = background, core
         self._closing: Future[int] | None = None
+        self._lock = threading.Lock()
 
     @classmethod
     async def open(
@@ -168,8 +170,9 @@ class AsyncUsageReporter:
 
         The rest is sent at the next start. Returns its number of records.
         """
-        if self._closing is None:
-            self._closing = self._background.start(self._core.close(seconds))
+        with self._lock:
+            if self._closing is None:
+                self._closing = self._background.start(self._core.close(seconds))
         try:
             return await io.settled(self._closing)
         finally:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -57,6 +58,7 @@ class UsageReporter:
         """Use `open()`."""
         self._background, self._core = background, core
         self._closing: Future[int] | None = None
+        self._lock = threading.Lock()
 
     @classmethod
     def open(
@@ -169,8 +171,9 @@ class UsageReporter:
 
         The rest is sent at the next start. Returns its number of records.
         """
-        if self._closing is None:
-            self._closing = self._background.start(self._core.close(seconds))
+        with self._lock:
+            if self._closing is None:
+                self._closing = self._background.start(self._core.close(seconds))
         try:
             return io.settled(self._closing)
         finally:

@@ -8,7 +8,10 @@ import random
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, TypeVar
+
+from boxoffice.relay.errors import UsageError
 
 T = TypeVar("T")
 
@@ -28,24 +31,26 @@ class Background:
         self._thread.start()
 
     def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Start work in the loop. A callback cannot, because it would wait for itself."""
+        """Start work in the loop. Raises `UsageError` with `closed` after `stop()`, and in a process that was forked."""
         with self._lock:
-            if threading.current_thread() is self._thread or self._is_ending or not self._thread.is_alive():
-                work.close()
-                raise RuntimeError(
-                    "it was called by a callback, is closed, or is of the process this one was forked from"
-                )
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
+            if threading.current_thread() is not self._thread and not self._is_ending and self._thread.is_alive():
+                return asyncio.run_coroutine_threadsafe(work, self._loop)
+        work.close()
+        self._refuse_callback()
+        raise UsageError("closed", "it is closed, or of the process that this one was forked from")
 
     def stop(self) -> None:
         """End the loop and what still runs in it."""
-        if threading.current_thread() is self._thread:
-            raise RuntimeError("it was called by a callback, which would wait for itself")
+        self._refuse_callback()
         with self._lock:
             if not self._is_ending and self._thread.is_alive():
                 self._loop.call_soon_threadsafe(self._loop.stop)
             self._is_ending = True
         self._thread.join()
+
+    def _refuse_callback(self) -> None:
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("it was called by a callback, which would wait for itself")
 
     def _run(self) -> None:
         try:
@@ -58,6 +63,8 @@ class Background:
 
 async def cancel_others() -> None:
     """End all tasks of the loop but this one."""
+    # What has just been started learns that it came too late.
+    await asyncio.sleep(0)
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for each in others:
         each.cancel()
@@ -83,7 +90,8 @@ async def in_thread(work: Callable[[], T]) -> T:
             result = work()
         except Exception as cause:
             error = cause
-        if not loop.is_closed():
+        # The loop may have ended meanwhile.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, result, error)
 
     threading.Thread(target=run, name="boxoffice-blocking", daemon=True).start()

@@ -7,6 +7,7 @@ service has answered for it.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from boxoffice.relay.usage.batches import BatchLimits, render_batch, split_batch
 from boxoffice.relay.usage.post import Accepted, KeyRefused, Refused, Retry, post_usage
 from boxoffice.relay.usage.record import id_of
 from boxoffice.relay.usage.spool import Segment, Spool
+
+_log = logging.getLogger("boxoffice")
 
 _LONGEST_WAIT = 60
 _SAME_KEY_SECONDS = 60
@@ -64,6 +67,7 @@ class Sender:
     def start(self) -> None:
         """Begin."""
         self._running = self._loop.create_task(self._run())
+        self._running.add_done_callback(_tell_bug)
 
     def wake(self) -> None:
         """Check again whether there is something to send."""
@@ -211,3 +215,8 @@ class Sender:
         wait = self._backoff.next(at_least)
         self._not_before = self._loop.time() + wait
         return wait
+
+
+def _tell_bug(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("usage: the sender has ended, which is a bug", exc_info=task.exception())

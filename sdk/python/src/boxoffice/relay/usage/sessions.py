@@ -7,6 +7,7 @@ not be stored stays here, for the next interval.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
@@ -60,7 +61,7 @@ class Sessions:
         self.options = options
         self.loop = asyncio.get_running_loop()
         self.running: dict[Session, None] = {}
-        self._started = 0
+        self._numbers = itertools.count(1)
         self._cuts: set[asyncio.Task[None]] = set()
         self._cut_all()
         self._checkpoint()
@@ -72,8 +73,7 @@ class Sessions:
     def start(self, start: ParticipantUsage) -> Session:
         """Begin a session. `start` has no usage yet."""
         check_usage(start)
-        self._started += 1
-        session = Session(self, start.session_id or f"s{self._started}", start)
+        session = Session(self, start.session_id or f"s{next(self._numbers)}", start)
         self.running[session] = None
         return session
 

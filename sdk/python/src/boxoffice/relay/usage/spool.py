@@ -21,6 +21,7 @@ import asyncio
 import json
 import os
 import re
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -43,8 +44,14 @@ _READ_AGAIN_SECONDS = 60
 
 _SEGMENT_NAME = re.compile(r"(\d{10})\.(segment|kept)")
 
-# macOS has no fdatasync.
-_sync_data: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
+if sys.platform == "darwin":
+    import fcntl
+
+    def _sync_data(file: int) -> None:
+        # `fsync` would leave it in the cache of the drive.
+        fcntl.fcntl(file, fcntl.F_FULLFSYNC)
+else:
+    _sync_data: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
 
 @dataclass(eq=False, slots=True)
@@ -175,9 +182,9 @@ class Spool:
     @property
     def pending(self) -> tuple[int, int]:
         """The number of segments and of records that are stored and unsettled. Any thread may ask."""
-        known: list[Any] = [*self._sealed, *(each for _, each in tuple(self._unread))]
-        all_of_them = [*known, self._open] if self._open else known
-        return len(all_of_them), sum(each.records for each in all_of_them)
+        known: list[Any] = [*self._sealed, *(each for _, each in tuple(self._unread)), self._open]
+        there = [each.records for each in known if each is not None]
+        return len(there), sum(there)
 
     @property
     def open_since(self) -> float | None:
