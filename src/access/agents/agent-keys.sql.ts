@@ -22,15 +22,19 @@ export interface AgentKeyInUse {
   readonly isWorking: boolean;
 }
 
-export async function findAgentKeyById(db: Db, id: string): Promise<AgentKeyInUse | undefined> {
+/** The keys with these ids, by id, also those that work no longer. */
+export async function findAgentKeysById(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, AgentKeyInUse>> {
   const { rows } = await db.query<AgentKeyInUse>({
-    name: 'find-agent-key-by-id',
+    name: 'find-agent-keys-by-id',
     text: `select k.tenant_id as tenant, k.id, k.hash, k.role, k.writes_per_day as "writesPerDay", t.status, t.limits,
                   (${IS_WORKING}) as "isWorking"
-             from agent_keys k join tenants t on t.id = k.tenant_id where k.id = $1`,
-    values: [id],
+             from agent_keys k join tenants t on t.id = k.tenant_id where k.id = any($1)`,
+    values: [ids],
   });
-  return rows[0];
+  return new Map(rows.map((key) => [key.id, key]));
 }
 
 export async function insertAgentKey(
@@ -65,6 +69,20 @@ export async function findAgentKeys(db: Db, tenant: TenantId, limit: number): Pr
     values: [tenant, limit],
   });
   return rows;
+}
+
+/** By id; also of those that work no longer. */
+export async function findAgentKeyNames(
+  db: Db,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await db.query<{ id: string; name: string }>({
+    name: 'find-agent-key-names',
+    text: 'select id, name from agent_keys where tenant_id = $1 and id = any($2)',
+    values: [tenant, ids],
+  });
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 /** Until the transaction ends, its writes and its revocation take turns. */

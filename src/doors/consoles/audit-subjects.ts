@@ -1,5 +1,6 @@
 /** What entries of a tenant's audit trail are about, by name and with the page that shows it. The trail itself has ids alone. */
 import { type Html, type HtmlValue, html } from '@boxoffice/pages/html';
+import { labelAgentKeys } from '../../access/agents/list-agent-keys.ts';
 import { labelKeys } from '../../access/devices/label-keys.ts';
 import { isKeyId } from '../../access/keys/api-key.ts';
 import type { AccessKind } from '../../access/members/other-access.ts';
@@ -12,12 +13,23 @@ import { findRoomNames } from '../../control/rooms/get-room.ts';
 import { findWebhookHosts } from '../../outward/webhooks/get-webhook.ts';
 import { named } from './components.ts';
 
-type Thing = 'key' | 'device' | 'webhook' | 'member' | 'budget' | 'act' | 'watchdog' | 'erasure' | 'tenant';
+type Thing =
+  | 'key'
+  | 'device'
+  | 'agent'
+  | 'webhook'
+  | 'member'
+  | 'budget'
+  | 'act'
+  | 'watchdog'
+  | 'erasure'
+  | 'tenant';
 
 /** By the beginning of the action. */
 const THINGS: readonly (readonly [start: string, thing: Thing])[] = [
   ['key_', 'key'],
   ['device_credential_', 'device'],
+  ['agent_key_', 'agent'],
   ['webhook_', 'webhook'],
   ['member_', 'member'],
   ['invitation_', 'member'],
@@ -30,7 +42,7 @@ const THINGS: readonly (readonly [start: string, thing: Thing])[] = [
 ];
 
 /** Their names are ids, or have them. */
-const SAYS_ID: readonly Thing[] = ['key', 'device', 'budget'];
+const SAYS_ID: readonly Thing[] = ['key', 'device', 'agent', 'budget'];
 
 /** What is shown by a page of its own, and what people call it; by the beginning of the action. */
 const PAGES: readonly (readonly [start: string, path: string, name: string])[] = [
@@ -73,6 +85,7 @@ interface People {
 /** Names by id. */
 interface Known extends Pick<Reader, 'people' | 'linkTo'> {
   readonly keys: ReadonlyMap<string, string>;
+  readonly agents: ReadonlyMap<string, string>;
   readonly acts: ReadonlyMap<string, ModerationEvent>;
   readonly rooms: ReadonlyMap<string, string>;
   /** Hosts of those that still are. */
@@ -96,12 +109,17 @@ export async function nameEntries(reader: Reader, entries: readonly AuditEntry[]
     people,
     linkTo,
     keys: await labelKeys(db, tenant, [...actors, ...idsOf('key', 'device')]),
+    agents: await labelAgentKeys(db, tenant, [...actors, ...idsOf('agent')]),
     acts: people ? await findActs(db, tenant, idsOf('act').map(BigInt)) : new Map(),
     rooms: await findRoomNames(db, tenant, roomUids),
     webhooks: await findWebhookHosts(db, tenant, idsOf('webhook')),
   };
   return {
-    keyOf: (id) => linkTo(`/console/keys/${id}`, named(known.keys.get(id) ?? id)),
+    keyOf: (id) => {
+      const agent = known.agents.get(id);
+      if (agent !== undefined) return named(agent);
+      return linkTo(`/console/keys/${id}`, named(known.keys.get(id) ?? id));
+    },
     subjectOf: (entry) => renderSubject(entry, known),
   };
 }
@@ -139,6 +157,8 @@ function renderThing(thing: Thing, entry: About, known: Known): HtmlValue {
   switch (thing) {
     case 'key':
       return linkTo(`/console/keys/${id}`, named(known.keys.get(id) ?? id));
+    case 'agent':
+      return named(known.agents.get(id) ?? id);
     case 'device':
       return linkTo('/console/devices', named(known.keys.get(id) ?? id));
     case 'webhook': {

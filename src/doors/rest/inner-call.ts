@@ -5,6 +5,8 @@
  * The caller travels beside the request, in the context of the call. No header or body can claim to be one.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import type { AuthenticatedCaller } from '../../access/keys/authenticate.ts';
 import type { Http } from '../http/http.ts';
 
@@ -18,9 +20,9 @@ interface InnerCall {
 
 const calls = new AsyncLocalStorage<InnerCall>();
 
-/** `undefined`: the request came from outside. */
-export function innerCall(): InnerCall | undefined {
-  return calls.getStore();
+/** `undefined`: the request came from outside. One that came over a connection always did. */
+export function innerCallOf({ raw }: FastifyRequest): InnerCall | undefined {
+  return raw instanceof IncomingMessage ? undefined : calls.getStore();
 }
 
 export interface InnerRequest {

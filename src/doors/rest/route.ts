@@ -17,7 +17,7 @@ import { authorizationOf, type Http } from '../http/http.ts';
 import { isWhole } from '../http/late-body.ts';
 import { queueOfRoute, type RouteQueue } from '../queue-of-route.ts';
 import { IdempotencySchema, mutationOf } from './idempotency.ts';
-import { innerCall } from './inner-call.ts';
+import { innerCallOf } from './inner-call.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -205,7 +205,7 @@ export function addRoutes(app: Http, deps: Deps, routes: readonly Route[]): void
 /** Runs before the body is read: an unknown caller gets 401 and no other information. */
 function requireKey(deps: Deps, kind: KeyKind) {
   return async (request: FastifyRequest) => {
-    const inner = innerCall();
+    const inner = innerCallOf(request);
     if (inner) {
       if (request.routeOptions.url !== inner.url) throw new Failure('not_found');
       request.raw.complete = true;

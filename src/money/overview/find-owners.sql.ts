@@ -11,6 +11,7 @@ import { parseTenantId, type TenantId } from '../../base/tenants/tenant.ts';
 const OWNERS = [
   'select tenant_id from api_keys where id = $1',
   'select tenant_id from device_credentials where id = $1',
+  'select tenant_id from agent_keys where id = $1',
   'select tenant_id from payments where id = $1',
   'select tenant_id from checkouts where id = $1',
   'select tenant_id from checkouts where session_id = $1',
@@ -37,7 +38,7 @@ const WITHIN_TENANTS = {
   wd: { table: 'watchdogs', column: 'id', isShared: true },
 } as const;
 
-/** The id in an API key or device credential, which may be cut off after it. Its prefix depends on the deployment. */
+/** The id in an API key, a device credential or a key for agents, which may be cut off after it. Its prefix depends on the deployment. */
 const IN_KEY = /^[A-Za-z0-9]+_([0-9a-f]{16})(?:_[A-Za-z0-9_-]*)?$/;
 
 /** Mostly one tenant or none; a person may be a member of several. A tenant that is named by its own id may not exist. */

@@ -1,11 +1,14 @@
 /** The audit trail has ids. Its page says whose they are, and leads there. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
+import { createAgentKey } from '../../../src/access/agents/create-agent-key.ts';
+import { inTransaction } from '../../../src/base/db/transaction.ts';
+import { setAlerts } from '../../../src/money/alerts/set-alerts.ts';
 import { mint, newStage, type Stage } from '../../control/moderation/support.ts';
 import { getPage, makeMember, sendForm, type TestMember } from '../../support/console.ts';
 import { useControl } from '../../support/grpc.ts';
 import { useService } from '../../support/service.ts';
-import { idOf } from '../../support/tenants.ts';
+import { idOf, OPERATOR } from '../../support/tenants.ts';
 
 const app = useService({ isRestricted: true });
 const controlOf = useControl(app);
@@ -43,6 +46,22 @@ test('an act names the person and the room, which are links for those who may op
     reason: '',
   });
   expect(await aboutOf('moderated')).toContain('banned <bdi>203.0.113.0/24</bdi> in all rooms');
+});
+
+test('keys for agents are named, also as who acted', async () => {
+  const tenant = idOf(stage.tenant);
+  const wanted = { name: 'assistant', role: 'finance', writesPerDay: 1, days: 1 } as const;
+  await inTransaction(db(), async (tx) => {
+    const { key } = await createAgentKey(tx, OPERATOR, tenant, wanted);
+    await setAlerts(tx, { kind: 'key', id: key.id, address: '203.0.113.9' }, tenant, [
+      { kind: 'balance', below: 5n },
+    ]);
+  });
+  expect(await aboutOf('agent_key_created')).toMatch(
+    /^<span class="name"><bdi>assistant \([0-9a-f]{16}\)<\/bdi>/,
+  );
+  const { text } = await getPage(app, '/console/audit?action=alerts_changed', owner.cookie);
+  expect(text).toMatch(/key <bdi>assistant \(/);
 });
 
 test('keys, devices, webhooks, members, budgets and watchdogs are named', async () => {

@@ -231,6 +231,14 @@ describe('a body', () => {
     await vi.advanceTimersByTimeAsync(STEP_MS);
     await closed;
   });
+
+  test('of a call from within the process ends no connection, because there is none', async () => {
+    useFakeTimers();
+    const { door } = await open({ onRequest: () => Promise.reject(new Error('at once')) });
+    expect((await door.inject({ method: 'POST', url: '/', payload: { text: 'x' } })).statusCode).toBe(500);
+    // It would throw outside of any request, and so end the process.
+    await vi.advanceTimersByTimeAsync(2 * STEP_MS);
+  });
 });
 
 describe('a head', () => {

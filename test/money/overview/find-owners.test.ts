@@ -19,6 +19,7 @@ const SEARCHES = {
   payments: `pi_${hex(ROWS)}`,
   members: `Person-${ROWS}@Example.com`,
   api_keys: hex(ROWS).slice(16),
+  agent_keys: `a${hex(ROWS).slice(17)}`,
 } as const;
 
 function hex(number: number): string {
@@ -48,6 +49,11 @@ beforeAll(async () => {
   await fill('payments', 'id, kind, credited, checkout_id', `'pi_' || hex, 'top_up', 5, 'co_' || hex`);
   await fill('members', 'id, email, role', `'m_' || hex, 'person-' || n || '@example.com', 'viewer'`);
   await fill('api_keys', 'id, name, kind, hash', `right(hex, 16), 'x', 'relay', sha256(hex::bytea)`);
+  await fill(
+    'agent_keys',
+    'id, name, hash, role, writes_per_day, expires_at',
+    `'a' || right(hex, 15), 'x', sha256(hex::bytea), 'viewer', 0, now() + interval '1 day'`,
+  );
   await pool.query(
     `insert into tenants (id, name, email) select n, 'Tenant ' || n, n || '@example.com' from generate_series(1, ${ROWS}) n`,
   );

@@ -4,8 +4,8 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Agent } from '../../../access/agents/agent-key.ts';
-import { authenticateAgent } from '../../../access/agents/authenticate-agent.ts';
-import { Failure } from '../../../base/failure.ts';
+import { AgentLookups, authenticateAgent } from '../../../access/agents/authenticate-agent.ts';
+import { Failure, invalidRequest } from '../../../base/failure.ts';
 import type { Deps } from '../../deps.ts';
 import { authorizationOf, type Http } from '../../http/http.ts';
 import type { Route } from '../route.ts';
@@ -24,6 +24,7 @@ const BODY_BYTES_MAX = 32 * 1024;
 const ANSWER_SECONDS = 40;
 
 export function mcpRoute(app: Http, deps: Deps, routes: readonly Route[]): void {
+  const lookups = new AgentLookups(deps.db);
   let server: McpServer | undefined;
   app.decorateRequest('agent', undefined);
   app.addHook('onClose', async () => server?.close());
@@ -35,12 +36,14 @@ export function mcpRoute(app: Http, deps: Deps, routes: readonly Route[]): void 
       config: { answerSeconds: ANSWER_SECONDS },
       onRequest: async (request) => {
         refuseOrigin(request, deps.config.publicUrl);
-        request.agent = await authenticateAgent(deps, authorizationOf(request), request.ip);
+        request.agent = await authenticateAgent(deps, lookups, authorizationOf(request), request.ip);
         request.keyId = request.agent.keyId;
         deps.keyRate.count(request.agent);
       },
     },
     async (request, reply) => {
+      // One call is one request of the key. The protocol has had no lists since June 2025.
+      if (Array.isArray(request.body)) throw invalidRequest('the body must be one message');
       if (!server) {
         const { openMcpServer } = await import('./mcp-server.ts');
         server ??= openMcpServer(app, deps, routes);

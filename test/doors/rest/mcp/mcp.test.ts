@@ -119,15 +119,20 @@ describe('/mcp', () => {
 
   test('refuses as the route does', async () => {
     const client = await agentOf();
+    const viewer = await agentOf({ role: 'viewer' });
     const cases: [string, Record<string, unknown>, string][] = [
       ['get_session', { id: 'no-such-session' }, 'not found'],
       ['get_budget', { id: 'none' }, 'not found'],
       ['list_ledger', { limit: '0' }, 'invalid request: limit must be a number from 1 to 1000'],
+      ['list_events', { wait_seconds: '20' }, 'invalid request: wait_seconds is not a known parameter'],
       ['list_ledger', { colour: 'red' }, 'invalid request: colour is not a known parameter'],
       ['set_budget', { id: 'all' }, 'invalid request: period is required'],
       ['set_alerts', { ...ALERTS, also: 1 }, 'invalid request: also is not a known field'],
     ];
-    for (const [name, given, error] of cases) expect(await call(client, name, given)).toEqual(refused(error));
+    for (const [name, given, error] of cases) {
+      const by = name === 'list_events' ? viewer : client;
+      expect(await call(by, name, given)).toEqual(refused(error));
+    }
     await setStatus(app, tenant, 'suspended');
     expect(await call(client, 'get_billing')).toEqual(refused('tenant is not active'));
   });
@@ -250,6 +255,8 @@ describe('a key for agents', () => {
     expect((await post(key, { origin: 'https://boxoffice.example' })).status).toBe(200);
     const raw = JSON.stringify({ ...LIST, params: { filler: 'x'.repeat(40_000) } });
     expect((await app.request('POST', '/mcp', { key, raw })).status).toBe(400);
+    const several = await app.request('POST', '/mcp', { key, body: [LIST, LIST] });
+    expectError(several, 400, 'invalid request: the body must be one message');
     expectError(await app.request('GET', '/mcp', { key }), 405, 'method not allowed');
   });
 
@@ -357,6 +364,14 @@ describe('a write', () => {
       [id],
     );
     expect(await write()).toMatchObject({ isError: false });
+  });
+
+  test('counts also if many are confirmed at the same time', async () => {
+    const client = await agentOf({ writesPerDay: 1 });
+    const confirmations = [await previewed(client), await previewed(client), await previewed(client)];
+    const confirm = (confirmation: string) => call(client, 'set_alerts', { ...ALERTS, confirmation });
+    const answers = await Promise.all(confirmations.map(confirm));
+    expect(answers.filter(({ isError }) => !isError)).toHaveLength(1);
   });
 
   test('has at most 20 previews at once, and those that expire go', async () => {
