@@ -41,9 +41,12 @@ export class SecretBox {
 
   /** Throws if both keys, the context or any bit differ from the sealing. */
   open(sealed: Buffer, context: string): Buffer {
-    if (this.#fallback === undefined || this.isSealedByKey(sealed, context))
+    try {
       return this.#open(this.#key, sealed, context);
-    return this.#open(this.#fallback, sealed, context);
+    } catch (error) {
+      if (this.#fallback === undefined) throw error;
+      return this.#open(this.#fallback, sealed, context);
+    }
   }
 
   /** Whether it opens without the fallback. */

@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, renameSync, r
 import { dirname, join } from 'node:path';
 import { FILES, isPast, listNames, readBackup, type StoredBackup } from './backup.ts';
 import { inDraft } from './draft.ts';
+import { isSegment, placeOf } from './wal-segment.ts';
 
 export interface Keeping {
   /** So many of the newest ones. */
@@ -62,11 +63,7 @@ function keptOf(
   return new Set([...backups.slice(0, newest), ...[...lastOfDay.values()].slice(0, days)]);
 }
 
-/** Also one that PostgreSQL has not finished. Its name: eight digits of the timeline, and sixteen of the place. */
-const SEGMENT = /^[0-9A-F]{24}(\.partial)?$/;
-const placeOf = (segment: string) => segment.slice(8, 24);
-
-/** Those from before all files that are kept. Those of another server stay. Returns how many. */
+/** Those from before all files that are kept, also if PostgreSQL has not finished them. Those of another server stay. Returns how many. */
 function deleteSegments(folder: string, wal: string): number {
   const files = listNames(folder)
     .filter((name) => name.includes('-base'))
@@ -75,7 +72,7 @@ function deleteSegments(folder: string, wal: string): number {
   const servers = files.map((path) => readBytes(join(path, 'global', 'pg_control'), 0));
   const over = readdirSync(wal).filter(
     (name) =>
-      SEGMENT.test(name) &&
+      isSegment(name.replace(/\.partial$/, '')) &&
       placeOf(name) < first! &&
       servers.some((server) => server.equals(readBytes(join(wal, name), SERVER_AT))),
   );

@@ -26,6 +26,7 @@ import { BACKUP_FILE, DUMP, FILES, type StoredBackup } from './backup.ts';
 import { findReplayed } from './database-state.sql.ts';
 import { sumOf } from './make-backup.ts';
 import { findServer, runPostgres } from './postgres-programs.ts';
+import { isSegment, placeOf } from './wal-segment.ts';
 
 export interface Restoring {
   /** An empty folder. */
@@ -133,15 +134,9 @@ function assertInside(path: string): boolean {
   throw new Error(`${path} leads out of the backup`);
 }
 
-/** Eight digits of the timeline, and sixteen of the place. */
-const SEGMENT = /^[0-9A-F]{24}$/;
-
 function findNewestSegment(wal: string): string {
   const names = existsSync(wal) ? readdirSync(wal) : [];
-  const newest = names
-    .filter((name) => SEGMENT.test(name))
-    .sort()
-    .at(-1);
+  const newest = names.filter(isSegment).sort().at(-1);
   if (newest === undefined)
     throw new Error(`${wal} holds no WAL: files with names of 24 hexadecimal digits, not compressed`);
   return newest;
@@ -149,7 +144,7 @@ function findNewestSegment(wal: string): string {
 
 /** PostgreSQL takes any file that it cannot fetch for the end of the archive. A recovery begins a timeline of its own. */
 function assertReached(newest: string, reached: string): void {
-  if (reached.slice(8) >= newest.slice(8)) return;
+  if (placeOf(reached) >= placeOf(newest)) return;
   throw new Error(`the WAL has a gap: its newest segment is ${newest}, and the recovery ended in ${reached}`);
 }
 
