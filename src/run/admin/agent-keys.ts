@@ -1,5 +1,5 @@
 /** `admin agent-keys`: keys with which agents call the tools of `/mcp`. */
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import {
   AGENT_DAYS_MAX,
   AGENT_DAYS_USUAL,
@@ -14,7 +14,7 @@ import { revokeAgentKey } from '../../access/agents/revoke-agent-key.ts';
 import { KEY_NAME_LENGTH_MAX } from '../../access/keys/api-key.ts';
 import { inTransaction } from '../../base/db/transaction.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { type JsonOption, parseText, tenantArgument, withJson } from './arguments.ts';
+import { type JsonOption, parseText, tenantArgument, wholeNumber, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { operator } from './operator.ts';
 import { printFields, printJson, printLine, printTable } from './output.ts';
@@ -100,14 +100,5 @@ function keyJson({ id, name, role, writesPerDay, createdAt, expiresAt, revokedAt
   return {
     ...{ id, name, role, writes_per_day: writesPerDay },
     ...{ created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt },
-  };
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    if (!/^[0-9]{1,3}$/.test(text) || Number(text) < min || Number(text) > max) {
-      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-    }
-    return Number(text);
   };
 }

@@ -74,3 +74,13 @@ export function parseNumber(text: string): number {
     throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
   return Number(text);
 }
+
+/** Makes a parser of whole numbers with four digits at most. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    if (!/^[0-9]{1,4}$/.test(text) || Number(text) < min || Number(text) > max) {
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    }
+    return Number(text);
+  };
+}

@@ -12,7 +12,7 @@ import {
 import { ROOM_PATTERN_PATTERN } from '../../access/rights/room-names.ts';
 import { TOKEN_SECONDS_MAX } from '../../access/rights/token-lifetime.ts';
 import { ROLES } from '../../money/pricing/role.ts';
-import { type JsonOption, withJson } from './arguments.ts';
+import { type JsonOption, wholeNumber, withJson } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { operator } from './operator.ts';
 import { printFields, printJson } from './output.ts';
@@ -129,13 +129,4 @@ function parseRooms(text: string): string[] {
 
 function parseList(text: string): string[] {
   return [...new Set(text.split(','))];
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    if (!/^[0-9]{1,4}$/.test(text) || Number(text) < min || Number(text) > max) {
-      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-    }
-    return Number(text);
-  };
 }
