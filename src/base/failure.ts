@@ -107,9 +107,13 @@ export function invalidField(field: string, accepts: string): Failure {
   return invalidRequest(`${field} ${accepts}`, field);
 }
 
+/** Seconds after which clients ask a busy process again. */
+export const RETRY_AFTER_OVERLOADED = 2;
+
 /** Needs the one of several database servers that is away while others work. */
 export function serverAway(): Failure {
-  return new Failure('overloaded', { retryAfter: 2, message: 'a database server is away: try again' });
+  const retryAfter = RETRY_AFTER_OVERLOADED;
+  return new Failure('overloaded', { retryAfter, message: 'a database server is away: try again' });
 }
 
 /** The tenant has no such `resource`. */

@@ -10,7 +10,7 @@
  * whether it answers, and the others fail at once.
  */
 import { awayServers } from '../db/away-servers.ts';
-import { Failure, serverAway } from '../failure.ts';
+import { Failure, RETRY_AFTER_OVERLOADED, serverAway } from '../failure.ts';
 import { type LimitedCaller, limitOfCaller } from './limited-caller.ts';
 import { beyondLimit, type TenantLimit } from './limits.ts';
 import type { TenantId } from './tenant.ts';
@@ -52,7 +52,7 @@ const WAITING_MAX = 5_000;
 const WAITING_PER_TENANT_MAX = 500;
 const WAIT_MS_MAX = 10_000;
 
-const RETRY = { retryAfter: 2 };
+const RETRY = { retryAfter: RETRY_AFTER_OVERLOADED };
 
 /** The limits of a process that has so many database connections. */
 export function callQueueLimits(connections: number): CallQueueLimits {

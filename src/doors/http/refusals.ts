@@ -2,11 +2,15 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyRequest } from 'fastify';
 import { isPassing, outageOf } from '../../base/db/outage.ts';
-import { Failure, invalidField, invalidRequest, serverAway } from '../../base/failure.ts';
+import {
+  Failure,
+  invalidField,
+  invalidRequest,
+  RETRY_AFTER_OVERLOADED,
+  serverAway,
+} from '../../base/failure.ts';
 import { JsonError } from '../../base/lib/strict-json.ts';
 import { STATUS } from './status.ts';
-
-const RETRY_AFTER_OVERLOADED = 2;
 
 /**
  * Map Fastify's own errors to failures. Unknown errors are internal.
