@@ -1,6 +1,7 @@
 /** The keys for agents of a tenant, including revoked and expired ones. Never a secret. */
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
+import { labelsOf } from '../devices/label-keys.ts';
 import type { AgentKey } from './agent-key.ts';
 import { findAgentKeyNames, findAgentKeys } from './agent-keys.sql.ts';
 
@@ -11,13 +12,12 @@ export function listAgentKeys(db: Db, tenant: TenantId): Promise<readonly AgentK
   return findAgentKeys(db, tenant, LISTED_MAX);
 }
 
-/** As people read which are meant: for each id that is one of them, its name and the id in brackets. */
+/** Like `labelKeys()`, of these keys. */
 export async function labelAgentKeys(
   db: Db,
   tenant: TenantId,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
-  const names = await findAgentKeyNames(db, tenant, ids);
-  return new Map([...names].map(([id, name]) => [id, `${name} (${id})`]));
+  return labelsOf(await findAgentKeyNames(db, tenant, ids));
 }

@@ -10,6 +10,10 @@ export async function labelKeys(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
-  const names = await findKeyNames(db, tenant, ids);
+  return labelsOf(await findKeyNames(db, tenant, ids));
+}
+
+/** `names`: by id. */
+export function labelsOf(names: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...names].map(([id, name]) => [id, `${name} (${id})`]));
 }

@@ -10,7 +10,10 @@ export async function insertProcess(db: Db, id: string, secretsKey: string | und
   });
 }
 
-/** How many live that seal with another key, or whose version does not say. */
+/**
+ * How many live that seal with another key, or whose version does not say. Where all processes were killed, none notes that they are gone,
+ * so silence for longer than a process may be silent counts, too.
+ */
 export async function countOtherSealers(db: Db, secretsKey: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     name: 'count-other-sealers',
