@@ -151,24 +151,19 @@ export const STREAMS: readonly Step[] = [
       const watch = client.watch('rooms.watch', {});
       const events = await watch.until(isBookmark);
       await watch.end();
-      const resets = events.flatMap(({ type }, index) => (type === 'reset' ? [index] : []));
-      const last = events.slice(resets.at(-1)! + 1, -1);
+      const lastReset = events.findLastIndex(({ type }) => type === 'reset');
+      // A library may drop what came before the cut and was not read, its first reset included. What was read makes the
+      // snapshot too long, unless another reset follows it.
+      const last = events.slice(lastReset + 1, -1);
       const seen = new Set(last.map(({ room }) => room.name));
       return {
-        resets: resets.length,
+        isReopened: proxy.opened > 1,
         begins: events[0].type,
-        hadBegun: resets.at(-1)! > 1,
         snapshot: last.length,
         isComplete: names.every((name) => seen.has(name)),
       };
     },
-    expect: {
-      resets: 2,
-      begins: 'reset',
-      hadBegun: true,
-      snapshot: ROOMS_OF_SNAPSHOT,
-      isComplete: true,
-    },
+    expect: { isReopened: true, begins: 'reset', snapshot: ROOMS_OF_SNAPSHOT, isComplete: true },
   },
   {
     name: 'a stream survives a restart of the service',

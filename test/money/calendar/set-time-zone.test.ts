@@ -29,7 +29,8 @@ test('twenty changes at once all count, one after the other, and are append-only
   expect(rows.every(({ name }, at) => name !== rows[at - 1]?.name)).toBe(true);
   const calendar = await findCalendar(db(), tenant);
   expect(calendar.newest?.zone).toBe(rows.at(-1)!.name);
-  expect(await countRead(tenant)).toBeLessThanOrEqual(2);
+  // On the last day of a month, the next one has begun in Kathmandu: two months, and the end that the first one had.
+  expect(await countRead(tenant)).toBeLessThanOrEqual(3);
   await expectAppendOnly(app.database, 'time_zones', `update time_zones set name = 'UTC'`);
 });
 
