@@ -1,34 +1,39 @@
 /** A campaign from its beginning to its report. */
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { Campaign } from './check/check.ts';
 import type { Control } from './controls.ts';
 import { readEnvironment } from './environment.ts';
+import { FAULTS } from './inject/faults.ts';
 import { FaultCounts, runFaults } from './inject/run-faults.ts';
 import { type Judgement, judge } from './judge.ts';
+import { keepReport } from './kept.ts';
+import { JOURNAL } from './kept-files.ts';
 import type { Shared } from './load/client.ts';
 import { GrpcClient } from './load/grpc.ts';
-import { type HttpRequest, send } from './load/http.ts';
 import { prepareTenant } from './load/prepare.ts';
 import { startLoad } from './load/run-load.ts';
-import { cookieOf, exchangeKey } from './load/sessions.ts';
 import { makePlan, type Plan, type PlanOptions } from './plan.ts';
+import type { Progress } from './progress.ts';
+import { readsOf } from './reads.ts';
 import { emptyReport, type Report } from './report.ts';
 import { settle } from './settle.ts';
 import { Gone, Missing } from './stage/gone.ts';
+import type { LeftBehind } from './stage/left-behind.ts';
 import { Stage } from './stage/stage.ts';
-import { countTopUps, type TopUpCounts } from './top-ups.ts';
+import { countTopUps } from './top-ups.ts';
 
 export interface CampaignOptions {
   /** Something that must be found. */
   readonly control?: Control | undefined;
   /** A folder that takes the journal, the logs and the database. */
   readonly keep?: string | undefined;
-  readonly progress: (line: string) => void;
+  readonly progress: Progress;
+  readonly left: LeftBehind;
   /** By a signal, which is the reason. Faults end at once, and what there is until then is checked. */
   readonly interrupted: AbortSignal;
 }
 
-const SECOND_MS = 1_000;
 /** A provider's event that got lost is found within two minutes, and a listener that failed waits up to five. */
 const SETTLED_WITHIN_SECONDS = 330;
 const BROKEN_SECONDS = 40;
@@ -46,16 +51,19 @@ export function planCampaign(options: PlanOptions, control?: Control): Plan {
  * show what the control breaks.
  */
 export async function runCampaign(plan: Plan, options: CampaignOptions): Promise<Report> {
-  const { control, keep, progress } = options;
+  const { control, keep, progress, left } = options;
   const begun = performance.now();
   const tookSeconds = () => Math.round((performance.now() - begun) / 1_000);
-  progress('starting PostgreSQL, the provider and two services');
+  progress.begin('starting PostgreSQL, the provider and two services');
   let report = emptyReport(plan, control, 'it did not begin');
   try {
-    const stage = await Stage.open(control?.stage);
+    const stage = await Stage.open(left, control?.stage);
     report = { ...report, environment: await readEnvironment(stage.db) };
-    report = { ...report, ...(await run(plan, stage, options)), tookSeconds: tookSeconds() };
+    const { keys, ...ran } = await run(plan, stage, options);
+    report = { ...report, ...ran, tookSeconds: tookSeconds() };
+    progress.begin(keep === undefined ? 'ending' : `copying the database to ${keep}`);
     await stage.close(keep);
+    if (keep !== undefined) keepReport(keep, report, { secretsKey: stage.secretsKey, tenants: keys });
     return report;
   } catch (error) {
     if (error instanceof Missing) throw error;
@@ -67,7 +75,10 @@ function describeFailure(error: unknown): string {
   return `the campaign itself failed: ${(error as Error).message}`;
 }
 
-type Ran = Omit<Report, 'plan' | 'control' | 'environment' | 'tookSeconds'>;
+/** `keys`: the plaintext of a backend key, by tenant. */
+type Ran = Omit<Report, 'plan' | 'control' | 'environment' | 'tookSeconds'> & {
+  readonly keys: Readonly<Record<string, string>>;
+};
 
 async function run(plan: Plan, stage: Stage, options: CampaignOptions): Promise<Ran> {
   const begunAt = new Date();
@@ -78,30 +89,38 @@ async function run(plan: Plan, stage: Stage, options: CampaignOptions): Promise<
   const disturbed: Disturbed = { seconds: 0, controlled: undefined, faults: new FaultCounts() };
   let checked: Checked = NOTHING_CHECKED;
   let cutShort: string | undefined;
-  const { interrupted } = options;
+  const { interrupted, progress } = options;
+  for (const { name, findObstacle } of FAULTS) {
+    const obstacle = findObstacle?.(stage);
+    if (obstacle !== undefined) disturbed.faults.leftOut.set(name, obstacle);
+  }
   // Ctrl-C in a terminal ends the services, too.
   interrupted.addEventListener('abort', () => {
     for (const { service } of stage.places) service.expectEnd();
   });
   try {
+    progress.begin('signing tenants up', () => `${shared.tenants.length} of ${plan.tenants}`);
     for (let index = 0; index < plan.tenants; index += 1) await prepareTenant(index, shared);
     const load = await startLoad(plan, shared);
     await disturb(plan, shared, disturbed, options);
-    options.progress('mending');
+    progress.begin('mending');
     if (interrupted.aborted) await Promise.all(stage.places.map(({ service }) => service.stop()));
     await stage.heal();
     await load.stop();
     checked = await settleAndCheck(plan, shared, begunAt, options);
   } catch (error) {
-    if (error instanceof Gone) checked = { ...NOTHING_CHECKED, problems: [error.message] };
+    if (error instanceof Gone)
+      checked = { ...NOTHING_CHECKED, problems: [error.message], foundBefore: [error.message] };
     else cutShort = describeFailure(error);
   } finally {
     givingUp.abort();
+    await stage.journal.close();
     for (const client of grpc) client.close();
   }
   if (interrupted.aborted)
     cutShort = `ended by ${interrupted.reason} after ${disturbed.seconds} of ${Math.round(plan.minutes * 60)} s`;
-  return { ...disturbed, ...checked, cutShort, counts, operations: stage.journal.counts };
+  const keys = Object.fromEntries(shared.tenants.map(({ id, key }) => [id, key.plaintext]));
+  return { ...disturbed, ...checked, cutShort, counts, operations: stage.journal.counts, keys };
 }
 
 /** What is known of the time in which faults happened. */
@@ -122,32 +141,26 @@ async function disturb(
   const timer = setTimeout(() => over.abort(), plan.minutes * 60_000);
   const end = AbortSignal.any([over.signal, interrupted]);
   const begun = performance.now();
-  const count = () => {
-    disturbed.seconds = Math.round((performance.now() - begun) / 1_000);
-  };
-  const telling = setInterval(() => {
-    count();
-    progress(describe(shared, disturbed));
-  }, SECOND_MS);
+  progress.begin('faults', () => describe(shared, disturbed));
   const running = runFaults(plan, shared.stage, disturbed.faults, end);
   // Its error is thrown below, once the control has ended.
   running.catch(() => over.abort());
   try {
     disturbed.controlled = await control?.run?.(shared.stage, shared, end);
     await aborted(end);
-    count();
   } finally {
+    disturbed.seconds = Math.round((performance.now() - begun) / 1_000);
     over.abort();
     clearTimeout(timer);
-    clearInterval(telling);
     await running;
   }
 }
 
-type Checked = Judgement & { readonly topUps: TopUpCounts };
+type Checked = Judgement & Pick<Report, 'topUps' | 'foundBefore'>;
 
 const NOTHING_CHECKED: Checked = {
   problems: [],
+  foundBefore: [],
   looked: {},
   notLooked: ['any rule: the campaign ended before the check'],
   topUps: {},
@@ -157,56 +170,41 @@ async function settleAndCheck(
   plan: Plan,
   shared: Shared,
   begunAt: Date,
-  { control, progress }: CampaignOptions,
+  { control, progress, keep }: CampaignOptions,
 ): Promise<Checked> {
   const { stage, tenants } = shared;
+  let waitsFor: readonly string[] = [];
+  progress.begin('settling', () => waitsFor.join(', '));
   const { unsettled, at } = await settle(stage, tenants.slice(0, plan.tenants), begunAt, {
     // What a control has broken may never settle.
     seconds: control === undefined ? SETTLED_WITHIN_SECONDS : BROKEN_SECONDS,
-    progress: (left) => progress(left.length === 0 ? 'settled' : `settling: ${left.join(', ')}`),
+    progress: (left) => {
+      waitsFor = left;
+    },
   });
   const topUps = await countTopUps(stage.db);
   await stage.provider.writeBook(stage.journal);
   stage.journal.note('settled', { at: at.toISOString() });
   await stage.journal.close();
-  progress('checking');
-  const { problems, looked, notLooked } = await judge(toCheck(shared));
-  return {
-    problems: [...stage.surprises, ...shared.surprises.slice(0, LINES_MAX), ...unsettled, ...problems],
-    looked,
-    notLooked,
-    topUps,
-  };
+  const foundBefore = [...stage.surprises, ...shared.surprises.slice(0, LINES_MAX), ...unsettled];
+  const { problems, ...judgement } = await judge(toCheck(shared, keep), progress);
+  return { ...judgement, problems: [...foundBefore, ...problems], foundBefore, topUps };
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-function describe({ counts }: Shared, { seconds, faults }: Disturbed): string {
+function describe({ counts }: Shared, { faults }: Disturbed): string {
   const current = [...faults.current].join(', ') || 'no fault';
-  return `${seconds} s, ${counts.answers} answers, ${counts.records} records, ${faults.total} faults; now: ${current}`;
+  return `${counts.answers} answers, ${counts.records} records, ${faults.total} faults; now: ${current}`;
 }
 
-function toCheck({ stage, tenants }: Shared): Campaign {
-  const keys = new Map(tenants.map(({ id, key }) => [id, key.plaintext]));
-  const { url } = stage.service(0);
-  const get = async (path: string, by: Pick<HttpRequest, 'key' | 'cookie' | 'accept'>) => {
-    const reply = await send(url, { method: 'GET', path, ...by });
-    if (reply.outcome !== 'ok') throw new Error(`GET ${path}: ${reply.status ?? 'no answer'}`);
-    return reply;
-  };
+function toCheck({ stage, tenants }: Shared, keep: string | undefined): Campaign {
   return {
     journal: stage.journal.path,
+    ...(keep !== undefined && { keptAs: join(keep, JOURNAL) }),
     databaseUrl: stage.database.url('boxoffice'),
-    reads: {
-      tenants: [...keys.keys()],
-      get: async (tenant, path) => (await get(path, { key: keys.get(tenant)! })).json,
-      text: async (tenant, path, accept) => (await get(path, { key: keys.get(tenant)!, accept })).text,
-      console: async (tenant, path) => {
-        const cookie = cookieOf(await exchangeKey(url, keys.get(tenant)!));
-        return (await get(path, { cookie: cookie ?? '' })).text;
-      },
-    },
+    reads: readsOf(stage.service(0).url, new Map(tenants.map(({ id, key }) => [id, key.plaintext]))),
   };
 }

@@ -83,9 +83,10 @@ export class Journal {
   }
 
   /** What comes later is not written down. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
     this.#isClosed = true;
-    return new Promise((resolve, reject) => {
+    await new Promise((resolve, reject) => {
       this.#file.once('error', reject);
       this.#file.end(resolve);
     });

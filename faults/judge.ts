@@ -3,6 +3,7 @@ import { onLongConnection, openPool } from '../src/base/db/pool.ts';
 import { showAllRecords } from '../test/support/all-records.ts';
 import { checkLedger } from '../test/support/check-ledger.ts';
 import { type Campaign, checkCampaign } from './check/check.ts';
+import type { Progress } from './progress.ts';
 
 export interface Judgement {
   /** One line for each. */
@@ -16,8 +17,17 @@ export interface Judgement {
 /** The check in SQL holds all records in memory. */
 const RECORDS_MAX = 500_000;
 
-export async function judge(campaign: Campaign): Promise<Judgement> {
-  const { problems, looked, leftOut: notLooked } = await checkCampaign(campaign);
+export async function judge(campaign: Campaign, progress: Progress): Promise<Judgement> {
+  let current = '';
+  progress.begin('checking', () => current);
+  const {
+    problems,
+    looked,
+    leftOut: notLooked,
+  } = await checkCampaign(campaign, undefined, (what) => {
+    current = what;
+  });
+  current = 'the ledger, in SQL';
   const db = openPool(campaign.databaseUrl, { max: 1 });
   try {
     return await onLongConnection(db, async (client) => {

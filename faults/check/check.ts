@@ -7,6 +7,7 @@
 import { Database } from './database.ts';
 import { Facts } from './facts.ts';
 import { type Entry, readJournal } from './journal.ts';
+import { locate } from './locate.ts';
 import { type Rule, runRules, type Verdict } from './rule.ts';
 import { ACCESS_RULES } from './rules/access.ts';
 import { BALANCE_RULES } from './rules/balances.ts';
@@ -33,6 +34,8 @@ import type { Reads } from './views.ts';
 export interface Campaign {
   /** The path of the journal, which is closed, or its entries. */
   readonly journal: string | Iterable<Entry>;
+  /** The path by which readers find the journal later. Without it, problems name no lines of it. */
+  readonly keptAs?: string;
   /** Opens the database as its owner, without a proxy that faults are injected in. */
   readonly databaseUrl: string;
   /** What the service answers now. */
@@ -78,15 +81,29 @@ const LOOKS_MAX = 10;
  * snapshot, and views are read later. So what is found then is looked for once more.
  */
 export async function checkCampaign(
-  { journal, databaseUrl, reads }: Campaign,
+  campaign: Campaign,
   rules: readonly Rule[] = ALL_RULES,
+  tell = (_what: string) => {},
 ): Promise<Verdict> {
-  const read = await readJournal(journal);
+  const { journal, keptAs } = campaign;
+  const verdict = await look(campaign, rules, tell);
+  if (typeof journal !== 'string' || keptAs === undefined) return verdict;
+  tell('looking problems up in the journal');
+  return { ...verdict, problems: await locate(verdict.problems, journal, keptAs) };
+}
+
+async function look(
+  { journal, databaseUrl, reads }: Campaign,
+  rules: readonly Rule[],
+  tell: (what: string) => void,
+): Promise<Verdict> {
+  const read = await readJournal(journal, (lines) => tell(`line ${lines} of the journal`));
+  const at = read.entries.findLast(({ op }) => op === 'settled')?.args.at;
   for (let looks = 1; ; looks += 1) {
-    const db = await Database.open(databaseUrl);
+    const db = await Database.open(databaseUrl, at);
     try {
       const before = await findNewest(db);
-      const verdict = await runRules(rules, new Facts(read, db, reads));
+      const verdict = await runRules(rules, new Facts(read, db, reads), tell);
       if (verdict.problems.length === 0 || looks === LOOKS_MAX) return verdict;
       if ((await findNewestNow(databaseUrl)) === before) return verdict;
     } finally {

@@ -12,13 +12,15 @@ export class Database {
     this.#client = client;
   }
 
-  static async open(url: string): Promise<Database> {
+  /** `at`: when the campaign had settled, for `NOW`. */
+  static async open(url: string, at = ''): Promise<Database> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     // Workers of a query share memory in /dev/shm, of which a container may have very little.
     await client.query(
       `begin isolation level repeatable read read only; set local timezone = 'UTC'; set local max_parallel_workers_per_gather = 0`,
     );
+    await client.query(`select set_config('faults.at', $1, true)`, [at]);
     return new Database(client);
   }
 
@@ -36,6 +38,9 @@ export class Database {
     await this.#client.end();
   }
 }
+
+/** SQL of the time of the check: a campaign that is checked again later is judged as of its own time. */
+export const NOW = `coalesce(nullif(current_setting('faults.at', true), '')::timestamptz, now())`;
 
 /** SQL of the name of a tenant on the wire, which is its number in hex. */
 export function tenantOf(column: string): string {

@@ -203,11 +203,17 @@ export function payloadOf(record: Omit<SentRecord, 'id'>): string {
   ]);
 }
 
-/** `lines`: the path of a journal, or its entries. */
-export async function readJournal(journal: string | Iterable<Entry>): Promise<Journal> {
+/** The path of a journal, or its entries. `tell` is told how many lines it has read. */
+export async function readJournal(
+  journal: string | Iterable<Entry>,
+  tell = (_lines: number) => {},
+): Promise<Journal> {
   const reading = new Reading();
   if (typeof journal === 'string') {
-    for await (const line of createInterface({ input: createReadStream(journal) })) reading.addLine(line);
+    for await (const line of createInterface({ input: createReadStream(journal) })) {
+      reading.addLine(line);
+      tell(reading.lines);
+    }
   } else for (const entry of journal) reading.add(entry);
   return reading;
 }

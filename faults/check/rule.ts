@@ -29,11 +29,16 @@ export interface Verdict {
 const LINES_MAX = 5;
 
 /** A rule that throws is a problem, too: what it would have found is not known. */
-export async function runRules(rules: readonly Rule[], facts: Facts): Promise<Verdict> {
+export async function runRules(
+  rules: readonly Rule[],
+  facts: Facts,
+  tell = (_what: string) => {},
+): Promise<Verdict> {
   const problems: string[] = [];
   const looked: Record<string, number> = {};
   const leftOut: string[] = [];
-  for (const { name, check } of rules) {
+  for (const [at, { name, check }] of rules.entries()) {
+    tell(`rule ${at + 1} of ${rules.length}: ${name}`);
     const lines: string[] = [];
     let wrong = 0;
     looked[name] = 0;

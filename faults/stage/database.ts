@@ -1,7 +1,9 @@
 /** The PostgreSQL of a campaign, as `npm start` starts it: it is killed, loses power, and starts again on the same port. */
-import { cpSync, existsSync, lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { openPool, type Pool } from '../../src/base/db/pool.ts';
 import {
   type Cluster,
@@ -38,9 +40,17 @@ export class Database {
     this.#cluster = { ...cluster, program: clock.program };
   }
 
-  /** `durable: false` sets `fsync=off`. Throws `Missing` if its machine has to lose power, and cannot. */
-  static async open({ durable = true, losesPower = false } = {}): Promise<Database> {
+  /**
+   * `durable: false` sets `fsync=off`. `note` is told of each folder that it makes. Throws `Missing` if its machine has to lose power, and
+   * cannot.
+   */
+  static async open({
+    durable = true,
+    losesPower = false,
+    note = (_folder: string) => {},
+  } = {}): Promise<Database> {
     const disk = await openDisk();
+    note(dirname(disk.folder));
     try {
       if (losesPower && disk.limits !== undefined) throw new Missing(disk.limits);
       const dataDir = join(disk.folder, 'data');
@@ -49,6 +59,7 @@ export class Database {
       await embedded.stop();
       const cluster = await openCluster(dataDir, durable, SILENT);
       const clock = openClock(cluster.program);
+      if (clock.limits === undefined) note(clock.program.home);
       const database = new Database(disk, clock, await findLastingPort(HOST), cluster);
       await database.start();
       // Otherwise a loss of power could destroy the server, and not only what was written last.
@@ -102,7 +113,7 @@ export class Database {
   /** Copy it, as `DATA_DIR` of a service, and end it. */
   async keep(folder: string): Promise<void> {
     await this.kill();
-    cpSync(this.#cluster.dataDir, folder, { recursive: true, filter: (path) => !lstatSync(path).isSocket() });
+    await copyData(this.#cluster.dataDir, folder);
   }
 
   async close(): Promise<void> {
@@ -132,6 +143,11 @@ export class Database {
     this.#last = turn.catch(() => {});
     return turn;
   }
+}
+
+/** Its files stay those of the account that PostgreSQL runs as. */
+export async function copyData(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-a', from, to]);
 }
 
 async function end(pids: readonly number[]): Promise<void> {

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import type { Pool } from '../../src/base/db/pool.ts';
 import { openScratch, type Scratch } from '../../test/support/scratch.ts';
 import { Journal } from '../journal.ts';
+import { DATA, JOURNAL } from '../kept-files.ts';
 import { Database } from './database.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
+import type { LeftBehind } from './left-behind.ts';
 import { PaymentProvider } from './provider.ts';
 import { Receivers } from './receivers.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -38,6 +40,8 @@ export class Stage {
   readonly provider: PaymentProvider;
   readonly receivers: Receivers;
   readonly places: readonly Place[];
+  /** In base64. */
+  readonly secretsKey: string;
   /** Has the journal and the logs. */
   readonly folder: string;
   readonly #scratch: Scratch;
@@ -49,7 +53,9 @@ export class Stage {
     provider: PaymentProvider,
     receivers: Receivers,
     places: readonly Place[],
+    secretsKey: string,
   ) {
+    this.secretsKey = secretsKey;
     this.folder = scratch.folder;
     this.#scratch = scratch;
     this.journal = journal;
@@ -61,14 +67,15 @@ export class Stage {
   }
 
   /** Throws `Missing` if this machine cannot show what the options ask for. */
-  static async open({
-    durable = true,
-    losesPower = false,
-    preloads = [],
-  }: StageOptions = {}): Promise<Stage> {
-    const database = await Database.open({ durable, losesPower });
+  static async open(
+    left: LeftBehind,
+    { durable = true, losesPower = false, preloads = [] }: StageOptions = {},
+  ): Promise<Stage> {
+    const note = (folder: string) => left.add(folder);
+    const database = await Database.open({ durable, losesPower, note });
     const scratch = openScratch('boxoffice-faults-', { isOnDisk: true });
-    const journal = new Journal(join(scratch.folder, 'journal.jsonl'));
+    note(scratch.folder);
+    const journal = new Journal(join(scratch.folder, JOURNAL));
     const receivers = await Receivers.open(journal);
     const provider = new PaymentProvider();
     const places: Place[] = [];
@@ -91,7 +98,7 @@ export class Stage {
       places.push({ service, toDatabase, toProvider });
     }
     await provider.open(places.map(({ service }) => service.url));
-    const stage = new Stage(scratch, journal, database, provider, receivers, places);
+    const stage = new Stage(scratch, journal, database, provider, receivers, places, secretsKey);
     // The first one brings the database up to date.
     for (const { service } of places) await service.start();
     return stage;
@@ -134,7 +141,7 @@ export class Stage {
     await this.db.end();
     if (keep !== undefined) {
       cpSync(this.folder, keep, { recursive: true });
-      await this.database.keep(join(keep, 'data'));
+      await this.database.keep(join(keep, DATA));
     }
     await this.database.close();
     await this.#scratch.remove();

@@ -1,9 +1,11 @@
 /** `npm run faults` as a process of its own, when it cannot begin or does not come to its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { removeLeftBehind } from '../../faults/stage/left-behind.ts';
 import { openScratch } from '../support/scratch.ts';
 
 const MAIN = join(import.meta.dirname, '../../faults/main.ts');
@@ -54,7 +56,7 @@ test('a campaign that is interrupted checks what there is, and says in its first
 }, async () => {
   const file = openReport();
   const running = start(['--minutes', '60', '--seed', '1', '--tenants', '1', '--out', file]);
-  await expect.poll(() => running.stderr, { timeout: 300_000 }).toMatch(/\d+ s, [1-9]\d* answers/);
+  await expect.poll(() => running.stderr, { timeout: 300_000 }).toMatch(/faults, \d+ s: [1-9]\d* answers/);
   expect(readFileSync(file, 'utf8')).toMatch(
     /^# Not finished: it is under way, or was killed\. Nothing was checked\n/,
   );
@@ -66,8 +68,43 @@ test('a campaign that is interrupted checks what there is, and says in its first
   running.child.kill('SIGTERM');
   expect(await exitCodeOf(running), running.stderr.slice(-500)).toBe(3);
   expect(running.stdout).toMatch(
-    /^# Not finished: ended by SIGTERM after \d+ of 3600 s\. (Nothing|Something) is wrong/,
+    /^# Not finished: ended by SIGTERM after \d+ of 3600 s\. (Nothing is wrong|Something is wrong|Too little was shown)/,
   );
-  expect(running.stdout).toMatch(/\nNode\.js 24\.\S+, PostgreSQL \d+\S*, .*, \d+ cores\.\n/);
+  expect(running.stdout).toMatch(
+    /\nVersion \S+( \(\S+\))?, Node\.js 24\.\S+, PostgreSQL \d+\S*, .*, \d+ cores\.\n/,
+  );
   expect(readFileSync(file, 'utf8')).toBe(running.stdout.trimEnd());
 });
+
+/** What a running campaign has noted of itself. */
+function readNoted({ child }: Running): { processes: [number, string][]; folders: string[] } | undefined {
+  return globSync(join(tmpdir(), 'boxoffice-faults-*/run.json'))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')))
+    .find(({ campaign: [pid] }) => pid === child.pid);
+}
+
+const isRunning = (pid: number) =>
+  existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+
+test.skipIf(!existsSync('/proc/self/stat'))(
+  'what a killed campaign leaves behind is removed',
+  {
+    timeout: 900_000,
+  },
+  async () => {
+    const running = start(['--minutes', '60', '--seed', '2', '--tenants', '1']);
+    await expect.poll(() => running.stderr, { timeout: 300_000 }).toMatch(/faults, \d+ s: [1-9]\d* answers/);
+    const { processes, folders } = readNoted(running)!;
+    // PostgreSQL, two services and three workers, at the least.
+    expect(processes.length).toBeGreaterThan(6);
+    // A process that stands still cannot end by itself.
+    for (const [pid] of processes.slice(-1)) process.kill(pid, 'SIGSTOP');
+    running.child.kill('SIGKILL');
+    await exitCodeOf(running);
+    removeLeftBehind();
+    await expect.poll(() => processes.map(([pid]) => pid).filter(isRunning)).toEqual([]);
+    expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
+    const mounts = readFileSync('/proc/self/mountinfo', 'utf8');
+    expect(folders.filter((folder) => mounts.includes(folder))).toEqual([]);
+  },
+);

@@ -1,5 +1,5 @@
 /** Rules of work: what was begun has ended once a campaign has settled. Each query selects what is still open, or was for too long. */
-import { tenantOf } from '../database.ts';
+import { NOW, tenantOf } from '../database.ts';
 import type { Facts } from '../facts.ts';
 import type { Look, Rule } from '../rule.ts';
 
@@ -31,7 +31,7 @@ const OPEN_ENDS: readonly OpenEnd[] = [
     name: 'no hold of a budget is kept for ever',
     all: 'select count(*) as count from budget_holds',
     open: `select room || ' ' || device || ' of ' || ${tenantOf('tenant_id')} || ' until ' || until as text
-             from budget_holds where until < now() - interval '20 minutes'`,
+             from budget_holds where until < ${NOW} - interval '20 minutes'`,
   },
   {
     name: 'what a budget holds are its holds',

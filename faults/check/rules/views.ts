@@ -1,4 +1,5 @@
 /** Rules of views: whatever shows the ledger shows the same. */
+import { NOW } from '../database.ts';
 import type { Facts, Ledger } from '../facts.ts';
 import { payloadOf } from '../journal.ts';
 import type { Look, Rule } from '../rule.ts';
@@ -100,7 +101,7 @@ const GROUPINGS: Readonly<Record<string, ((record: ListedRecord) => string) | un
 
 /** The days of a campaign, which may go on from one month to the next. */
 async function daysOf(facts: Facts): Promise<Period> {
-  const day = (days: number) => `to_char(now() + interval '${days} days', 'YYYY-MM-DD')`;
+  const day = (days: number) => `to_char(${NOW} + interval '${days} days', 'YYYY-MM-DD')`;
   const [row] = await facts.db.rows(`select ${day(-3)} as from, ${day(1)} as to`);
   return { from: row!.from!, to: row!.to! };
 }
@@ -198,7 +199,7 @@ interface Statement {
 }
 
 async function checkStatements(facts: Facts, look: Look): Promise<void> {
-  const [{ month } = {}] = await facts.db.rows(`select to_char(now(), 'YYYY-MM') as month`);
+  const [{ month } = {}] = await facts.db.rows(`select to_char(${NOW}, 'YYYY-MM') as month`);
   for await (const { ledger } of readable(facts)) {
     const path = `/v1/statements/${month}?so_far=true`;
     const { statement } = (await facts.reads.get(ledger.tenant, path)) as { statement: Statement };
