@@ -1,8 +1,8 @@
 /**
  * Writes the site of the documents and the API reference as files, for any server of static files.
  *
- *     npm run docs                  node_modules/.cache/site
- *     npm run docs -- <folder>      <folder>
+ *     npm run docs                        node_modules/.cache/site
+ *     npm run docs -- <folder> [<url>]    <folder>; what programs read names the URL in its links, as that of the service does
  *
  * They are what the service itself sends at `/docs`.
  */
@@ -14,20 +14,24 @@ import { openSite } from '../src/doors/rest/site/site.ts';
 import { withDescribedRest } from './describe-rest.ts';
 
 /** Returns how many files there are. */
-export async function buildDocs(folder: string): Promise<number> {
-  const { paths } = await openSite();
+export async function buildDocs(folder: string, origin = ''): Promise<number> {
+  const site = await openSite({ origin });
   rmSync(folder, { recursive: true, force: true });
+  const writeAt = (path: string, type: string, bytes: Buffer) =>
+    write(join(folder, type.startsWith('text/html') ? `${path}/index.html` : path), bytes);
+  for (const path of site.paths) {
+    const { type, bytes } = (await site.find(path))!;
+    writeAt(path, type, bytes);
+  }
   return withDescribedRest(async (app) => {
-    const loaded = await loadedBy(app, '/docs/rest');
-    const all = [...paths, '/openapi.json', '/docs/rest', ...loaded];
-    for (const path of all) {
+    const others = ['/openapi.json', '/docs/rest', ...(await loadedBy(app, '/docs/rest'))];
+    for (const path of others) {
       const { statusCode, headers, rawPayload } = await app.inject(path);
       if (statusCode !== 200) throw new Error(`${path} is answered with ${statusCode}`);
-      const isPage = String(headers['content-type']).startsWith('text/html');
-      write(join(folder, isPage ? `${path}/index.html` : path), rawPayload);
+      writeAt(path, String(headers['content-type']), rawPayload);
     }
-    write(join(folder, ICON_ASSET.path), ICON_ASSET.file.bytes);
-    return all.length + 1;
+    writeAt(ICON_ASSET.path, '', ICON_ASSET.file.bytes);
+    return site.paths.length + others.length + 1;
   });
 }
 
@@ -45,6 +49,6 @@ function write(file: string, bytes: Buffer): void {
 if (import.meta.main) {
   const folder = resolve(process.argv[2] ?? join(import.meta.dirname, '../node_modules/.cache/site'));
   const started = performance.now();
-  const count = await buildDocs(folder);
+  const count = await buildDocs(folder, process.argv[3]?.replace(/\/$/, ''));
   console.log(`${count} files in ${folder}, in ${Math.round(performance.now() - started)} ms`);
 }

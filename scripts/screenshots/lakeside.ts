@@ -43,7 +43,7 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
   const dated = await playShows(own, parseTenantId(tenant.id)!, client, relay);
   await dateBack(own.owner, parseTenantId(tenant.id)!, new Date(dated[0]!.at.getTime() - 600_000), dated);
 
-  say('Members, keys, devices, thresholds, budgets, mail and webhooks');
+  say('Members, keys, devices, agents, thresholds, budgets, mail and webhooks');
   await join(own, owner, OWNER, education);
   await keepAll(owner);
   await owner.send('/console/tenants/invitations', { tenant: tenant.id, answer: 'join' });
@@ -54,6 +54,7 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
   const [, member] = /\/members\/(\w+)\/remove"[^>]*>Remove<span class="hidden"> usher@/.exec(
     await owner.read('/console/members'),
   )!;
+  const agent = await createAgents(owner);
   const made = await setUp(client);
   const [, key] = /^svc_([0-9a-f]{16})_/.exec(relayKey)!;
   await dateUses(own.owner, parseTenantId(tenant.id)!, key!);
@@ -75,6 +76,7 @@ export async function makeLakeside(own: OwnService, say: (text: string) => void)
     payment,
     stage: {
       ...made,
+      agent,
       key: key!,
       link: await linkOf(own, OWNER),
       tenant: tenant.id,
@@ -224,6 +226,20 @@ async function createDevices(client: Boxoffice): Promise<string> {
   const old = await create('Projector', ['screen', 'video'], ['rehearsal-*']);
   await client.deviceCredentials.rotate({ id: old.deviceCredential.id });
   return deviceCredential.id;
+}
+
+/** Returns the id of one that works. */
+async function createAgents(owner: Person): Promise<string> {
+  const path = '/console/agents';
+  const create = async (fields: Record<string, string>) => {
+    const [, form] = /name="form" value="([^"]+)"/.exec(await owner.read(path))!;
+    const [, id] = /agent_([0-9a-f]{16})_/.exec(await owner.send(path, { form: form!, ...fields }))!;
+    return id!;
+  };
+  const trial = await create({ name: 'Trial of an assistant', role: 'viewer', writes: '0', days: '7' });
+  await owner.send(`${path}/${trial}/revoke`, {});
+  await create({ name: 'Report of the month', role: 'viewer', writes: '0', days: '90' });
+  return create({ name: 'Assistant of the accounts', role: 'finance', writes: '5', days: '30' });
 }
 
 async function createWebhooks(client: Boxoffice): Promise<Pick<Stage, 'webhook' | 'delivery'>> {

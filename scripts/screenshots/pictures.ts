@@ -15,6 +15,7 @@ export interface Stage {
   readonly month: string;
   readonly key: string;
   readonly device: string;
+  readonly agent: string;
   readonly webhook: string;
   readonly delivery: string;
   readonly member: string;
@@ -278,6 +279,19 @@ export const TENANT_PICTURES: readonly Picture[] = [
     group: 'Keys',
     shows: 'Revoke a device credential',
     path: ({ device }) => `/console/devices/${device}/revoke`,
+  },
+  {
+    route: '/console/agents',
+    name: 'agents',
+    group: 'Keys',
+    shows: 'Keys for agents, and what they may write',
+  },
+  {
+    route: '/console/agents/:id/revoke',
+    name: 'agent-revocation',
+    group: 'Keys',
+    shows: 'Revoke a key for agents',
+    path: ({ agent }) => `/console/agents/${agent}/revoke`,
   },
   { route: '/console/members', name: 'members', group: 'Members', shows: 'Who may use the console' },
   {

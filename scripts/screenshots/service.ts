@@ -58,6 +58,7 @@ async function open(folder: string, closing: (() => Promise<unknown>)[]): Promis
     PUBLIC_URL,
     OPS_URL,
     TRUST_PROXY: '127.0.0.1',
+    MCP_TOOLS: 'true',
   });
   const { log, linkTo } = makeLog();
   const quiet = { info: () => {}, warn: () => {} };

@@ -4,8 +4,10 @@
  *
  * The plaintext is `agent_<16 hex>_<secret>`, generated, hashed and compared like an API key.
  */
+import type { Actor } from '../../base/audit/actor.ts';
 import type { AuthenticatedCaller } from '../keys/authenticate.ts';
 import type { MemberRole } from '../rights/abilities.ts';
+import type { ActingCaller } from '../sessions/session.ts';
 
 export const AGENT_PREFIX = 'agent';
 
@@ -36,6 +38,16 @@ export interface AgentKey extends Omit<NewAgentKey, 'days'> {
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
 }
+
+/** As owners see it. */
+export interface ListedAgentKey extends AgentKey {
+  /** In the last 24 hours. */
+  readonly writesUsed: number;
+  readonly isExpired: boolean;
+}
+
+/** Who makes and revokes them: an owner's session, or an operator. */
+export type AgentKeyChanger = ActingCaller & { readonly actor: Actor };
 
 /** The caller behind a verified key for agents. */
 export type Agent = AuthenticatedCaller & Pick<AgentKey, 'role' | 'writesPerDay'>;

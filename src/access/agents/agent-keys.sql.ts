@@ -3,12 +3,13 @@ import type { Db, Tx } from '../../base/db/pool.ts';
 import type { LimitOverrides } from '../../base/tenants/limits.ts';
 import type { TenantId, TenantStatus } from '../../base/tenants/tenant.ts';
 import { isKeyId, type NewKey } from '../keys/api-key.ts';
-import type { AgentKey, AgentRole, NewAgentKey } from './agent-key.ts';
+import { IS_WORKING_AGENT_KEY } from '../rights/working-key.sql.ts';
+import type { AgentKey, AgentRole, ListedAgentKey, NewAgentKey } from './agent-key.ts';
+import { IS_COUNTED } from './confirmations.sql.ts';
 
 const COLUMNS = `id, name, role, writes_per_day as "writesPerDay", created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt"`;
 
-const IS_WORKING = 'revoked_at is null and expires_at > now()';
 
 export interface AgentKeyInUse {
   readonly tenant: TenantId;
@@ -30,7 +31,7 @@ export async function findAgentKeysById(
   const { rows } = await db.query<AgentKeyInUse>({
     name: 'find-agent-keys-by-id',
     text: `select k.tenant_id as tenant, k.id, k.hash, k.role, k.writes_per_day as "writesPerDay", t.status, t.limits,
-                  (${IS_WORKING}) as "isWorking"
+                  (${IS_WORKING_AGENT_KEY}) as "isWorking"
              from agent_keys k join tenants t on t.id = k.tenant_id where k.id = any($1)`,
     values: [ids],
   });
@@ -55,17 +56,21 @@ export async function insertAgentKey(
 export async function countAgentKeys(tx: Tx, tenant: TenantId): Promise<number> {
   const { rows } = await tx.query<{ count: number }>({
     name: 'count-agent-keys',
-    text: `select count(*)::integer as count from agent_keys where tenant_id = $1 and ${IS_WORKING}`,
+    text: `select count(*)::integer as count from agent_keys where tenant_id = $1 and ${IS_WORKING_AGENT_KEY}`,
     values: [tenant],
   });
   return rows[0]!.count;
 }
 
-/** The newest `limit`, the newest first. */
-export async function findAgentKeys(db: Db, tenant: TenantId, limit: number): Promise<AgentKey[]> {
-  const { rows } = await db.query<AgentKey>({
+/** Up to `limit`: those that work, and then the newest. */
+export async function findAgentKeys(db: Db, tenant: TenantId, limit: number): Promise<ListedAgentKey[]> {
+  const { rows } = await db.query<ListedAgentKey>({
     name: 'find-agent-keys',
-    text: `select ${COLUMNS} from agent_keys where tenant_id = $1 order by created_at desc, id limit $2`,
+    text: `select ${COLUMNS}, expires_at <= now() as "isExpired",
+                  (select count(*)::integer from agent_confirmations c
+                    where c.tenant_id = $1 and c.key_id = k.id and ${IS_COUNTED}) as "writesUsed"
+             from agent_keys k where tenant_id = $1
+            order by ${IS_WORKING_AGENT_KEY} desc, created_at desc, id limit $2`,
     values: [tenant, limit],
   });
   return rows;
@@ -95,7 +100,7 @@ export async function lockAgentKey(
   if (!isKeyId(id)) return undefined;
   const { rows } = await tx.query<AgentKey & { isWorking: boolean }>({
     name: 'lock-agent-key',
-    text: `select ${COLUMNS}, (${IS_WORKING}) as "isWorking" from agent_keys
+    text: `select ${COLUMNS}, (${IS_WORKING_AGENT_KEY}) as "isWorking" from agent_keys
             where tenant_id = $1 and id = $2 for no key update`,
     values: [tenant, id],
   });

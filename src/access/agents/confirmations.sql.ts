@@ -1,7 +1,10 @@
-/** SQL of `agent_confirmations`. Each statement needs the lock of the key. */
+/** SQL of `agent_confirmations`. Each statement here needs the lock of the key. */
 import type { Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import type { Agent } from './agent-key.ts';
+
+/** A write of the last 24 hours. */
+export const IS_COUNTED = "used_at > now() - interval '24 hours'";
 
 interface StoredConfirmation {
   readonly hash: Buffer;
@@ -28,7 +31,7 @@ export async function countConfirmations(
 ): Promise<{ readonly used: number; readonly open: number }> {
   const { rows } = await tx.query<{ used: number; open: number }>({
     name: 'count-confirmations',
-    text: `select (count(*) filter (where used_at > now() - interval '24 hours'))::integer as used,
+    text: `select (count(*) filter (where ${IS_COUNTED}))::integer as used,
                   (count(*) filter (where used_at is null))::integer as open
              from agent_confirmations where tenant_id = $1 and key_id = $2`,
     values: [tenant, keyId],

@@ -1,12 +1,17 @@
 /** Create a key for an agent. */
-import type { Actor } from '../../base/audit/actor.ts';
 import { appendAudit } from '../../base/audit/append-audit.sql.ts';
 import type { Tx } from '../../base/db/pool.ts';
 import { Failure, notFound } from '../../base/failure.ts';
-import type { TenantId } from '../../base/tenants/tenant.ts';
 import { lockTenant } from '../../base/tenants/tenants.sql.ts';
 import { newKey } from '../keys/api-key.ts';
-import { AGENT_KEYS_MAX, AGENT_PREFIX, type AgentKey, type NewAgentKey } from './agent-key.ts';
+import { lockForCaller } from '../sessions/lock-for-caller.ts';
+import {
+  AGENT_KEYS_MAX,
+  AGENT_PREFIX,
+  type AgentKey,
+  type AgentKeyChanger,
+  type NewAgentKey,
+} from './agent-key.ts';
 import { countAgentKeys, insertAgentKey } from './agent-keys.sql.ts';
 
 export interface CreatedAgentKey {
@@ -15,13 +20,14 @@ export interface CreatedAgentKey {
   readonly plaintext: string;
 }
 
-/** Fails with `not_found`, `tenant_not_active` for a deleted tenant, and `quota_exceeded`. */
+/** Fails with `not_found`, `tenant_not_active` for a deleted tenant, `quota_exceeded`, and as `lockForCaller()` does. */
 export async function createAgentKey(
   tx: Tx,
-  actor: Actor,
-  tenantId: TenantId,
+  caller: AgentKeyChanger,
   wanted: NewAgentKey,
 ): Promise<CreatedAgentKey> {
+  const { tenant: tenantId, actor } = caller;
+  await lockForCaller(tx, caller);
   const tenant = await lockTenant(tx, tenantId);
   if (!tenant) throw notFound('tenant');
   if (tenant.status === 'deleted') throw new Failure('tenant_not_active');

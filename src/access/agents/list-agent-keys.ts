@@ -2,14 +2,14 @@
 import type { Db } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
 import { labelsOf } from '../devices/label-keys.ts';
-import type { AgentKey } from './agent-key.ts';
+import type { ListedAgentKey } from './agent-key.ts';
 import { findAgentKeyNames, findAgentKeys } from './agent-keys.sql.ts';
 
-const LISTED_MAX = 100;
+export const AGENT_KEYS_LISTED_MAX = 100;
 
-/** The newest first. */
-export function listAgentKeys(db: Db, tenant: TenantId): Promise<readonly AgentKey[]> {
-  return findAgentKeys(db, tenant, LISTED_MAX);
+/** Up to `AGENT_KEYS_LISTED_MAX`: those that work, and then the newest. */
+export function listAgentKeys(db: Db, tenant: TenantId): Promise<readonly ListedAgentKey[]> {
+  return findAgentKeys(db, tenant, AGENT_KEYS_LISTED_MAX);
 }
 
 /** Like `labelKeys()`, of these keys. */

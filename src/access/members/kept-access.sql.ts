@@ -1,7 +1,7 @@
 /** SQL of `kept_access`, and of everything else by which a tenant can be used or watched. */
 import type { Db, Tx } from '../../base/db/pool.ts';
 import type { TenantId } from '../../base/tenants/tenant.ts';
-import { IS_WORKING, NOT_EXPIRED } from '../rights/working-key.sql.ts';
+import { IS_WORKING, IS_WORKING_AGENT_KEY, NOT_EXPIRED } from '../rights/working-key.sql.ts';
 import type { AccessKind, NamedAccess } from './other-access.ts';
 
 /** Whether there is more in the tenant than this member: keys, credentials, other members, webhooks, automatic top-up. */
@@ -10,6 +10,7 @@ export async function hasOtherAccess(tx: Tx, tenant: TenantId, member: string): 
     name: 'has-other-access',
     text: `select where exists (select from api_keys where tenant_id = $1 and ${IS_WORKING})
                      or exists (select from device_credentials where tenant_id = $1 and ${IS_WORKING})
+                     or exists (select from agent_keys where tenant_id = $1 and ${IS_WORKING_AGENT_KEY})
                      or exists (select from members where tenant_id = $1 and id <> $2)`,
     values: [tenant, member],
   });
@@ -29,12 +30,12 @@ export async function insertKept(tx: Tx, tenant: TenantId, kind: AccessKind, id:
   await tx.query({
     name: 'insert-kept-access',
     text: 'insert into kept_access (tenant_id, kind, id) values ($1, $2, $3) on conflict do nothing',
-    values: [tenant, kind, id],
+    values: [tenant, kind === 'agent' ? 'key' : kind, id],
   });
 }
 
 /** The ids of this kind that were kept. */
-export async function findKept(db: Db, tenant: TenantId, kind: AccessKind): Promise<ReadonlySet<string>> {
+export async function findKept(db: Db, tenant: TenantId, kind: 'member' | 'webhook'): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ id: string }>({
     name: 'find-kept-access',
     text: 'select id from kept_access where tenant_id = $1 and kind = $2',
@@ -43,21 +44,27 @@ export async function findKept(db: Db, tenant: TenantId, kind: AccessKind): Prom
   return new Set(rows.map(({ id }) => id));
 }
 
+/** For each kind: the table, which of its rows work, and the kind in `kept_access`. Keys for agents have ids as API keys have, and share their kind. */
+const KEPT_APART = {
+  key: ['api_keys', IS_WORKING, 'key'],
+  device: ['device_credentials', `${IS_WORKING} and ${NOT_EXPIRED}`, 'device'],
+  agent: ['agent_keys', IS_WORKING_AGENT_KEY, 'key'],
+} as const;
+
 /** Up to `limit` that work and were not kept, the oldest first. */
 export async function findUnkept(
   db: Db,
   tenant: TenantId,
-  kind: 'key' | 'device',
+  kind: keyof typeof KEPT_APART,
   limit: number,
 ): Promise<NamedAccess[]> {
-  const [table, notExpired] =
-    kind === 'key' ? ['api_keys', ''] : ['device_credentials', `and ${NOT_EXPIRED}`];
+  const [table, isWorking, keptAs] = KEPT_APART[kind];
   const { rows } = await db.query<NamedAccess>({
     name: `find-unkept-${kind}`,
     text: `select id, name, created_at as "createdAt" from ${table} a
-            where tenant_id = $1 and ${IS_WORKING} ${notExpired}
+            where tenant_id = $1 and ${isWorking}
               and not exists (select from kept_access k
-                               where k.tenant_id = $1 and k.kind = '${kind}' and k.id = a.id)
+                               where k.tenant_id = $1 and k.kind = '${keptAs}' and k.id = a.id)
             order by created_at, id limit $2`,
     values: [tenant, limit],
   });

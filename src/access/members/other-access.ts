@@ -1,5 +1,5 @@
 /** What lets anyone besides a founder use or watch a tenant. */
-export const ACCESS_KINDS = ['key', 'device', 'webhook', 'member'] as const;
+export const ACCESS_KINDS = ['key', 'device', 'agent', 'webhook', 'member'] as const;
 export type AccessKind = (typeof ACCESS_KINDS)[number];
 
 export interface NamedAccess {

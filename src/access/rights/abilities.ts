@@ -18,6 +18,9 @@ export const ABILITIES = {
   change_budgets: ['owner', 'finance', 'key'],
   see_keys: ['owner', 'viewer', 'key'],
   change_keys: ['owner', 'key'],
+  /** Keys for agents come from people: a key that leaked makes none, which would outlive it. */
+  see_agents: ['owner', 'viewer'],
+  change_agents: ['owner'],
   see_rooms: ['owner', 'moderator', 'viewer', 'key'],
   moderate: ['owner', 'moderator', 'key'],
   erase_people: ['owner', 'key'],

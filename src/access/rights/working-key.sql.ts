@@ -12,6 +12,9 @@ export const NOT_EXPIRED = '(expires_at is null or expires_at > now())';
 
 export const IS_WORKING = 'revoked_at is null and (retires_at is null or retires_at > now())';
 
+/** That of a key for agents: each has an end, and none is rotated. */
+export const IS_WORKING_AGENT_KEY = 'revoked_at is null and expires_at > now()';
+
 /** Read anew, for a transaction that holds the lock of the tenant. */
 export async function isWorkingKey(tx: Tx, tenant: TenantId, id: string): Promise<boolean> {
   const { rows } = await tx.query({

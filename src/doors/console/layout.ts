@@ -52,6 +52,7 @@ const SECTIONS: readonly (Section & { readonly needs: Ability })[] = [
   { path: '/console/webhooks', name: 'Webhooks', needs: 'see_webhooks', group: 'Alerts' },
   { path: '/console/keys', name: 'Keys', needs: 'see_keys', group: 'Keys' },
   { path: '/console/devices', name: 'Devices', needs: 'see_keys', group: 'Keys' },
+  { path: '/console/agents', name: 'Agents', needs: 'see_agents', group: 'Keys' },
   { path: '/console/members', name: 'Members', needs: 'see_members', group: 'Members' },
   { path: '/console/passkeys', name: 'Passkeys', needs: 'see_members', group: 'Members' },
   { path: '/console/sessions', name: 'Sessions', needs: 'see_members', group: 'Members' },

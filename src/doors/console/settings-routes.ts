@@ -1,5 +1,12 @@
-/** Routes of what a tenant sets up: devices, billing details and time zone, budgets, top-up, alerts, mail and webhooks; and of the audit trail of that. */
+/** Routes of what a tenant sets up: devices, agents, billing details and time zone, budgets, top-up, alerts, mail and webhooks; and of the audit trail of that. */
 import { DETAILS_FIELDS } from '../consoles/billing-details-form.ts';
+import {
+  AGENT_FIELDS,
+  showAgentRevocation,
+  showAgents,
+  submitAgent,
+  submitAgentRevocation,
+} from './pages/agents.ts';
 import { showAlerts, submitAlert, submitAlertRemoval } from './pages/alerts.ts';
 import { showAudit } from './pages/audit.ts';
 import { showBillingDetails, submitBillingDetails, submitTimeZone } from './pages/billing-details.ts';
@@ -76,6 +83,19 @@ const DEVICES: readonly ConsoleRoute[] = [
   post('/console/devices/:id/revoke', 'change_keys', [], submitDeviceRevocation, { isDangerous }),
 ];
 
+const AGENTS: readonly ConsoleRoute[] = [
+  get('/console/agents', 'see_agents', showAgents),
+  post('/console/agents', 'change_agents', AGENT_FIELDS, submitAgent, typed),
+  {
+    method: 'GET',
+    path: '/console/agents/:id/revoke',
+    needs: 'change_agents',
+    isDangerous,
+    handle: showAgentRevocation,
+  },
+  post('/console/agents/:id/revoke', 'change_agents', [], submitAgentRevocation, { isDangerous }),
+];
+
 const WEBHOOKS: readonly ConsoleRoute[] = [
   get('/console/webhooks', 'see_webhooks', showWebhooks),
   post('/console/webhooks', 'change_webhooks', [...WEBHOOK_FIELDS, ...HEADER_FIELDS], submitWebhook, typed),
@@ -114,6 +134,7 @@ const WEBHOOKS: readonly ConsoleRoute[] = [
 
 export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
   ...DEVICES,
+  ...AGENTS,
   ...WEBHOOKS,
   get('/console/alerts', 'see_alerts', showAlerts),
   post('/console/alerts', 'change_alerts', ['kind', 'below'], submitAlert),

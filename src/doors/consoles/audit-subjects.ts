@@ -117,7 +117,7 @@ export async function nameEntries(reader: Reader, entries: readonly AuditEntry[]
   return {
     keyOf: (id) => {
       const agent = known.agents.get(id);
-      if (agent !== undefined) return named(agent);
+      if (agent !== undefined) return linkTo('/console/agents', named(agent));
       return linkTo(`/console/keys/${id}`, named(known.keys.get(id) ?? id));
     },
     subjectOf: (entry) => renderSubject(entry, known),
@@ -158,7 +158,7 @@ function renderThing(thing: Thing, entry: About, known: Known): HtmlValue {
     case 'key':
       return linkTo(`/console/keys/${id}`, named(known.keys.get(id) ?? id));
     case 'agent':
-      return named(known.agents.get(id) ?? id);
+      return linkTo('/console/agents', named(known.agents.get(id) ?? id));
     case 'device':
       return linkTo('/console/devices', named(known.keys.get(id) ?? id));
     case 'webhook': {

@@ -62,11 +62,17 @@ export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
   return url.replace(/\?.*$/s, '').replace(/(?<=.)\/$/, '');
 }
 
-export function sendStatic(reply: FastifyReply, file: StaticFile, cacheControl: string): FastifyReply {
+/** `vary`: the headers that choose what is at the address. */
+export function sendStatic(
+  reply: FastifyReply,
+  file: StaticFile,
+  cacheControl: string,
+  vary = 'accept-encoding',
+): FastifyReply {
   const { headers } = reply.request;
   const coding = file.codingFor(headers['accept-encoding']);
   const tag = file.tagOf(coding);
-  reply.header('etag', tag).header('vary', 'accept-encoding').header('cache-control', cacheControl);
+  reply.header('etag', tag).header('vary', vary).header('cache-control', cacheControl);
   if (isKnown(tag, headers['if-none-match'])) return reply.code(304).send();
   reply.type(file.type).header('x-content-type-options', 'nosniff');
   if (coding !== undefined) reply.header('content-encoding', coding);

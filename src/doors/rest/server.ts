@@ -103,7 +103,7 @@ export async function buildRest(
   checkQueries(app);
 
   reference(app, deps.config.publicUrl, alsoDescribed);
-  siteRoutes(app, { runs: deps.config.hasSandbox });
+  siteRoutes(app, { runs: deps.config.hasSandbox, origin: deps.config.publicUrl });
   addRoutes(app, deps, routes);
   if (deps.config.mcp) mcpRoute(app, deps, routes);
   returnPages(app, deps);

@@ -1,4 +1,5 @@
 /** A founder keeps or removes what existed before the address was proved. When all of it is answered, the console opens. */
+import { revokeAgentKey } from '../../access/agents/revoke-agent-key.ts';
 import { revokeCredential } from '../../access/devices/revoke-credential.ts';
 import { markTrusted } from '../../access/keys/keys.sql.ts';
 import type { KeyChanger } from '../../access/keys/lock-key.ts';
@@ -119,6 +120,9 @@ async function remove(tx: Tx, { changer }: Founder, kind: AccessKind, id: string
       return revokeKey(tx, changer, id, { stopServiceConfirmed: true });
     case 'device':
       await revokeCredential(tx, changer, id);
+      return;
+    case 'agent':
+      await revokeAgentKey(tx, changer, id);
       return;
     case 'member':
       return removeMember(tx, changer, id);

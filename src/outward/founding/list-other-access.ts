@@ -59,6 +59,7 @@ export async function findOtherAccess(
 ): Promise<(NamedAccess & { readonly kind: AccessKind })[]> {
   const keys = await findUnkept(db, tenant, 'key', limit);
   const devices = await findUnkept(db, tenant, 'device', limit);
+  const agents = await findUnkept(db, tenant, 'agent', limit);
   const keptMembers = await findKept(db, tenant, 'member');
   const members = (await findMembers(db, tenant)).filter(({ id }) => id !== founder && !keptMembers.has(id));
   const keptWebhooks = await findKept(db, tenant, 'webhook');
@@ -66,6 +67,7 @@ export async function findOtherAccess(
   return [
     ...keys.map((key) => ({ ...key, kind: 'key' as const })),
     ...devices.map((device) => ({ ...device, kind: 'device' as const })),
+    ...agents.map((agent) => ({ ...agent, kind: 'agent' as const })),
     ...members.map(({ id, email: name, createdAt }) => ({ kind: 'member' as const, id, name, createdAt })),
     ...webhooks.map(({ id, url, createdAt }) => ({
       kind: 'webhook' as const,

@@ -59,7 +59,7 @@ function create(keys: Command): void {
     .action(async (tenant: TenantId, { json, ...wanted }: CreateOptions) => {
       await withDatabase(async ({ db }) => {
         const { key, plaintext } = await inTransaction(db, (tx) =>
-          createAgentKey(tx, operator(), tenant, wanted),
+          createAgentKey(tx, { tenant, actor: operator() }, wanted),
         );
         if (json) printJson({ ...keyJson(key), agent_key: plaintext });
         else printFields({ key: key.id, role: key.role, expires: key.expiresAt, 'agent key': plaintext });
@@ -68,16 +68,19 @@ function create(keys: Command): void {
 }
 
 function list(keys: Command): void {
-  withJson(keys.command('list').description('those of a tenant, the newest first'))
+  withJson(keys.command('list').description('those of a tenant: first those that work, then the newest'))
     .addArgument(tenantArgument())
     .action(async (tenant: TenantId, { json }: JsonOption) => {
       await withDatabase(async ({ db }) => {
         const found = await listAgentKeys(db, tenant);
-        if (json) return printJson(found.map(keyJson));
+        if (json) return printJson(found.map((key) => ({ ...keyJson(key), writes_used: key.writesUsed })));
         printTable(
-          ['id', 'role', 'writes a day', 'expires', 'revoked', 'name'],
-          found.map((key) => [key.id, key.role, key.writesPerDay, key.expiresAt, key.revokedAt, key.name]),
-          { right: ['writes a day'] },
+          ['id', 'role', 'writes a day', 'used', 'expires', 'revoked', 'name'],
+          found.map((key) => [
+            ...[key.id, key.role, key.writesPerDay, key.writesUsed],
+            ...[key.expiresAt, key.revokedAt, key.name],
+          ]),
+          { right: ['writes a day', 'used'] },
         );
       });
     });
@@ -89,7 +92,8 @@ function revoke(keys: Command): void {
     .addArgument(new Argument('<key id>', 'as 16 hex digits'))
     .action(async (tenant: TenantId, id: string, { json }: JsonOption) => {
       await withDatabase(async ({ db }) => {
-        const key = await inTransaction(db, (tx) => revokeAgentKey(tx, operator(), tenant, id));
+        const caller = { tenant, actor: operator() };
+        const key = await inTransaction(db, (tx) => revokeAgentKey(tx, caller, id));
         if (json) printJson(keyJson(key));
         else printLine(`${key.id} is revoked`);
       });

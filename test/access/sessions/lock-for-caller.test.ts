@@ -106,6 +106,7 @@ describe('the session of a stranger who signed up with the address of another pe
   const form = (path: string, fields: Record<string, string>) =>
     sendForm(app, path, { form: randomUUID(), ...fields }, { cookie: stranger });
   const makeKey = () => form('/console/keys', { name: 'mine', kind: 'backend' });
+  const makeAgentKey = () => form('/console/agents', { name: 'mine', role: 'viewer', writes: '0', days: '9' });
   const addWebhook = () => form('/console/webhooks', { url: 'https://x.example/', description: '' });
   const invite = () =>
     sendForm(
@@ -117,6 +118,7 @@ describe('the session of a stranger who signed up with the address of another pe
 
   test.each([
     ['key', 'api_keys', makeKey],
+    ['key for agents', 'agent_keys', makeAgentKey],
     ['webhook', 'webhook_endpoints', addWebhook],
     ['member', 'members', invite],
   ])('adds no %s after the yes of that person', async (_, table, add) => {
@@ -129,6 +131,7 @@ describe('the session of a stranger who signed up with the address of another pe
 
   test.each([
     ['key', makeKey],
+    ['key for agents', makeAgentKey],
     ['member', invite],
   ])('cannot hide a %s that it adds at the last moment', async (_, add) => {
     const [, joined] = await inOrder(tenant, add, sayYes);

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { TENANT_PICTURES } from '../../../scripts/screenshots/pictures.ts';
+import { createAgentKey } from '../../../src/access/agents/create-agent-key.ts';
 import { makeEntrance } from '../../../src/access/logins/request-login.ts';
 import { insertMember } from '../../../src/access/members/members.sql.ts';
 import { inTransaction } from '../../../src/base/db/transaction.ts';
@@ -39,6 +40,7 @@ let charged: string;
 let webhook: string;
 let delivery: bigint;
 let device: string;
+let agent: string;
 let erasure: string;
 /** The id of a session in a room, and the uid of the room. */
 let session: string;
@@ -51,7 +53,7 @@ let unproved: TestMember;
 /** The path of a link that asks the owner about an invitation. */
 let asking: string;
 
-/** Webhooks, devices and thresholds, with the same texts. */
+/** Webhooks, devices, keys for agents and thresholds, with the same texts. */
 async function setUp(): Promise<void> {
   const { key } = tenant;
   receiver.answer('/hostile', (_received, response) => {
@@ -85,6 +87,12 @@ async function setUp(): Promise<void> {
     device = made.json.device_credential.id;
   }
   await app.request('POST', `/v1/device-credentials/${device}/rotate`, { key });
+  const caller = { tenant: idOf(tenant), actor: OPERATOR };
+  for (const name of HOSTILE) {
+    const wanted = { name, role: 'finance', writesPerDay: 100, days: 90 } as const;
+    const made = await inTransaction(app.service.deps.db, (tx) => createAgentKey(tx, caller, wanted));
+    agent = made.key.id;
+  }
   const thresholds = [
     { kind: 'balance', below_micros: 900_000_000_000 },
     { kind: 'runway', below_hours: 8_760 },
@@ -231,6 +239,8 @@ const PAGES: Readonly<Record<string, () => string>> = {
   passkeys: () => '/console/passkeys',
   devices: () => '/console/devices',
   'device revocation': () => `/console/devices/${device}/revoke`,
+  agents: () => '/console/agents',
+  'agent revocation': () => `/console/agents/${agent}/revoke`,
   alerts: () => '/console/alerts',
   budgets: () => '/console/budgets',
   'budget deletion': () => '/console/budgets/monthly/delete',

@@ -52,16 +52,16 @@ test('keys for agents are named, also as who acted', async () => {
   const tenant = idOf(stage.tenant);
   const wanted = { name: 'assistant', role: 'finance', writesPerDay: 1, days: 1 } as const;
   await inTransaction(db(), async (tx) => {
-    const { key } = await createAgentKey(tx, OPERATOR, tenant, wanted);
+    const { key } = await createAgentKey(tx, { tenant, actor: OPERATOR }, wanted);
     await setAlerts(tx, { kind: 'key', id: key.id, address: '203.0.113.9' }, tenant, [
       { kind: 'balance', below: 5n },
     ]);
   });
   expect(await aboutOf('agent_key_created')).toMatch(
-    /^<span class="name"><bdi>assistant \([0-9a-f]{16}\)<\/bdi>/,
+    /^<span class="name"><a href="\/console\/agents"><bdi>assistant \([0-9a-f]{16}\)<\/bdi>/,
   );
   const { text } = await getPage(app, '/console/audit?action=alerts_changed', owner.cookie);
-  expect(text).toMatch(/key <bdi>assistant \(/);
+  expect(text).toMatch(/key <a href="\/console\/agents"><bdi>assistant \(/);
 });
 
 test('keys, devices, webhooks, members, budgets and watchdogs are named', async () => {

@@ -53,7 +53,7 @@ function sendRaw(path: string, raw: string) {
 /** Everything of the tenant that the forms here could change. */
 async function state(): Promise<unknown> {
   const { rows } = await db().query(
-    `select (select count(*) from audit_entries) as audit, (select count(*) from api_keys) as keys,
+    `select (select count(*) from audit_entries) as audit, (select count(*) from api_keys) as keys, (select count(*) from agent_keys) as agents,
             (select count(*) from members) as members, (select count(*) from webhook_deliveries) as deliveries,
             (select count(*) from checkouts) as checkouts`,
   );
@@ -132,6 +132,11 @@ const MISTAKES: readonly {
     fields: { name: 'door', rooms: 'a b!', default_room: 'lobby' },
     wrong: 'rooms',
   },
+  {
+    path: () => '/console/agents',
+    fields: { name: 'assistant', role: 'finance', writes: '3', days: 'all' },
+    wrong: 'days',
+  },
   { path: () => '/console/webhooks', fields: { url: 'nowhere', description: 'mine' }, wrong: 'url' },
   {
     path: () => `/console/webhooks/${webhook}`,
@@ -177,6 +182,11 @@ const MISTAKES_AT_ONCE: readonly {
     path: () => '/console/devices',
     fields: { name: ' ', rooms: 'door-*', default_room: 'lobby' },
     wrong: ['name', 'default_room'],
+  },
+  {
+    path: () => '/console/agents',
+    fields: { name: ' ', role: 'owner', writes: 'all', days: '91' },
+    wrong: ['name', 'role', 'writes', 'days'],
   },
   ...['', `/:webhook`].map((at) => ({
     path: () => `/console/webhooks${at.replace(':webhook', webhook)}`,

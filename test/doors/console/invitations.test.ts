@@ -1,6 +1,8 @@
 /** No stranger captures the log-in or the card of another person: signups and invitations are no membership before a yes. */
 
+import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
+import { listAgentKeys } from '../../../src/access/agents/list-agent-keys.ts';
 import { INVITATIONS_LIMIT } from '../../../src/access/members/invitation-limit.ts';
 import { insertMember } from '../../../src/access/members/members.sql.ts';
 import type { MemberRole } from '../../../src/access/rights/abilities.ts';
@@ -201,6 +203,30 @@ describe('a signup with the address of another person', () => {
     await answer({ seen: await seenNow(), confirm: 'keep-all' });
     expect([await auditOf(tenant, 'access_kept'), await statusOf(cookie)]).toEqual([4, 200]);
     expect((await app.request('GET', '/v1/billing', { key: tenant.key })).status).toBe(200);
+  });
+
+  test('asks the founder about each key for agents', async () => {
+    const email = newAddress();
+    const { tenant, cookie: stranger } = await strangerSignsUp(email);
+    const make = async (name: string) => {
+      const fields = { form: randomUUID(), name, role: 'viewer', writes: '0', days: '9' };
+      const { text } = await sendForm(app, '/console/agents', fields, { cookie: stranger });
+      return /agent_([0-9a-f]{16})_/.exec(text)![1]!;
+    };
+    const [kept, removed] = [await make('kept'), await make('removed')];
+    const cookie = cookieOf(await joinByLink(app, await linkFor(email), tenant));
+    const answer = (id: string, said: string) =>
+      sendForm(app, '/console/review', { kind: 'agent', id, answer: said }, { cookie });
+    expect((await getPage(app, '/console/review', cookie)).text).toContain('key for agents');
+    await answer(kept, 'keep');
+    expect(await statusOf(cookie)).toBe(303);
+    await answer(removed, 'remove');
+    expect(await statusOf(cookie)).toBe(200);
+    const keys = await listAgentKeys(db(), idOf({ id: tenant }));
+    expect(keys.map(({ name, revokedAt }) => [name, revokedAt === null])).toEqual([
+      ['kept', true],
+      ['removed', false],
+    ]);
   });
 
   test('gives the stranger neither the card nor the tenant', async () => {

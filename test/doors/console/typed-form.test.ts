@@ -85,6 +85,10 @@ const TYPED: Readonly<
     fields: { form: randomUUID(), name: 'door', rooms: 'door-*', publish_screen: 'on' },
     shown: ['value="door"', 'value="door-*"', 'name="publish_screen" checked'],
   },
+  '/console/agents': {
+    fields: { form: randomUUID(), name: 'assistant', role: 'finance', writes: '4', days: '9' },
+    shown: ['value="assistant"', 'value="finance" selected', 'name="writes" value="4"', 'name="days" value="9"'],
+  },
   '/console/webhooks': {
     fields: { form: randomUUID(), url: 'https://new.example/', type_balance_low: 'on' },
     shown: ['value="https://new.example/"', 'name="type_balance_low" checked'],

@@ -36,6 +36,7 @@ const CHANGED = 'Nothing is kept: the list has changed meanwhile. Look at it aga
 const KIND_NAMES: Readonly<Record<AccessKind, string>> = {
   key: 'API key',
   device: 'device credential',
+  agent: 'key for agents',
   member: 'member',
   webhook: 'webhook',
 };

@@ -22,8 +22,8 @@ import {
 } from '../../../outward/webhooks/webhook.ts';
 import { parseWebhookUrl, WEBHOOK_URL_CHARACTERS_MAX } from '../../../outward/webhooks/webhook-url.ts';
 import { checkbox, codeOf, type Faults, field, select } from '../../consoles/components.ts';
-import { parseChoice } from '../../consoles/fields.ts';
-import { orWrong, readFields } from '../../consoles/read-fields.ts';
+import { parseChoice, parseWhole } from '../../consoles/fields.ts';
+import { readFields } from '../../consoles/read-fields.ts';
 import type { Form } from '../../http/form.ts';
 import { parseRoomPatterns } from '../room-patterns.ts';
 
@@ -91,19 +91,14 @@ export function parseWebhook(form: Form, allowed: AddressRanges, before?: string
     rooms: () => parseRoomPatterns(rooms, WEBHOOK_ROOMS_MAX, 'atEnd'),
     description: () => parseDescription(description),
     order: () => parseChoice('order', order, WEBHOOK_ORDERS),
-    max_in_flight: () => parseWhole(maxInFlight, IN_FLIGHT_MAX),
-    max_per_second: () => (maxPerSecond === '' ? null : parseWhole(maxPerSecond, PER_SECOND_MAX)),
+    max_in_flight: () => parseWhole(maxInFlight, 1, IN_FLIGHT_MAX),
+    max_per_second: () => (maxPerSecond === '' ? null : parseWhole(maxPerSecond, 1, PER_SECOND_MAX)),
     format: () => parseChoice('format', format, WEBHOOK_FORMATS),
-    max_batch: () => parseWhole(maxBatch, BATCH_MAX),
+    max_batch: () => parseWhole(maxBatch, 1, BATCH_MAX),
   });
   const flow = { order: read.order, maxInFlight: read.max_in_flight, maxPerSecond: read.max_per_second };
   const body = { format: read.format, maxBatch: read.max_batch };
   return { url, types, rooms: read.rooms, description, ...flow, ...body };
-}
-
-function parseWhole(text: string, max: number): number {
-  const number = /^[1-9][0-9]{0,5}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
-  return orWrong(number <= max && number, `Must be a whole number from 1 to ${max}.`);
 }
 
 const ORDER_TEXTS: Readonly<Record<WebhookOrder, string>> = {

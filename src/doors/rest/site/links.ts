@@ -14,19 +14,27 @@ export interface SiteFiles {
   readonly files: ReadonlySet<string>;
 }
 
-/**
- * The page at `path`, without its comments. Links to pages get `suffix` behind the address. What the site does not have
- * is named instead of linked.
- */
-export function withSiteLinks(text: string, path: string, known: SiteFiles, suffix: '' | '.md'): string {
+/** How a page names others. */
+export interface LinkForm {
+  /** Before each address. */
+  readonly origin: string;
+  /** Behind the address of a page. */
+  readonly suffix: '' | '.md';
+}
+
+/** In HTML, whose readers know where it is from. */
+export const FOR_PEOPLE: LinkForm = { origin: '', suffix: '' };
+
+/** The page at `path`, without its comments. What the site does not have is named instead of linked. */
+export function withSiteLinks(text: string, path: string, known: SiteFiles, form: LinkForm): string {
   const convertLink = (_link: string, mark: string, words: string, target: string) => {
-    const address = convert(target, path, known, suffix);
+    const address = convert(target, path, known, form);
     if (address !== undefined) return `${mark}[${words}](${address})`;
     const named = resolveLink(target, path);
     return words.includes(named) ? words : `${words} (\`${named}\`)`;
   };
   const convertSource = (source: string, name: string, target: string) => {
-    const address = convert(target, path, known, suffix);
+    const address = convert(target, path, known, form);
     return address === undefined ? source : `${name}="${address}"`;
   };
   return text
@@ -44,10 +52,11 @@ export function resolveLink(target: string, path: string): string {
 }
 
 /** `undefined`: the site does not have it. */
-function convert(target: string, path: string, known: SiteFiles, suffix: string): string | undefined {
+function convert(target: string, path: string, known: SiteFiles, form: LinkForm): string | undefined {
+  const { origin, suffix } = form;
   if (/^(\w+:|#)/.test(target)) return target;
   const [file = '', anchor] = resolveLink(target, path).split('#');
-  if (known.files.has(file)) return addressOf(file);
+  if (known.files.has(file)) return `${origin}${addressOf(file)}`;
   if (!known.pages.has(file)) return undefined;
-  return `${addressOf(file)}${suffix}${anchor === undefined ? '' : `#${anchor}`}`;
+  return `${origin}${addressOf(file)}${suffix}${anchor === undefined ? '' : `#${anchor}`}`;
 }

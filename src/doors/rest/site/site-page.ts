@@ -35,11 +35,11 @@ ${scripts.map((script) => html`<script src="${script}" defer></script>`)}`,
     body: html`${renderTop(address, { links: TO_PAGES, more: SEARCH })}
 <div class="columns">
 <main id="main" tabindex="-1">
+<p class="programs" data-markdown-ignore>For programs: <a href="${address}.md">this page as Markdown</a>, <a href="/llms.txt">all pages</a></p>
 <section id="found" aria-label="Found" hidden><p role="status"></p><ol></ol></section>
 <article>
 ${content.html}
 </article>
-<footer><a href="${address}.md">This page as Markdown</a></footer>
 </main>
 ${renderHeadings(content.headings)}
 ${renderReaders(readers, address)}

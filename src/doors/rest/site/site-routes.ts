@@ -2,6 +2,7 @@
 import { contentSecurityPolicy } from '@boxoffice/pages/policy';
 import type { FastifyReply } from 'fastify';
 import { Failure } from '../../../base/failure.ts';
+import { preferredType } from '../../http/accept.ts';
 import type { Http } from '../../http/http.ts';
 import { cacheOf, pathOf, REVALIDATED, sendStatic, type VersionedRequest } from '../../http/static-files.ts';
 import type { Site, SiteOptions } from './site.ts';
@@ -10,6 +11,9 @@ import type { Site, SiteOptions } from './site.ts';
 const PAGE_POLICY = contentSecurityPolicy({ style: "'self'", script: true });
 /** A picture that is opened by itself has its own style. */
 const PICTURE_POLICY = contentSecurityPolicy({ style: "'unsafe-inline'" });
+
+/** Programs may ask for Markdown at the address that people have. */
+const PAGE_TYPES = ['text/html', 'text/markdown'] as const;
 
 const loadSite = (options: SiteOptions) => import('./site.ts').then(({ openSite }) => openSite(options));
 
@@ -26,11 +30,15 @@ export function siteRoutes(app: Http, options: SiteOptions, load = loadSite): vo
 
   const serve = async (request: VersionedRequest, reply: FastifyReply) => {
     opening ??= openAgain();
-    const file = await (await opening).find(pathOf(request));
+    const site = await opening;
+    const path = pathOf(request);
+    // Of pages alone there is Markdown behind the address.
+    const isForPrograms = preferredType(request.headers.accept, PAGE_TYPES) === 'text/markdown';
+    const file = await ((isForPrograms && site.find(`${path}.md`)) || site.find(path));
     if (!file) throw new Failure('not_found');
     const isPage = /^text\/(html|markdown|plain)/.test(file.type);
     reply.header('content-security-policy', file.type.startsWith('image/svg') ? PICTURE_POLICY : PAGE_POLICY);
-    return sendStatic(reply, file, isPage ? REVALIDATED : cacheOf(request, file));
+    return sendStatic(reply, file, isPage ? REVALIDATED : cacheOf(request, file), 'accept, accept-encoding');
   };
   for (const url of ['/docs', '/docs.md', '/docs/*', '/llms.txt', '/llms-full.txt']) {
     app.get(url, { schema: { hide: true } }, serve);

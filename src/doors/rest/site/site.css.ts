@@ -43,7 +43,7 @@ tbody tr:last-child td { border-bottom: 0; }
 .answers p { margin: 0 0 .25rem; font-size: .9375rem; }
 .answers p:last-child { margin-bottom: 1.25rem; }
 .answers pre { max-height: 24rem; overflow-y: auto; border-left: 3px solid var(--accent); }
-footer { margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--line); font-size: .875rem; }
+.programs { margin: 0 0 .5rem; font-size: .8125rem; color: var(--quiet); }
 #found { margin-bottom: 2rem; }
 #found ol { list-style: none; margin: 0; padding: 0; max-width: 46rem; }
 #found li { margin: 0 0 .75rem; padding: .75rem 1rem; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
@@ -70,5 +70,5 @@ footer { margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--line
   .headings ul { max-height: calc(100vh - 6rem); overflow-y: auto; }
   .headings { position: sticky; top: 0; align-self: start; }
 }
-@media print { .top, .skip, .pages, .headings, .run, .own-key, footer { display: none; } .columns { display: block; } }
+@media print { .top, .skip, .pages, .headings, .run, .own-key, .programs { display: none; } .columns { display: block; } }
 `;

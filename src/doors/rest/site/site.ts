@@ -7,7 +7,7 @@
 import { JAVASCRIPT, STYLE_SHEET } from '../../consoles/assets/assets.ts';
 import { StaticFile } from '../../http/static-files.ts';
 import { addressOf, CONTENTS, listFiles, listPages, readDocument, readPage } from './documents.ts';
-import { type SiteFiles, withSiteLinks } from './links.ts';
+import { FOR_PEOPLE, type LinkForm, type SiteFiles, withSiteLinks } from './links.ts';
 import { renderMarkdown, sectionsOf } from './markdown.ts';
 import { type Reader, readReaders, withPages } from './readers.ts';
 import { RUN_SCRIPT } from './run.js.ts';
@@ -61,49 +61,57 @@ export class Site {
 export interface SiteOptions {
   /** Whether pages run their marked commands, at the service that sends them. Only where all payments are play. */
   readonly runs?: boolean | undefined;
+  /**
+   * Where the site is, such as `https://boxoffice.example`. Programs cut Markdown into parts and forget where it is from, so what they read
+   * names it in each address. Without: files for any server.
+   */
+  readonly origin?: string | undefined;
 }
 
-export async function openSite({ runs = false }: SiteOptions = {}): Promise<Site> {
+export async function openSite({ runs = false, origin = '' }: SiteOptions = {}): Promise<Site> {
   const [pages, files] = await Promise.all([listPages(), listFiles()]);
   const known: SiteFiles = { pages: new Set(pages), files: new Set(files) };
   const listed = known.pages.has(CONTENTS) ? readReaders(await readPage(CONTENTS)) : [];
   const readers = withPages(listed, known.pages);
+  const forPrograms: LinkForm = { origin, suffix: '.md' };
+  const makersOf = (address: string, text: () => Promise<string>, path: string) => {
+    const read = async (form: LinkForm) => withSiteLinks(await text(), path, known, form);
+    return makersOfPage(address, read, { readers, runs, forPrograms });
+  };
   return new Site(
     new Map<string, Make>([
-      ...pages.flatMap((path) => {
-        const read = async (suffix: '' | '.md') => withSiteLinks(await readPage(path), path, known, suffix);
-        return makersOfPage(addressOf(path), read, readers, runs);
-      }),
-      ...readers.flatMap((reader) => {
-        const text = `# ${reader.name}\n\n${reader.text}\n`;
-        const read = async (suffix: '' | '.md') => withSiteLinks(text, CONTENTS, known, suffix);
-        return makersOfPage(reader.address, read, readers, runs);
-      }),
+      ...pages.flatMap((path) => makersOf(addressOf(path), () => readPage(path), path)),
+      ...readers.flatMap(({ name, address, text }) =>
+        makersOf(address, async () => `# ${name}\n\n${text}\n`, CONTENTS),
+      ),
       ...files.map((path): [string, Make] => [addressOf(path), () => makeFile(path)]),
       [STYLE_PATH, async () => STYLE],
       [SCRIPT_PATH, async () => SCRIPT],
       ...(runs ? [[RUN_PATH, async () => RUN] as [string, Make]] : []),
       ['/docs/search.json', () => makeSearch(pages, known)],
-      ['/llms.txt', async () => new StaticFile(TEXT, await listForPrograms(readers, files))],
-      ['/llms-full.txt', async () => new StaticFile(TEXT, await allForPrograms(readers, known))],
+      ['/llms.txt', async () => new StaticFile(TEXT, await listForPrograms(readers, files, origin))],
+      ['/llms-full.txt', async () => new StaticFile(TEXT, await allForPrograms(readers, known, forPrograms))],
     ]),
   );
 }
 
-type Read = (suffix: '' | '.md') => Promise<string>;
+interface PageOptions {
+  readonly readers: readonly Reader[];
+  readonly runs: boolean;
+  readonly forPrograms: LinkForm;
+}
 
 /** The page, and its Markdown. */
 function makersOfPage(
   address: string,
-  read: Read,
-  readers: readonly Reader[],
-  runs: boolean,
+  read: (form: LinkForm) => Promise<string>,
+  { readers, runs, forPrograms }: PageOptions,
 ): [string, Make][] {
   return [
     [
       address,
       async () => {
-        const content = renderMarkdown(await read(''), { runs });
+        const content = renderMarkdown(await read(FOR_PEOPLE), { runs });
         const scripts = [`${SCRIPT_PATH}?v=${SCRIPT.version}`];
         if (content.isRunnable) scripts.push(`${RUN_PATH}?v=${RUN.version}`);
         const style = `${STYLE_PATH}?v=${STYLE.version}`;
@@ -111,8 +119,14 @@ function makersOfPage(
         return new StaticFile('text/html; charset=utf-8', page);
       },
     ],
-    [`${address}.md`, async () => new StaticFile('text/markdown; charset=utf-8', await read('.md'))],
+    [`${address}.md`, async () => new StaticFile(TYPES.md!, withList(await read(forPrograms), forPrograms))],
   ];
+}
+
+/** Below its title, each page names the list of all pages: a program that was sent here knows no other. */
+function withList(text: string, { origin }: LinkForm): string {
+  const line = `> For programs: [all pages](${origin}/llms.txt)`;
+  return text.replace(/^#+ .*$/m, (title) => `${title}\n\n${line}`);
 }
 
 async function makeFile(path: string): Promise<StaticFile> {
@@ -123,7 +137,7 @@ async function makeFile(path: string): Promise<StaticFile> {
 async function makeSearch(pages: readonly string[], known: SiteFiles): Promise<StaticFile> {
   const rows: string[][] = [];
   for (const path of pages) {
-    const sections = sectionsOf(withSiteLinks(await readPage(path), path, known, ''));
+    const sections = sectionsOf(withSiteLinks(await readPage(path), path, known, FOR_PEOPLE));
     const title = sections[0]?.heading.text ?? path;
     for (const { heading, words } of sections) {
       const anchor = heading.depth === 1 ? '' : `#${heading.id}`;
@@ -134,28 +148,28 @@ async function makeSearch(pages: readonly string[], known: SiteFiles): Promise<S
 }
 
 /** Source: llmstxt.org. */
-async function listForPrograms(readers: readonly Reader[], files: readonly string[]): Promise<string> {
+async function listForPrograms(
+  readers: readonly Reader[],
+  files: readonly string[],
+  origin: string,
+): Promise<string> {
+  const linkTo = (path: string) => `[${path}](${origin}${addressOf(path)})`;
   const lists = readers.map(({ name, pages }) => {
-    const lines = pages.map(({ title, address, about }) => `- [${title}](${address}.md): ${about}`);
+    const lines = pages.map(({ title, address, about }) => `- [${title}](${origin}${address}.md): ${about}`);
     return `## ${name}\n\n${lines.join('\n')}\n`;
   });
-  const protos = files
-    .filter((path) => path.endsWith('.proto'))
-    .map((path) => `- [${path}](${addressOf(path)})`);
+  const protos = files.filter((path) => path.endsWith('.proto')).map((path) => `- ${linkTo(path)}`);
+  // What programs that write code are told first. A package may leave it out.
+  const skills = files
+    .filter((path) => path.endsWith('/SKILL.md'))
+    .map((path) => `- ${linkTo(path)}: how to write a back end or a relay`);
   return [
     `# Boxoffice\n\n> ${(await introduction()).replaceAll('\n', ' ')}\n`,
-    'Each page of the site is Markdown at its address with `.md` behind it. /llms-full.txt has all pages below in one file.\n',
+    `Each page of the site is Markdown at its address with \`.md\` behind it, or where \`Accept\` prefers \`text/markdown\`. [All pages below in one file](${origin}/llms-full.txt).\n`,
     ...lists,
-    `## Contracts\n\n- [OpenAPI 3.1 of REST and joining](/openapi.json)\n${protos.join('\n')}\n`,
-    ...skillLists(files),
+    `## Contracts\n\n- [OpenAPI 3.1 of REST and joining](${origin}/openapi.json)\n${protos.join('\n')}\n`,
+    ...(skills.length > 0 ? [`## Skills\n\n${skills.join('\n')}\n`] : []),
   ].join('\n');
-}
-
-/** What programs that write code are told first. A package may leave it out. */
-function skillLists(files: readonly string[]): string[] {
-  const skills = files.filter((path) => path.endsWith('/SKILL.md'));
-  const lines = skills.map((path) => `- [${path}](${addressOf(path)}): how to write a back end or a relay`);
-  return lines.length > 0 ? [`## Skills\n\n${lines.join('\n')}\n`] : [];
 }
 
 /** What README says first. */
@@ -165,12 +179,16 @@ async function introduction(): Promise<string> {
 }
 
 /** The pages of all lists, each once. */
-async function allForPrograms(readers: readonly Reader[], known: SiteFiles): Promise<string> {
+async function allForPrograms(
+  readers: readonly Reader[],
+  known: SiteFiles,
+  form: LinkForm,
+): Promise<string> {
   const paths = new Set(readers.flatMap(({ pages }) => pages.map(({ path }) => path)));
   const parts: string[] = [];
   for (const path of paths) {
-    const text = withSiteLinks(await readPage(path), path, known, '.md');
-    parts.push(`<!-- ${addressOf(path)} -->\n\n${text.trim()}\n`);
+    const text = withSiteLinks(await readPage(path), path, known, form);
+    parts.push(`<!-- ${form.origin}${addressOf(path)} -->\n\n${text.trim()}\n`);
   }
   return parts.join('\n');
 }

@@ -144,7 +144,7 @@ describe('for programs', () => {
     const listed = new Set([...list.matchAll(/\((\/docs(?!\/skills)\S*)\.md\)/g)].map(([, path]) => path!));
     const had = [...full.matchAll(/^<!-- (\S+) -->$/gm)].map(([, path]) => path!);
     expect(had.toSorted()).toEqual([...listed].toSorted());
-    expect(full).toContain((await textOf('/docs/usage.md')).trim());
+    expect(full).toContain((await textOf('/docs/usage.md')).replace(/^> .*\n\n/m, '').trim());
   });
 
   test('the search has the words of each section, and where it is', async () => {
@@ -156,6 +156,56 @@ describe('for programs', () => {
       expect.stringContaining('GET /v1/rates has the numbers in effect'),
     ]);
     for (const [, , address] of rows) expect(await isThere(address), address).toBe(true);
+  });
+});
+
+/** What `afdocs` looks at, so that it finds what it found: docs/testing.md has its report. */
+describe('agents', async () => {
+  const ORIGIN = 'https://docs.example';
+  const named = await openSite({ origin: ORIGIN });
+  const read = async (path: string) => (await named.find(path))!.bytes.toString();
+  const CHARACTERS_MAX = 50_000;
+  const listed = [...(await read('/llms.txt')).matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, url]) => url!);
+
+  test('see the way to Markdown and to the list of pages at the beginning of each page', async () => {
+    for (const [path, page] of pages) {
+      const [before = ''] = page.split('<article>');
+      expect(before, path).toContain('<a href="/llms.txt">');
+      expect(before, path).toContain(`<a href="${path}.md">`);
+      expect(await read(`${path}.md`), path).toMatch(
+        /^\s*#+ .*\n\n> For programs: \[all pages\]\(https:\/\/docs\.example\/llms\.txt\)\n/,
+      );
+    }
+  });
+
+  test('read links that name the site', async () => {
+    const texts = ['/llms.txt', '/llms-full.txt', ...[...pages.keys()].map((path) => `${path}.md`)];
+    for (const path of texts) {
+      const text = (await read(path)).replace(/^[ \t]*```[\s\S]*?^[ \t]*```$/gm, '').replace(/`[^`\n]+`/g, '');
+      const relative = [...text.matchAll(/\]\((?!https?:|mailto:|#)[^)\s]+\)/g)].map(([link]) => link);
+      expect(relative, path).toEqual([]);
+    }
+  });
+
+  test('get a list, and pages, that none of them cuts off', async () => {
+    const TOO_LONG = ['/docs/changelog.md'];
+    const long = [];
+    for (const path of ['/llms.txt', ...[...pages.keys()].map((each) => `${each}.md`)])
+      if ((await read(path)).length >= CHARACTERS_MAX) long.push(path);
+    expect(long).toEqual(TOO_LONG);
+  });
+
+  test('find Markdown at nine of ten addresses of the list', () => {
+    const ofMarkdown = listed.filter((url) => url.endsWith('.md'));
+    expect(ofMarkdown.length / listed.length).toBeGreaterThanOrEqual(0.9);
+    expect(listed.filter((url) => !url.startsWith(`${ORIGIN}/`))).toEqual([]);
+  });
+
+  test('see each block of code end', async () => {
+    for (const path of pages.keys()) {
+      const fences = (await read(`${path}.md`)).match(/^ *```/gm) ?? [];
+      expect(fences.length % 2, path).toBe(0);
+    }
   });
 });
 
@@ -173,6 +223,28 @@ describe('the service', () => {
       expect([again.status, again.text]).toEqual([304, '']);
     },
   );
+
+  test.each([
+    ['text/markdown', 'text/markdown'],
+    ['text/markdown, text/html;q=0.9, */*;q=0.1', 'text/markdown'],
+    ['text/html, text/markdown;q=0.9', 'text/html'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8', 'text/html'],
+    ['*/*', 'text/html'],
+  ])('answers a client that accepts %s with %s, at the same address', async (accept, type) => {
+    const { headers, text } = await app.request('GET', '/docs/usage', { headers: { accept } });
+    expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect(headers.get('vary')).toContain('accept, accept-encoding');
+    if (type === 'text/markdown') expect(text).toBe((await app.request('GET', '/docs/usage.md')).text);
+  });
+
+  test('sends what has no Markdown as it is', async () => {
+    const headers = { accept: 'text/markdown' };
+    const picture = await app.request('GET', '/docs/images/concepts-money.svg', { headers });
+    expect(picture.headers.get('content-type')).toBe('image/svg+xml');
+    expect((await app.request('GET', '/llms.txt', { headers })).text).toContain(
+      `](${app.config.publicUrl}/docs/usage.md)`,
+    );
+  });
 
   test('lets files be kept, for ever if the address names the version', async () => {
     const [style] = (await app.request('GET', '/docs')).text.match(/\/docs\/assets\/site\.css\?v=\w+/)!;
