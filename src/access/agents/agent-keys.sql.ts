@@ -10,7 +10,6 @@ import { IS_COUNTED } from './confirmations.sql.ts';
 const COLUMNS = `id, name, role, writes_per_day as "writesPerDay", created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt"`;
 
-
 export interface AgentKeyInUse {
   readonly tenant: TenantId;
   readonly id: string;

@@ -35,7 +35,11 @@ export async function insertKept(tx: Tx, tenant: TenantId, kind: AccessKind, id:
 }
 
 /** The ids of this kind that were kept. */
-export async function findKept(db: Db, tenant: TenantId, kind: 'member' | 'webhook'): Promise<ReadonlySet<string>> {
+export async function findKept(
+  db: Db,
+  tenant: TenantId,
+  kind: 'member' | 'webhook',
+): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ id: string }>({
     name: 'find-kept-access',
     text: 'select id from kept_access where tenant_id = $1 and kind = $2',

@@ -21,7 +21,10 @@ export function parseChoice<T extends string>(
 /** `least` is 0 or more, and `most` has 6 digits at most. Fails with `invalid_request`. */
 export function parseWhole(text: string, least: number, most: number): number {
   const number = /^(?:0|[1-9][0-9]{0,5})$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
-  return orWrong(number >= least && number <= most && number, `Must be a whole number from ${least} to ${most}.`);
+  return orWrong(
+    number >= least && number <= most && number,
+    `Must be a whole number from ${least} to ${most}.`,
+  );
 }
 
 /** The word that must be typed to confirm. Fails with `invalid_request`. */

@@ -106,7 +106,8 @@ describe('the session of a stranger who signed up with the address of another pe
   const form = (path: string, fields: Record<string, string>) =>
     sendForm(app, path, { form: randomUUID(), ...fields }, { cookie: stranger });
   const makeKey = () => form('/console/keys', { name: 'mine', kind: 'backend' });
-  const makeAgentKey = () => form('/console/agents', { name: 'mine', role: 'viewer', writes: '0', days: '9' });
+  const makeAgentKey = () =>
+    form('/console/agents', { name: 'mine', role: 'viewer', writes: '0', days: '9' });
   const addWebhook = () => form('/console/webhooks', { url: 'https://x.example/', description: '' });
   const invite = () =>
     sendForm(

@@ -48,8 +48,7 @@ test('one is created, shown once, opens tools, says what it wrote, and is revoke
   const agent = await connectAgent(app.url, shown(created.text)!);
   onTestFinished(() => agent.close());
   const thresholds = [{ kind: 'balance', below_micros: 5_000_000 }];
-  const setAlerts = (more = {}) =>
-    agent.callTool({ name: 'set_alerts', arguments: { thresholds, ...more } });
+  const setAlerts = (more = {}) => agent.callTool({ name: 'set_alerts', arguments: { thresholds, ...more } });
   const [preview] = (await setAlerts()).content as { text: string }[];
   const { confirmation } = JSON.parse(preview!.text);
   expect((await getPage(app, PATH, cookie)).text).toContain('0 of 5');

@@ -87,7 +87,12 @@ const TYPED: Readonly<
   },
   '/console/agents': {
     fields: { form: randomUUID(), name: 'assistant', role: 'finance', writes: '4', days: '9' },
-    shown: ['value="assistant"', 'value="finance" selected', 'name="writes" value="4"', 'name="days" value="9"'],
+    shown: [
+      'value="assistant"',
+      'value="finance" selected',
+      'name="writes" value="4"',
+      'name="days" value="9"',
+    ],
   },
   '/console/webhooks': {
     fields: { form: randomUUID(), url: 'https://new.example/', type_balance_low: 'on' },

@@ -28,6 +28,8 @@ export const FOR_PEOPLE: LinkForm = { origin: '', suffix: '' };
 /** The page at `path`, without its comments. What the site does not have is named instead of linked. */
 export function withSiteLinks(text: string, path: string, known: SiteFiles, form: LinkForm): string {
   const convertLink = (_link: string, mark: string, words: string, target: string) => {
+    // Rust's own documentation links its names so.
+    if (/^\w+::/.test(target)) return words;
     const address = convert(target, path, known, form);
     if (address !== undefined) return `${mark}[${words}](${address})`;
     const named = resolveLink(target, path);

@@ -22,6 +22,9 @@ const STYLE_PATH = '/docs/assets/site.css';
 const SCRIPT_PATH = '/docs/assets/site.js';
 const RUN_PATH = '/docs/assets/run.js';
 
+/** The list of files that programs generate code from. */
+const CONTRACTS = '/docs/contracts';
+
 const TEXT = 'text/plain; charset=utf-8';
 /** By the ending of a file. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -84,6 +87,7 @@ export async function openSite({ runs = false, origin = '' }: SiteOptions = {}):
       ...readers.flatMap(({ name, address, text }) =>
         makersOf(address, async () => `# ${name}\n\n${text}\n`, CONTENTS),
       ),
+      ...makersOf(CONTRACTS, async () => listContracts(files), CONTENTS),
       ...files.map((path): [string, Make] => [addressOf(path), () => makeFile(path)]),
       [STYLE_PATH, async () => STYLE],
       [SCRIPT_PATH, async () => SCRIPT],
@@ -153,23 +157,41 @@ async function listForPrograms(
   files: readonly string[],
   origin: string,
 ): Promise<string> {
-  const linkTo = (path: string) => `[${path}](${origin}${addressOf(path)})`;
   const lists = readers.map(({ name, pages }) => {
     const lines = pages.map(({ title, address, about }) => `- [${title}](${origin}${address}.md): ${about}`);
     return `## ${name}\n\n${lines.join('\n')}\n`;
   });
-  const protos = files.filter((path) => path.endsWith('.proto')).map((path) => `- ${linkTo(path)}`);
   // What programs that write code are told first. A package may leave it out.
   const skills = files
     .filter((path) => path.endsWith('/SKILL.md'))
-    .map((path) => `- ${linkTo(path)}: how to write a back end or a relay`);
+    .map((path) => `- [${path}](${origin}${addressOf(path)}): how to write a back end or a relay`);
   return [
     `# Boxoffice\n\n> ${(await introduction()).replaceAll('\n', ' ')}\n`,
     `Each page of the site is Markdown at its address with \`.md\` behind it, or where \`Accept\` prefers \`text/markdown\`. [All pages below in one file](${origin}/llms-full.txt).\n`,
     ...lists,
-    `## Contracts\n\n- [OpenAPI 3.1 of REST and joining](${origin}/openapi.json)\n${protos.join('\n')}\n`,
+    `## Contracts\n\n- [OpenAPI 3.1](${origin}/openapi.json): REST and joining\n- [Contracts](${origin}${CONTRACTS}.md): the .proto files of the control plane, the schemas of events\n`,
     ...(skills.length > 0 ? [`## Skills\n\n${skills.join('\n')}\n`] : []),
   ].join('\n');
+}
+
+function listContracts(files: readonly string[]): string {
+  const listOf = (ending: string) =>
+    files
+      .filter((path) => path.endsWith(ending))
+      .map((path) => `- [${path}](../${path})`)
+      .join('\n');
+  return `# Contracts
+
+For programs that generate code: each file as it is in the repository. REST and joining are at \`/openapi.json\`.
+
+## The control plane, over gRPC
+
+${listOf('.proto')}
+
+## Events, and examples to test with
+
+${listOf('.json')}
+`;
 }
 
 /** What README says first. */
@@ -179,11 +201,7 @@ async function introduction(): Promise<string> {
 }
 
 /** The pages of all lists, each once. */
-async function allForPrograms(
-  readers: readonly Reader[],
-  known: SiteFiles,
-  form: LinkForm,
-): Promise<string> {
+async function allForPrograms(readers: readonly Reader[], known: SiteFiles, form: LinkForm): Promise<string> {
   const paths = new Set(readers.flatMap(({ pages }) => pages.map(({ path }) => path)));
   const parts: string[] = [];
   for (const path of paths) {

@@ -28,7 +28,9 @@ beforeEach(async () => {
 const WRITER: NewAgentKey = { name: 'assistant', role: 'finance', writesPerDay: 3, days: 30 };
 
 async function newAgentKey(options: Partial<NewAgentKey> = {}, of = tenant) {
-  const make = inTransaction(db(), (tx) => createAgentKey(tx, { tenant: idOf(of), actor: OPERATOR }, { ...WRITER, ...options }));
+  const make = inTransaction(db(), (tx) =>
+    createAgentKey(tx, { tenant: idOf(of), actor: OPERATOR }, { ...WRITER, ...options }),
+  );
   const { key, plaintext } = await make;
   return { id: key.id, key: plaintext };
 }
@@ -226,7 +228,9 @@ describe('a key for agents', () => {
 
   test('ends at once when it is revoked, expires, or its tenant is deleted', async () => {
     const [revoked, expired, last] = [await newAgentKey(), await newAgentKey(), await newAgentKey()];
-    await inTransaction(db(), (tx) => revokeAgentKey(tx, { tenant: idOf(tenant), actor: OPERATOR }, revoked.id));
+    await inTransaction(db(), (tx) =>
+      revokeAgentKey(tx, { tenant: idOf(tenant), actor: OPERATOR }, revoked.id),
+    );
     await db().query(
       `update agent_keys set created_at = created_at - interval '2 days', expires_at = now() where id = $1`,
       [expired.id],

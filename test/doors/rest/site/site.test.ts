@@ -132,16 +132,21 @@ describe('for programs', () => {
       expect.arrayContaining([
         '/docs/usage.md',
         '/openapi.json',
-        '/docs/proto/boxoffice/control/v1/room.proto',
+        '/docs/contracts.md',
         '/docs/skills/boxoffice/SKILL.md',
       ]),
     );
     expect(list.match(/^## /gm)!.length).toBe(8);
+    const contracts = await textOf('/docs/contracts.md');
+    for (const file of ['proto/boxoffice/control/v1/room.proto', 'docs/events/balance_low.json'])
+      expect(contracts).toContain(`](/docs/${file.replace(/^docs\//, '')})`);
   });
 
   test('llms-full.txt has each of these pages once', async () => {
     const [list, full] = [await textOf('/llms.txt'), await textOf('/llms-full.txt')];
-    const listed = new Set([...list.matchAll(/\((\/docs(?!\/skills)\S*)\.md\)/g)].map(([, path]) => path!));
+    const listed = new Set(
+      [...list.matchAll(/\((\/docs(?!\/skills|\/contracts)\S*)\.md\)/g)].map(([, path]) => path!),
+    );
     const had = [...full.matchAll(/^<!-- (\S+) -->$/gm)].map(([, path]) => path!);
     expect(had.toSorted()).toEqual([...listed].toSorted());
     expect(full).toContain((await textOf('/docs/usage.md')).replace(/^> .*\n\n/m, '').trim());
@@ -181,7 +186,9 @@ describe('agents', async () => {
   test('read links that name the site', async () => {
     const texts = ['/llms.txt', '/llms-full.txt', ...[...pages.keys()].map((path) => `${path}.md`)];
     for (const path of texts) {
-      const text = (await read(path)).replace(/^[ \t]*```[\s\S]*?^[ \t]*```$/gm, '').replace(/`[^`\n]+`/g, '');
+      const text = (await read(path))
+        .replace(/^[ \t]*```[\s\S]*?^[ \t]*```$/gm, '')
+        .replace(/`[^`\n]+`/g, '');
       const relative = [...text.matchAll(/\]\((?!https?:|mailto:|#)[^)\s]+\)/g)].map(([link]) => link);
       expect(relative, path).toEqual([]);
     }
