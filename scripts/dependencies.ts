@@ -1,17 +1,19 @@
 /**
- * The packages that the lock files for npm name, with their licences. Fails if one has a licence, or a script for its installation, that
- * is not known here.
+ * The packages that lock files name, for npm, Go, Rust and Python, with their licences. Fails if one has a licence, or for npm a script for its
+ * installation, that is not known here. What has no compiler on this machine is left out, and said.
  *
  *     npm run dependencies
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Dependency, readOthers } from './other-dependencies.ts';
 
 /** What may be used, by its SPDX id, and what it asks for. */
 const LICENCES: Readonly<Record<string, string>> = {
   '0BSD': 'nothing',
   'Apache-2.0': 'its notice',
+  'Apache-2.0 WITH LLVM-exception': 'nothing of what is compiled with it',
   'BlueOak-1.0.0': 'its notice',
   'BSD-2-Clause': 'its notice',
   'BSD-3-Clause': 'its notice',
@@ -19,11 +21,20 @@ const LICENCES: Readonly<Record<string, string>> = {
   MIT: 'its notice',
   'MIT-0': 'nothing',
   'MPL-2.0': 'that its own files stay under it; they are used unchanged',
+  'PSF-2.0': 'its notice',
+  'Unicode-3.0': 'its notice',
   Unlicense: 'nothing',
+  Zlib: 'that changes are marked; it is used unchanged',
 };
 
 /** Packages that name their licence in words of their own. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([['MPL 2.0', 'MPL-2.0']]);
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['MPL 2.0', 'MPL-2.0'],
+  ['Mozilla Public License 2.0 (MPL 2.0)', 'MPL-2.0'],
+  ['MIT License', 'MIT'],
+  ['Apache Software License', 'Apache-2.0'],
+  ['3-Clause BSD License', 'BSD-3-Clause'],
+]);
 
 /**
  * Packages with a script that npm would run when it installs them, and why that is no danger. It never runs in this repository (`.npmrc`); those of
@@ -36,16 +47,6 @@ const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/^@scarf\/scarf$/, 'counts installations; comes with a tool of developers, and does not run'],
 ];
 
-export interface Dependency {
-  /** The folder of the lock file. */
-  readonly folder: string;
-  readonly name: string;
-  readonly version: string;
-  readonly licence: string | undefined;
-  readonly isForDevelopers: boolean;
-  readonly hasScript: boolean;
-}
-
 interface Locked {
   readonly name?: string;
   readonly version: string;
@@ -56,7 +57,11 @@ interface Locked {
 }
 
 /** Packages of this repository are left out. */
-export function readDependencies(root: string): Dependency[] {
+export async function readDependencies(root: string): Promise<Dependency[]> {
+  return [...readForNpm(root), ...(await readOthers())];
+}
+
+export function readForNpm(root: string): Dependency[] {
   const options = { cwd: root, encoding: 'utf8' } as const;
   const locks = execFileSync('git', ['ls-files', '*package-lock.json'], options).trim().split('\n');
   return locks.flatMap((path) => {
@@ -90,25 +95,26 @@ function isKnown(licence: string): boolean {
   return ids.every((id) => Object.hasOwn(LICENCES, id));
 }
 
-function printAll(root: string): void {
-  const all = readDependencies(root);
-  for (const each of all) {
-    const refusal = refusalOf(each);
-    const notes = [
-      each.isForDevelopers && 'for developers',
-      each.hasScript && 'has a script',
-      refusal && `REFUSED: ${refusal}`,
-    ];
-    console.log(
-      [
-        each.folder,
-        `${each.name}@${each.version}`,
-        each.licence ?? '',
-        notes.filter(Boolean).join(', '),
-      ].join('\t'),
-    );
-    if (refusal !== undefined) process.exitCode = 1;
-  }
+/** A line for each package. */
+export function listDependencies(all: readonly Dependency[]): string {
+  return all
+    .map((each) => {
+      const refusal = refusalOf(each);
+      const notes = [
+        each.isForDevelopers && 'for developers',
+        each.hasScript && 'has a script',
+        refusal && `REFUSED: ${refusal}`,
+      ];
+      const cells = [each.folder, `${each.name}@${each.version}`, each.licence ?? ''];
+      return `${[...cells, notes.filter(Boolean).join(', ')].join('\t')}\n`;
+    })
+    .join('');
 }
 
-if (import.meta.main) printAll(join(import.meta.dirname, '..'));
+async function printAll(root: string): Promise<void> {
+  const all = await readDependencies(root);
+  process.stdout.write(listDependencies(all));
+  if (all.some((each) => refusalOf(each) !== undefined)) process.exitCode = 1;
+}
+
+if (import.meta.main) await printAll(join(import.meta.dirname, '..'));

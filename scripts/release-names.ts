@@ -1,10 +1,10 @@
 /**
- * Makes all files say the names and the repository that `release.json` has, and the manifests its version.
+ * Makes all files say the names, the repository and the version that `release.json` has. A new version gets its heading in the changelogs.
  *
  *     node scripts/release-names.ts
  *
- * What it replaces are the names and the version of the manifests, in all files of git but the changelog and the decisions. A test
- * compares the manifests with `release.json`.
+ * What it replaces are the names and the version of the manifests, in all files of git but the changelog and the decisions. Tests
+ * compare the manifests with `release.json`, and look for places that it does not find.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -36,10 +36,13 @@ export interface Release extends Names {
   readonly security: string;
   /** The address of what builds releases, as provenance names it. */
   readonly builder: string;
+  /** The public key that signs releases (Ed25519): the line in the middle of its PEM file. */
+  readonly key: string;
 }
 
 /** History keeps the names of its day. */
 const HISTORY = /^(?:CHANGELOG\.md$|docs\/decisions\/)/;
+const CHANGELOG = /(?:^|\/)CHANGELOG\.md$/;
 /** Packages have one version. That of `bench/peers` is none of them. */
 const MANIFEST = /^(?!bench\/)(?:.*\/)?(?:package\.json|Cargo\.toml|pyproject\.toml)$/;
 const PACKAGES = [
@@ -51,6 +54,24 @@ const PACKAGES = [
 ];
 /** Only here, and where it is installed, is the name of the crate not a word like any other. */
 const CRATE_FILES = ['sdk/rust/Cargo.toml', 'sdk/rust/Cargo.lock'];
+/** How files name a version of what is released here: images, the module of Go, the crate, the package for Python. */
+const VERSIONED = ({ go, rust, python }: Names) => [
+  'boxoffice(?:-backup)?:',
+  `${escaped(go)} v`,
+  `(?<![\\w-])${escaped(rust)} = "`,
+  `^name = "${escaped(rust)}"\\nversion = "`,
+  `^${escaped(python)}==`,
+];
+/** What makes the rest from these files. The last two record what later versions must not break. */
+const NEXT = [
+  'npm install --package-lock-only',
+  'npm run proto',
+  'npm run generate -w sdk/go',
+  'npm run generate -w sdk/rust',
+  'buf build proto -o proto/baseline.binpb --exclude-source-info',
+  'node scripts/event-baseline.ts',
+  'npm run check',
+];
 /** The same of Python. */
 const PYTHON_FILE = 'sdk/python/pyproject.toml';
 
@@ -119,7 +140,11 @@ export function rename(path: string, text: string, from: Names, to: Names): stri
     // The packages need each other.
     [new RegExp(`(?<="@[^"]*": "\\^?)${version}(?=")`, 'g'), to.version],
   ] as const;
+  const versioned = VERSIONED(from).map(
+    (start) => [new RegExp(`(?<=${start})${version}(?![\\w.])`, 'gm'), to.version] as const,
+  );
   return [
+    ...versioned,
     ...names,
     installed,
     ...pythonInstalled,
@@ -129,26 +154,38 @@ export function rename(path: string, text: string, from: Names, to: Names): stri
   ].reduce((renamed, [old, name]) => renamed.replace(old, () => name), text);
 }
 
+/** The changelog with what is unreleased as a version. The heading of what comes next stays. */
+export function cutChangelog(text: string, version: string, day: string): string {
+  const heading = '## [Unreleased]\n';
+  if (!text.includes(heading)) throw new Error('the changelog has no section of what is unreleased');
+  if (text.includes(`## [${version}]`)) throw new Error(`the changelog has the version ${version} already`);
+  return text.replace(heading, () => `${heading}\n## [${version}] - ${day}\n`);
+}
+
 function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }
 
+/** Texts of all files of git by their paths, without pictures and the like. */
+export function* readTexts(root: string): Iterable<[path: string, text: string]> {
+  const listed = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' });
+  for (const path of listed.split('\0').filter((each) => each !== '' && each !== 'release.json')) {
+    const bytes = readFileSync(join(root, path));
+    if (!bytes.includes(0)) yield [path, bytes.toString()];
+  }
+}
+
 function renameAll(): void {
   const [from, to] = [readManifests(ROOT), readRelease(ROOT)];
-  const listed = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' });
-  const paths = listed.split('\0').filter((path) => path !== '' && path !== 'release.json');
-  for (const path of paths) {
-    const bytes = readFileSync(join(ROOT, path));
-    // Pictures and the like.
-    if (bytes.includes(0)) continue;
-    const text = bytes.toString();
-    const renamed = rename(path, text, from, to);
+  const day = new Date().toISOString().slice(0, 10);
+  for (const [path, text] of readTexts(ROOT)) {
+    const isCut = CHANGELOG.test(path) && from.version !== to.version;
+    const renamed = rename(path, isCut ? cutChangelog(text, to.version, day) : text, from, to);
     if (renamed === text) continue;
     writeFileSync(join(ROOT, path), renamed);
     console.log(path);
   }
-  const next = ['npm install --package-lock-only', 'npm run proto', 'npm run generate -w sdk/go'];
-  console.log(['then:', ...next, 'npm run generate -w sdk/rust', 'npm run check'].join('\n  '));
+  console.log(['then:', ...NEXT].join('\n  '));
 }
 
 if (import.meta.main) renameAll();

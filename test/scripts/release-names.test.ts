@@ -1,7 +1,7 @@
 /** One place has the names under which packages are published, and the others agree. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readManifests, readRelease, rename } from '../../scripts/release-names.ts';
+import { readManifests, readRelease, readTexts, rename } from '../../scripts/release-names.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -28,6 +28,22 @@ const renamed = (text: string, path = 'README.md') => rename(path, text, OLD, NE
 
 test('the manifests have the version, the names and the repository of release.json', () => {
   expect(readRelease(ROOT)).toMatchObject(readManifests(ROOT));
+});
+
+test('a version that is changed in release.json is changed in every file that names it', () => {
+  const release = readRelease(ROOT);
+  const next = { ...release, version: '98.7.6' };
+  const old = new RegExp(
+    `^.*boxoffice.*${release.version.replaceAll('.', '\\.')}(?![\\w.]).*$|^version = "${release.version}"`,
+    'gim',
+  );
+  const left = [...readTexts(ROOT)]
+    // Lock files are made, and history stays.
+    .filter(([path]) => !/(?:package-lock\.json|CHANGELOG\.md)$|^docs\/decisions\/|^test\//.test(path))
+    .flatMap(([path, text]) =>
+      (rename(path, text, release, next).match(old) ?? []).map((line) => [path, line]),
+    );
+  expect(left).toEqual([]);
 });
 
 test.for([
@@ -65,9 +81,23 @@ test('the manifests get the version, also where they need each other, and nothin
   expect(renamed('  "version": "0.1.0"', 'package-lock.json')).toBe('  "version": "0.1.0"');
 });
 
+test('images, modules, crates and packages that are used get the version', () => {
+  const text =
+    'boxoffice:0.1.0\nboxoffice-backup:0.1.0\nboxoffice:0.1.01\nold-py==0.1.0\nold = "0.1.0"\nolder = "0.1.0"';
+  const wanted =
+    'boxoffice:1.0.0-rc.1\nboxoffice-backup:1.0.0-rc.1\nboxoffice:0.1.01\nnew-py==1.0.0-rc.1\nold = "1.0.0-rc.1"\nolder = "0.1.0"';
+  expect(renamed(text, 'x.txt')).toBe(wanted);
+  expect(renamed('require old.example/old/sdk/go v0.1.0\n', 'go.mod')).toBe(
+    'require new.example/go/v2 v1.0.0-rc.1\n',
+  );
+  expect(renamed('name = "old"\nversion = "0.1.0"', 'sdk/rust/Cargo.lock')).toBe(
+    'name = "new-client"\nversion = "1.0.0-rc.1"',
+  );
+});
+
 test('the package for Python is renamed in its manifest, and where it is installed', () => {
   expect(renamed('pip install old-py\npip install old-python\nold-py==0.1.0')).toBe(
-    'pip install new-py\npip install old-python\nnew-py==0.1.0',
+    'pip install new-py\npip install old-python\nnew-py==1.0.0-rc.1',
   );
   expect(renamed('name = "old-py"\n', 'sdk/python/pyproject.toml')).toBe('name = "new-py"\n');
   expect(renamed('name = "old-py"\n')).toBe('name = "old-py"\n');

@@ -1,15 +1,25 @@
 /** What a release is made of, and that it can be made again. */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
-import { cutChangelog, describeProvenance, findGaps, tagsOf } from '../../scripts/release.ts';
-import { readRelease } from '../../scripts/release-names.ts';
+import {
+  describeProvenance,
+  findGaps,
+  findLooseImages,
+  findStale,
+  lineOf,
+  readKey,
+  signSums,
+  tagsOf,
+} from '../../scripts/release.ts';
+import { cutChangelog, readRelease } from '../../scripts/release-names.ts';
 import { makeSbom } from '../../scripts/sbom.ts';
 import { makeShrinkwrap } from '../../scripts/stage-service.ts';
+import { BUILD_MS_MAX } from '../../scripts/toolchains.ts';
 import { openScratch } from '../support/scratch.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -74,7 +84,97 @@ test('the changelog gets the version above what was unreleased, once', () => {
   const cut = cutChangelog(text, '1.0.0', '2026-12-01');
   expect(cut).toBe('# Changelog\n\n## [Unreleased]\n\n## [1.0.0] - 2026-12-01\n\n### Added\n\n- $& a line\n');
   expect(() => cutChangelog(cut, '1.0.0', '2026-12-02')).toThrow('has the version 1.0.0 already');
-  expect(() => cutChangelog(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), '0.1.0', 'x')).not.toThrow();
+  expect(findStale(text, '1.0.0')).toBe('has no heading of 1.0.0');
+  expect(findStale(cut, '1.0.0')).toBeUndefined();
+  expect(findStale(cut.replace('## [1', '- another\n\n## [1'), '1.0.0')).toMatch(/not in 1.0.0/);
+});
+
+test('what is built on images of others names them by digests, or is no release', () => {
+  const digest = `@sha256:${'0'.repeat(64)}`;
+  const text = (node: string, service = 'boxoffice:1') =>
+    `ARG NODE=24.1.0\nFROM docker.io/library/node:\${NODE}${node} AS packages\nFROM ${service} AS service\n    image: boxoffice:1\n`;
+  expect(findLooseImages(text(''))).toEqual(['docker.io/library/node:24.1.0']);
+  expect(findLooseImages(text(digest))).toEqual([]);
+  expect(findLooseImages(text(digest.slice(0, -1)))).toHaveLength(1);
+  expect(findLooseImages(`${text(digest)}  image: quay.io/a/b\n`)).toEqual(['quay.io/a/b']);
+});
+
+describe('the checksums are signed', () => {
+  const { privateKey: key } = generateKeyPairSync('ed25519');
+  const pem = (each: KeyObject) => each.export({ type: 'pkcs8', format: 'pem' }) as string;
+
+  test('so that the command of SECURITY.md verifies them, and no others', async () => {
+    const folder = join(scratch.folder, 'signed');
+    await mkdir(folder);
+    const signed = signSums(new Map([['a.tgz', Buffer.from('a')]]), key);
+    for (const [name, content] of [['a.tgz', 'a'] as const, ...signed]) {
+      await writeFile(join(folder, name), content);
+    }
+    const [, command] = /```sh\n(openssl pkeyutl .*?)\n```/s.exec(
+      readFileSync(join(ROOT, 'SECURITY.md'), 'utf8'),
+    )!;
+    const verify = () => run('sh', ['-c', command!], { cwd: folder });
+    await expect(verify()).resolves.toMatchObject({ stdout: expect.stringMatching(/a\.tgz: OK/) });
+    await writeFile(join(folder, 'a.tgz'), 'b');
+    await expect(verify()).rejects.toMatchObject({ stdout: expect.stringMatching(/a\.tgz: FAILED/) });
+    const other = createHash('sha256').update('b').digest('hex');
+    await writeFile(join(folder, 'SHA256SUMS'), `${other}  a.tgz\n`);
+    await expect(verify()).rejects.toMatchObject({ stdout: expect.not.stringMatching(/OK/) });
+    expect((signed.get('release.pem') as string).split('\n')[1]).toBe(lineOf(key));
+  });
+
+  test('by the key of release.json alone', () => {
+    const { privateKey: other } = generateKeyPairSync('ed25519');
+    expect(lineOf(readKey(pem(key), { key: '' }))).toBe(lineOf(key));
+    expect(lineOf(readKey(pem(key), { key: lineOf(key) }))).toBe(lineOf(key));
+    expect(() => readKey(pem(key), { key: lineOf(other) })).toThrow('not that of release.json');
+    const { privateKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    expect(() => readKey(pem(rsa), { key: '' })).toThrow('not of Ed25519');
+  });
+});
+
+describe('npm run release', () => {
+  const release = (...args: string[]) =>
+    run(process.execPath, [
+      '--disable-warning=ExperimentalWarning',
+      join(ROOT, 'scripts/release.ts'),
+      ...args,
+    ]);
+
+  test('refuses a release while something is missing, and makes nothing', async () => {
+    const to = join(scratch.folder, 'refused');
+    await expect(release(to)).rejects.toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(/needs first:\n.*a digest, @sha256:\.\.\., of docker\.io.*a key: --key/s),
+    });
+    expect(existsSync(to)).toBe(false);
+  });
+
+  test('makes all of it in a dry run, from a clone with the tags', { timeout: BUILD_MS_MAX }, async () => {
+    const { version } = readRelease(ROOT);
+    const to = join(scratch.folder, 'dry');
+    const { stdout } = await release('--dry-run', to);
+    expect(stdout).toMatch(new RegExp(`Left to do:\\n  git -C \\S+ push .* v${version} sdk/go/v${version}`));
+    const names = (await readdir(to)).toSorted();
+    expect(names).toEqual(
+      [
+        'SHA256SUMS',
+        'SHA256SUMS.sig',
+        ...['cdx.json', 'intoto.json', 'licences.tsv'].map((kind) => `boxoffice-${version}.${kind}`),
+        ...['', '-contract', '-sdk'].map((name) => `boxoffice${name}-${version}.tgz`),
+        ...['clone', 'release.pem'],
+      ].toSorted(),
+    );
+    const sums = (await readFile(join(to, 'SHA256SUMS'), 'utf8')).trim().split('\n');
+    expect(sums.map((line) => line.slice(66)).toSorted()).toEqual(
+      names.filter((name) => name.startsWith('boxoffice')),
+    );
+    const head = await run('git', ['-C', ROOT, 'rev-parse', 'HEAD']);
+    for (const tag of tagsOf(version)) {
+      const tagged = await run('git', ['-C', join(to, 'clone'), 'rev-parse', `${tag}^{commit}`]);
+      expect(tagged.stdout).toBe(head.stdout);
+    }
+  });
 });
 
 test('the provenance names each file with its digests, and the commit', () => {
@@ -108,12 +208,13 @@ test('the provenance names each file with its digests, and the commit', () => {
 
 test('what the operator of the repository has to fill in is named, until it is', () => {
   const release = readRelease(ROOT);
-  const empty = { repository: 'https://boxoffice.example/b.git', security: '', builder: '' };
-  expect(findGaps({ ...release, ...empty })).toHaveLength(3);
+  const empty = { repository: 'https://boxoffice.example/b.git', security: '', builder: '', key: '' };
+  expect(findGaps({ ...release, ...empty })).toHaveLength(4);
   const filled = {
     repository: 'https://git.test/b.git',
     security: 'mailto:x@y.test',
     builder: 'https://b.test',
+    key: 'MCow',
   };
   expect(findGaps({ ...release, ...filled })).toStrictEqual([]);
 });

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeGoTypes } from '../../scripts/make-go-types.ts';
 import { makeRestStructs } from '../../scripts/make-rest-structs.ts';
+import { readRelease } from '../../scripts/release-names.ts';
 import { BUILD_MS_MAX, findTool, runTool } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { newTenantId } from '../../src/base/tenants/tenant.ts';
@@ -95,7 +96,7 @@ describe.skipIf(!hasGo)('the SDK for Go', { timeout: BUILD_MS_MAX }, () => {
 
 /** As a release would have it. */
 const MODULE = 'boxoffice.example/boxoffice/sdk/go';
-const VERSION = 'v0.1.0';
+const VERSION = `v${readRelease(ROOT).version}`;
 
 describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_MS_MAX }, () => {
   const app = useService();

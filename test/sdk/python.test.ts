@@ -7,6 +7,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makePython } from '../../scripts/make-python.ts';
+import { readRelease } from '../../scripts/release-names.ts';
 import { BUILD_MS_MAX, findPython, runTool } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';
@@ -14,6 +15,7 @@ import { tryBackEnd } from './example-back-end.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/python');
+const { version } = readRelease(ROOT);
 
 const python = await findPython();
 const run = (...args: string[]) => runTool(python!, ['-m', ...args], { folder: 'sdk/python' });
@@ -55,7 +57,10 @@ describe.skipIf(!python)('the SDK for Python, as its users get it', { timeout: B
       folder: relative(ROOT, join(folder, 'source')),
     });
     const [wheel, sdist] = (await readdir(join(folder, 'dist'))).sort();
-    expect([wheel, sdist]).toStrictEqual(['boxoffice-0.1.0-py3-none-any.whl', 'boxoffice-0.1.0.tar.gz']);
+    expect([wheel, sdist]).toStrictEqual([
+      `boxoffice-${version}-py3-none-any.whl`,
+      `boxoffice-${version}.tar.gz`,
+    ]);
     await run(
       'pip',
       'install',
@@ -122,7 +127,7 @@ describe.skipIf(!python)('the SDK for Python, as its users get it', { timeout: B
 
   test('runs the example of a back end', async () => {
     await cp(join(ROOT, 'examples/python-backend'), join(folder, 'example'), { recursive: true });
-    expect(await readFile(join(folder, 'example/requirements.txt'), 'utf8')).toBe('boxoffice==0.1.0\n');
+    expect(await readFile(join(folder, 'example/requirements.txt'), 'utf8')).toBe(`boxoffice==${version}\n`);
     const args = ['-I', '-c', RUN, join(folder, 'installed'), join(folder, 'example/main.py')] as const;
     await tryBackEnd([python!, ...args], { cwd: folder, env: await environment() });
   });

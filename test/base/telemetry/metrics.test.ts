@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { join as joinPath } from 'node:path';
 import { RoomService } from '@boxoffice/contract/room_service';
 import { describe, expect, it } from 'vitest';
+import { readRelease } from '../../../scripts/release-names.ts';
 import { openPool } from '../../../src/base/db/pool.ts';
 import { makeMetrics } from '../../../src/doors/metrics.ts';
 import { createCredential, join } from '../../support/devices.ts';
@@ -177,7 +179,8 @@ describe('/metrics', () => {
 
   it('has the versions of the service and of Node', async () => {
     const metrics = await read();
-    expect(metrics.get(`boxoffice_build_info{version="0.1.0",node="${process.version}"}`)).toBe(1);
+    const { version } = readRelease(joinPath(import.meta.dirname, '../../..'));
+    expect(metrics.get(`boxoffice_build_info{version="${version}",node="${process.version}"}`)).toBe(1);
   });
 });
 
