@@ -32,7 +32,7 @@ export function siteRoutes(app: Http, options: SiteOptions, load = loadSite): vo
     opening ??= openAgain();
     const site = await opening;
     const path = pathOf(request);
-    // Of pages alone there is Markdown behind the address.
+    // Only pages have Markdown behind their address.
     const isForPrograms = preferredType(request.headers.accept, PAGE_TYPES) === 'text/markdown';
     const file = await ((isForPrograms && site.find(`${path}.md`)) || site.find(path));
     if (!file) throw new Failure('not_found');
