@@ -93,6 +93,7 @@ async function state(stage: Stage): Promise<unknown> {
   const { rows } = await db().query(
     `select (select json_agg(k order by id) from api_keys k where tenant_id = $1) as keys,
             (select json_agg(d order by id) from device_credentials d where tenant_id = $1) as devices,
+            (select json_agg(a order by id) from agent_keys a where tenant_id = $1) as agents,
             (select json_agg(m order by id) from members m where tenant_id = $1) as members,
             (select json_agg(b order by id) from bans b where tenant_id = $1) as bans,
             (select json_agg(r order by uid) from rooms r where tenant_id = $1) as rooms,
@@ -264,14 +265,18 @@ async function keysOf({ tenant }: Scene): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-describe('members and the export', () => {
+describe('members, keys for agents and the export', () => {
   const refused = GUARDED.filter((route) => !mayKey(route)).map((route) => [nameOf(route), route] as const);
 
   test('are what no key may do', () => {
     expect(refused.map(([name]) => name).toSorted()).toEqual([
+      'GET /console/agents',
+      'GET /console/agents/:id/revoke',
       'GET /console/export',
       'GET /console/members',
       'GET /console/members/:id/remove',
+      'POST /console/agents',
+      'POST /console/agents/:id/revoke',
       'POST /console/export',
       'POST /console/members',
       'POST /console/members/:id/invite',

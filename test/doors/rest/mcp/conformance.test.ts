@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createAgentKey } from '../../../../src/access/agents/create-agent-key.ts';
 import { inTransaction } from '../../../../src/base/db/transaction.ts';
 import { findFreePort } from '../../../../src/run/free-port.ts';
+import { installSuites, runSuite } from '../../../suites/run-suite.ts';
 import { useService } from '../../../support/service.ts';
 import { idOf, OPERATOR } from '../../../support/tenants.ts';
-import { installSuites, runSuite } from '../../../suites/run-suite.ts';
 
 /** The door takes pages of its own origin, which the suite tries: that of the proxy. */
 const proxyPort = await findFreePort('127.0.0.1');
@@ -36,6 +36,7 @@ const APPLICABLE: Readonly<Record<string, Readonly<Record<string, Readonly<Recor
     'dns-rebinding-protection': {},
     'http-header-validation': {},
     'input-required-result-unsupported-methods': {},
+    'server-sse-multiple-streams': {},
     'server-stateless': {
       'sep-2575-server-rejects-undeclared-capability': WANTS_TOOL,
       'sep-2575-missing-capability-http-400': WANTS_TOOL,
@@ -56,7 +57,7 @@ const APPLICABLE: Readonly<Record<string, Readonly<Record<string, Readonly<Recor
 const NOT_APPLICABLE: readonly (readonly [RegExp, string])[] = [
   [/^tools-call-|^json-schema-|^http-custom-header-/, WANTS_TOOL],
   [/^elicitation-|^input-required-result-(?!unsupported-methods$)/, WANTS_TOOL],
-  [/^server-sse-/, WANTS_STREAM],
+  [/^server-sse-polling$/, WANTS_STREAM],
   [/^resources-|^sep-2164-|^sep-2640-/, WANTS_RESOURCES],
   [/^prompts-/, WANTS_PROMPTS],
   [/^completion-complete$/, 'wants completion of arguments of prompts'],
@@ -95,7 +96,8 @@ test('each scenario of the suite applies, or has a reason why not', async () => 
   const listed = [...stdout.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name!);
   const applicable = new Set(Object.values(APPLICABLE).flatMap((of) => Object.keys(of)));
   const undecided = listed.filter(
-    (name) => Number(applicable.has(name)) + NOT_APPLICABLE.filter(([names]) => names.test(name)).length !== 1,
+    (name) =>
+      Number(applicable.has(name)) + NOT_APPLICABLE.filter(([names]) => names.test(name)).length !== 1,
   );
   expect({ undecided, count: listed.length }).toEqual({ undecided: [], count: SCENARIOS });
 });

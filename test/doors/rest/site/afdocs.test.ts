@@ -2,8 +2,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { useService } from '../../../support/service.ts';
 import { installSuites, runSuite } from '../../../suites/run-suite.ts';
+import { useService } from '../../../support/service.ts';
 
 const app = useService({ payments: false });
 beforeAll(installSuites);
