@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Language, Rule } from '../sdk/conformance/mutants.ts';
 import { startEmbedded } from '../src/run/embedded-postgres/embedded-postgres.ts';
 import { openScratch } from '../test/support/scratch.ts';
 import { findChanges } from './mutants/code-changes.ts';
@@ -32,6 +33,8 @@ Options:
   --silence s   a run in which no test ends for so many seconds has timed out; default 120
   --json file   write the results as JSON too; - writes them to standard output, and nothing else
   --list        only list the mutants
+  --sdk name    break the rules of an SDK instead (typescript, go, rust or python), and run the steps of its
+                conformance suite; the places are words of rules, default: all
   --help
 
 TEST_DATABASE_URL: a PostgreSQL to use. Without it, one is started for all runs together.
@@ -44,18 +47,57 @@ async function main(argv: readonly string[]): Promise<void> {
   const options = readArguments(argv);
   if (options.help) return void process.stdout.write(HELP);
 
+  if (options.sdk !== undefined) return await trySdk(options.sdk, options);
   const files = listFiles(ROOT).filter((file) => file.endsWith('.ts'));
   const mutants = chooseMutants(findMutants(files, options.places), options.count, options.seed);
   if (mutants.length === 0) throw new UsageError(`nothing can be changed in ${options.places.join(', ')}`);
-  if (options.list) {
-    for (const { file, line, what } of mutants) process.stdout.write(`${file}:${line}  ${what}\n`);
-    return;
-  }
-  const { results, unsound } = await tryAll(mutants, readImports(ROOT, files), options);
-  const { seed, count, tests } = options;
+  if (options.list) return list(mutants);
+  const imports = readImports(ROOT, files);
+  report(await tryAll(mutants.length, (place) => runTests(place, mutants, imports, options)), options);
+}
+
+/** Loaded by its option: the suite has a service of its own. */
+async function trySdk(name: string, options: Options): Promise<void> {
+  const { RULES, SOURCES } = await import('../sdk/conformance/mutants.ts');
+  if (!(name in SOURCES)) throw new UsageError(`--sdk must be one of ${Object.keys(SOURCES).join(', ')}`);
+  const language = name as Language;
+  const isMeant = ({ rule }: Rule) => options.places.some((words) => rule.includes(words));
+  const rules = options.places === FOLDERS ? RULES : RULES.filter(isMeant);
+  if (rules.length === 0) throw new UsageError(`no rule has the words ${options.places.join(', ')}`);
+  const { breakRule, SdkTrial } = await import('./mutants/sdk.ts');
+  if (options.list) return list(rules.map((rule) => breakRule(ROOT, language, rule)));
+  const { openWorld } = await import('../sdk/conformance/world.ts');
+  const tried = await tryAll(rules.length, async ({ root, signal, unsound, tell }) => {
+    const world = await openWorld();
+    try {
+      const trial = new SdkTrial({ language, root, world });
+      unsound.push(...(await trial.findUnsound(rules)));
+      for (const rule of rules) {
+        signal.throwIfAborted();
+        tell(await trial.judge(rule));
+      }
+    } finally {
+      await world.close();
+    }
+  });
+  report(tried, options);
+  const isProven = tried.unsound.length === 0 && tried.results.every(({ outcome }) => outcome === 'killed');
+  process.exitCode = isProven ? 0 : 1;
+}
+
+function list(mutants: readonly Mutant[]): void {
+  for (const { file, line, what } of mutants) process.stdout.write(`${file}:${line}  ${what}\n`);
+}
+
+interface Tried {
+  readonly results: readonly Result[];
+  readonly unsound: readonly string[];
+}
+
+function report({ results, unsound }: Tried, { seed, count, tests, json: file }: Options): void {
   const json = `${JSON.stringify({ seed, count, tests, ...summarize(results), unsound, results }, null, 2)}\n`;
-  process.stdout.write(options.json === STANDARD_OUTPUT ? json : renderReport(results, unsound));
-  if (options.json !== undefined && options.json !== STANDARD_OUTPUT) writeFileSync(options.json, json);
+  process.stdout.write(file === STANDARD_OUTPUT ? json : renderReport(results, unsound));
+  if (file !== undefined && file !== STANDARD_OUTPUT) writeFileSync(file, json);
 }
 
 function findMutants(files: readonly string[], places: readonly string[]): Mutant[] {
@@ -69,40 +111,59 @@ function findMutants(files: readonly string[], places: readonly string[]): Mutan
     });
 }
 
-interface Options {
-  /** `undefined`: all. */
-  readonly tests: number | undefined;
-  readonly silence: number;
+type Options = ReturnType<typeof readArguments>;
+
+/** Where mutants are tried out, and what is told of them. */
+interface Place {
+  readonly folder: string;
+  /** A copy of the working tree. */
+  readonly root: string;
+  readonly signal: AbortSignal;
+  /** What fails without any mutant. */
+  readonly unsound: string[];
+  tell(result: Result): void;
 }
 
 /** Everything is in one folder, which is removed when this process ends for any reason. */
-async function tryAll(mutants: readonly Mutant[], imports: Imports, options: Options) {
+async function tryAll(count: number, work: (place: Place) => Promise<void>): Promise<Tried> {
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
   const scratch = openScratch('boxoffice-mutants-');
-  const server = await findServer(join(scratch.folder, 'server'));
   const root = join(scratch.folder, 'tree');
   const results: Result[] = [];
-  let unsound: readonly string[] = [];
+  const unsound: string[] = [];
+  const tell = (result: Result) => {
+    results.push(result);
+    process.stderr.write(`${renderProgress(result, results.length, count)}\n`);
+  };
   try {
     copyWorkingTree(ROOT, root);
-    const { signal } = interruption;
-    const trial = new Trial({ root, databaseUrl: server.url, silenceSeconds: options.silence, signal });
-    for (const mutant of mutants) {
-      const tests = findRelatedTests(mutant.file, imports).slice(0, options.tests);
-      const result = await trial.judge(mutant, tests);
-      results.push(result);
-      unsound = trial.unsound;
-      process.stderr.write(`${renderProgress(result, results.length, mutants.length)}\n`);
-    }
+    await work({ folder: scratch.folder, root, signal: interruption.signal, unsound, tell });
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
     process.stderr.write('interrupted\n');
   } finally {
-    await server.stop();
     await scratch.remove();
   }
   return { results, unsound };
+}
+
+async function runTests(
+  { folder, root, signal, unsound, tell }: Place,
+  mutants: readonly Mutant[],
+  imports: Imports,
+  { silence, tests }: Options,
+): Promise<void> {
+  const server = await findServer(join(folder, 'server'));
+  try {
+    const trial = new Trial({ root, databaseUrl: server.url, silenceSeconds: silence, signal });
+    for (const mutant of mutants) {
+      tell(await trial.judge(mutant, findRelatedTests(mutant.file, imports).slice(0, tests)));
+    }
+    unsound.push(...trial.unsound);
+  } finally {
+    await server.stop();
+  }
 }
 
 async function findServer(dataDir: string): Promise<{ url: string; stop: () => Promise<void> }> {
@@ -118,6 +179,7 @@ function readArguments(argv: readonly string[]) {
     help: values.help ?? false,
     list: values.list ?? false,
     json: values.json,
+    sdk: values.sdk,
     count: readNumber('count', values.count, 150),
     seed: readNumber('seed', values.seed, 1),
     tests: readNumber('tests', values.tests, undefined),
@@ -133,7 +195,16 @@ function parse(args: string[]) {
     return parseArgs({
       args,
       allowPositionals: true,
-      options: { count: text, seed: text, tests: text, silence: text, json: text, list: flag, help: flag },
+      options: {
+        count: text,
+        seed: text,
+        tests: text,
+        silence: text,
+        json: text,
+        sdk: text,
+        list: flag,
+        help: flag,
+      },
     });
   } catch (error) {
     throw new UsageError((error as Error).message);

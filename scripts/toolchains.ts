@@ -1,7 +1,7 @@
 /** Compilers of other languages, which not every machine has. */
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir, setPriority } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -78,27 +78,33 @@ export async function runTool(
 const HAS_PYTHON = 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))';
 
 /** Whether the packages of the SDK for Python can be installed. */
-export function hasPython(): boolean {
+export function hasPython(command = 'python3'): boolean {
   try {
-    execFileSync('python3', ['-c', HAS_PYTHON], { stdio: 'ignore' });
+    execFileSync(command, ['-c', HAS_PYTHON], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
   }
 }
 
+/** Python 3.10, the oldest that its SDK is for, on `PATH` or where pyenv puts it. Undefined if it is not installed. */
+export function findOldestPython(): string | undefined {
+  const installed = globSync(join(homedir(), '.pyenv/versions/3.10.*/bin/python3'));
+  return ['python3.10', ...installed].find((command) => hasPython(command));
+}
+
 /** A Python with the packages of the lock file of its SDK, installed if needed. Undefined: there is no Python for it. */
-export async function findPython(): Promise<string | undefined> {
-  if (!hasPython()) return undefined;
+export async function findPython(command = 'python3'): Promise<string | undefined> {
+  if (!hasPython(command)) return undefined;
   const lock = join(ROOT, 'sdk/python/requirements.lock');
-  const { stdout: version } = await promisify(execFile)('python3', ['-VV']);
+  const { stdout: version } = await promisify(execFile)(command, ['-VV']);
   const key = createHash('sha256').update(readFileSync(lock)).update(version).digest('hex').slice(0, 16);
   const folder = join(CACHE, `python-${key}`);
   const python = join(folder, 'bin/python');
   if (existsSync(python)) return python;
   // The process that is done first gives it the name.
   const made = `${folder}-${process.pid}`;
-  await runTool('python3', ['-m', 'venv', made], { folder: '.' });
+  await runTool(command, ['-m', 'venv', made], { folder: '.' });
   const args = [
     '-m',
     'pip',

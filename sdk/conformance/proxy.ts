@@ -13,6 +13,8 @@ export interface TcpProxy {
   repeatsAnswers: boolean;
   /** Breaks the next connection whose answers reach so many bytes, once. */
   cutAfterBytes: number | undefined;
+  /** How many sockets are open, on both sides. */
+  readonly sockets: number;
   /** How many connections were opened so far. */
   readonly opened: number;
   /** How many requests began to arrive so far, if a connection carries one at a time, as in HTTP/1. */
@@ -66,6 +68,9 @@ export async function startProxy(target: number): Promise<TcpProxy> {
     delayMs: 0,
     repeatsAnswers: false,
     cutAfterBytes: undefined,
+    get sockets() {
+      return sockets.size;
+    },
     get opened() {
       return opened;
     },

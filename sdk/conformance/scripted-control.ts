@@ -48,7 +48,7 @@ export class Refusal {
 
   constructor(
     code: keyof typeof status,
-    options: { reason?: string; retryDelayMs?: number; details?: string } = {},
+    options: { reason?: string; retryDelayMs?: number; details?: string; hasTrailer?: boolean } = {},
   ) {
     this.code = status[code] as status;
     this.details = options.details ?? `refused: ${options.reason}`;
@@ -66,7 +66,7 @@ export class Refusal {
     }
     const whole = create(StatusSchema, { code: this.code, message: this.details, details });
     this.metadata.set('grpc-status-details-bin', Buffer.from(toBinary(StatusSchema, whole)));
-    this.metadata.set('x-request-id', 'req_1');
+    if (options.hasTrailer !== false) this.metadata.set('x-request-id', 'req_1');
   }
 }
 

@@ -1,4 +1,5 @@
 /** A step of the suite, and what it works with. */
+import type { AddressInfo, Server } from 'node:net';
 import type { Boxoffice } from '../typescript/src/backend/index.ts';
 import { Client, Watch } from './client.ts';
 import type { Driver, Json, Outcome } from './driver.ts';
@@ -117,6 +118,21 @@ export class At {
     for (const room of rooms) await direct.rooms.create({ room });
     const client = await this.client({ api_key: tenant.key, tenant: tenant.id, ...clientOptions });
     return { ...tenant, client, direct };
+  }
+
+  /** `host:port` of a server that ends with the step, with all its connections. */
+  async listen(server: Server): Promise<string> {
+    const sockets = new Set<{ destroy(): void }>();
+    server.on('connection', (socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {});
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    this.onEnd(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
   /** A feed of revocations, which ends with the step. */

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makePython } from '../../scripts/make-python.ts';
 import { readRelease } from '../../scripts/release-names.ts';
-import { BUILD_MS_MAX, findPython, runTool } from '../../scripts/toolchains.ts';
+import { BUILD_MS_MAX, findOldestPython, findPython, runTool } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';
 import { tryBackEnd } from './example-back-end.ts';
@@ -18,6 +18,7 @@ const SDK = join(ROOT, 'sdk/python');
 const { version } = readRelease(ROOT);
 
 const python = await findPython();
+const oldest = findOldestPython();
 const run = (...args: string[]) => runTool(python!, ['-m', ...args], { folder: 'sdk/python' });
 
 describe.skipIf(!python)('the SDK for Python', { timeout: BUILD_MS_MAX }, () => {
@@ -32,6 +33,11 @@ describe.skipIf(!python)('the SDK for Python', { timeout: BUILD_MS_MAX }, () => 
 
   test('passes its tests', async () => {
     await run('pytest', '--quiet', '-p', 'no:cacheprovider');
+  });
+
+  test.skipIf(!oldest)('passes its tests on the oldest Python that it is for', async () => {
+    const args = ['-m', 'pytest', '--quiet', '-p', 'no:cacheprovider'];
+    await runTool((await findPython(oldest))!, args, { folder: 'sdk/python' });
   });
 
   test('has types, messages and a client without async that are generated', async () => {

@@ -81,6 +81,37 @@ export const LOST_ANSWERS: readonly Step[] = [
     expect: { outcome: { ok: { charged: undefined, duplicates: 1, admitted: true } }, charges: 1 },
   },
   {
+    name: 'changes that are cancelled, and made again: one effect each',
+    run: async (at) => {
+      const { key, relayKey, direct } = await at.house();
+      const proxy = await at.proxy(at.world.service.port);
+      const client = await at.client({ url: proxy.url, api_key: key });
+      const relay = await at.client({ url: proxy.url, api_key: relayKey });
+      const count = async () => [
+        (await direct.billing.get()).recent.filter(({ kind }) => kind === 'usage').length,
+        (await direct.keys.list()).filter(({ name }) => name === 'mine').length,
+      ];
+      const start = () => [
+        relay.start('usage.report', { records: [RECORD] }),
+        client.start('keys.create', { name: 'mine' }, { idempotency_key: 'order-8' }),
+      ];
+      proxy.holdsAnswers = true;
+      const calls = start();
+      await waitFor(count, (counts) => counts.every((each) => each === 1));
+      for (const call of calls) call.cancel();
+      const cancelled = await Promise.all(calls.map((call) => call.outcome()));
+      proxy.holdsAnswers = false;
+      proxy.cut();
+      const again = await Promise.all(start().map((call) => call.outcome()));
+      return { cancelled, again, counts: await count() };
+    },
+    expect: {
+      cancelled: Array(2).fill({ error: { kind: 'Cancelled' } }),
+      again: [{ ok: { charged: undefined, duplicates: 1 } }, { ok: { key: { name: 'mine' } } }],
+      counts: [1, 1],
+    },
+  },
+  {
     name: 'a lost answer of a new key: one key, and the same plaintext',
     run: async (at) => {
       const proxy = await at.proxy(at.world.service.port);

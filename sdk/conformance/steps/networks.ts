@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
-import type { AddressInfo, Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { readTable } from '../../../scripts/error-table.ts';
 import type { Outcome } from '../driver.ts';
@@ -12,21 +11,6 @@ import type { At, Step } from '../step.ts';
 const LARGE = 5 * 1024 * 1024;
 const PAGE = '<html><body>502 Bad Gateway</body></html>';
 const TLS = new URL('../../../test/support/tls/', import.meta.url);
-
-/** `host:port` of a server that ends with the step. */
-async function listen(at: At, server: Server): Promise<string> {
-  const sockets = new Set<{ destroy(): void }>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  at.onEnd(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** What a query and a GET make of the addresses. */
 async function askAt(
@@ -62,7 +46,7 @@ export const NETWORKS: readonly Step[] = [
         cert: readFileSync(new URL('certificate.pem', TLS)),
         key: readFileSync(new URL('key.pem', TLS)),
       };
-      const secure = await listen(at, createTlsServer({ ...certificate, ALPNProtocols: ['h2'] }));
+      const secure = await at.listen(createTlsServer({ ...certificate, ALPNProtocols: ['h2'] }));
       return {
         tlsToPlain: await askAt(at, {
           url: `https://localhost:${port}`,
@@ -83,13 +67,15 @@ export const NETWORKS: readonly Step[] = [
     against: 'a script',
     run: async (at) => {
       const html = { 'content-type': 'text/html' };
-      const one = createServer((_request, response) => response.writeHead(502, html).end(PAGE));
+      const one = createServer((_request, response) =>
+        response.writeHead(502, { ...html, 'x-request-id': 'req_1' }).end(PAGE),
+      );
       const ok = createServer((_request, response) => response.writeHead(200, html).end(PAGE));
       const two = createHttp2Server((_request, response) => {
         response.writeHead(502, html);
         response.end(PAGE);
       });
-      const [http1, okHttp1, http2] = [await listen(at, one), await listen(at, ok), await listen(at, two)];
+      const [http1, okHttp1, http2] = [await at.listen(one), await at.listen(ok), await at.listen(two)];
       const [ofHttp1, rest] = await askAt(at, both(`http://${http1}`));
       const [ofHttp2, restOk] = await askAt(at, {
         control_url: `http://${http2}`,
@@ -100,8 +86,35 @@ export const NETWORKS: readonly Step[] = [
     expect: {
       ofHttp1: 'Unavailable',
       ofHttp2: 'Unavailable',
-      rest: { error: { kind: 'Unavailable', code: 502 } },
+      rest: { error: { kind: 'Unavailable', code: 502, has_request_id: true } },
       restOk: 'Internal',
+    },
+  },
+  {
+    name: 'a redirection is not followed: the key goes to no other host',
+    against: 'a script',
+    run: async (at) => {
+      let arrived = 0;
+      const elsewhere = createServer((_request, response) => response.end('{}'));
+      elsewhere.on('connection', () => {
+        arrived += 1;
+      });
+      const moved = { location: `http://${await at.listen(elsewhere)}/` };
+      const rest = createServer((_request, response) => response.writeHead(307, moved).end());
+      const control = createHttp2Server((_request, response) => {
+        response.writeHead(307, moved);
+        response.end();
+      });
+      const [ofControl, ofRest] = await askAt(at, {
+        url: `http://${await at.listen(rest)}`,
+        control_url: `http://${await at.listen(control)}`,
+      });
+      return { ofControl: kindOf(ofControl), ofRest, arrived };
+    },
+    expect: {
+      ofControl: 'Internal',
+      ofRest: { error: { kind: 'Internal', code: 307 } },
+      arrived: undefined,
     },
   },
   {
@@ -140,7 +153,7 @@ export const NETWORKS: readonly Step[] = [
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ currency: 'usd', model: text }));
       });
-      const addresses = { control_url: control.url, url: `http://${await listen(at, rest)}` };
+      const addresses = { control_url: control.url, url: `http://${await at.listen(rest)}` };
       const [room, rates] = await askAt(at, addresses, 60_000);
       return {
         room: { error: room?.error, length: room?.ok?.metadata?.length },
@@ -162,7 +175,7 @@ export const NETWORKS: readonly Step[] = [
         const server = createServer((_request, response) => {
           response.writeHead(200, { 'content-type': 'application/json' }).end(text);
         });
-        return `http://${await listen(at, server)}`;
+        return `http://${await at.listen(server)}`;
       };
       const longest = { control_url: control.url, url: await restOf(bytesMax) };
       const [longer, read] = await askAt(at, longest, 60_000);
@@ -185,8 +198,8 @@ export const NETWORKS: readonly Step[] = [
         setTimeout(() => response.destroy(), 50);
       });
       const half = createServer((_request, response) => response.writeHead(200).end('{"currency":'));
-      const [, ofBroken] = await askAt(at, both(`http://${await listen(at, broken)}`));
-      const [, ofHalf] = await askAt(at, both(`http://${await listen(at, half)}`));
+      const [, ofBroken] = await askAt(at, both(`http://${await at.listen(broken)}`));
+      const [, ofHalf] = await askAt(at, both(`http://${await at.listen(half)}`));
       return { ofBroken: kindOf(ofBroken), ofHalf: kindOf(ofHalf) };
     },
     expect: { ofBroken: 'Unavailable', ofHalf: 'Internal' },

@@ -1,6 +1,5 @@
 /** Every reason and code of a refusal: by the real service where it can be brought to it, else by a script. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { readTable } from '../../../scripts/error-table.ts';
 import { changeReferenceTable } from '../../../test/support/reference-tables.ts';
@@ -387,12 +386,7 @@ async function askStatuses(at: At, statuses: readonly number[], method: string):
     });
     response.end(JSON.stringify({ error: `status ${code}` }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  at.onEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://${await at.listen(server)}`;
   const client = await at.client({ url, api_key: `svc_${gone}_x`, tenant: 't', retries: 0 });
   const outcomes: Record<string, Outcome> = {};
   for (code of statuses) outcomes[code] = await client.call(method, { name: 'x' });
@@ -441,6 +435,25 @@ const SCRIPTED: Step[] = [
       'NOT_FOUND:NEWER': { error: { kind: 'NotFound', reason: 'NEWER' } },
       'FAILED_PRECONDITION:NEWER': { error: { kind: 'Precondition', reason: 'NEWER' } },
       'UNAVAILABLE:ROOM_ENDED': { error: { kind: 'Unavailable', reason: 'ROOM_ENDED' } },
+    },
+  },
+  {
+    name: 'refused: the request id is in the details, if a proxy dropped its trailer',
+    against: 'a script',
+    run: async (at) => {
+      const control = await startScriptedControl(() => {
+        throw new Refusal('INTERNAL', { reason: 'INTERNAL', hasTrailer: false });
+      });
+      at.onEnd(control.close);
+      const { client } = await at.house({ control_url: control.url, retries: 0 });
+      return await client.call('rooms.get', lobby);
+    },
+    expect: {
+      error: {
+        kind: 'Internal',
+        has_request_id: true,
+        metadata: { excess: 'room.end', request_id: undefined },
+      },
     },
   },
   {

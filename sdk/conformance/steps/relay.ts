@@ -1,7 +1,6 @@
 /** The relay half: reports of usage over a spool, the feed of revocations, and keys that are fetched. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audienceOf } from '../../../src/access/tokens/participant-token.ts';
@@ -9,7 +8,7 @@ import { bareConfig } from '../../../test/support/bare-config.ts';
 import { openUsageReporter } from '../../typescript/src/relay/usage/index.ts';
 import type { Watch } from '../client.ts';
 import type { Json, Outcome } from '../driver.ts';
-import { type At, type House, known, type Step } from '../step.ts';
+import { type At, type House, known, type Step, waitFor } from '../step.ts';
 import { thumbprintOf } from './devices.ts';
 
 const TOKENS = join(import.meta.dirname, '../../../docs/vectors/participant-tokens.json');
@@ -88,13 +87,7 @@ async function serveKeys(at: At, status: number): Promise<{ url: string; asked: 
     asked += 1;
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(jwks));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  at.onEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/jwks.json`, asked: () => asked };
+  return { url: `http://${await at.listen(server)}/jwks.json`, asked: () => asked };
 }
 
 export const RELAY: readonly Step[] = [
@@ -242,6 +235,44 @@ export const RELAY: readonly Step[] = [
       banned: { bans: 1 },
       last: { bans: 1, closed: 1, epochs: 1 },
       end: { error: { kind: 'Cancelled' } },
+    },
+  },
+  {
+    name: 'a redirection is not followed: a relay sends its key, and asks for keys, nowhere else',
+    against: 'a script',
+    run: async (at) => {
+      const house = await at.house();
+      let arrived = 0;
+      const elsewhere = createServer((_, response) => {
+        arrived += 1;
+        response.end('{}');
+      });
+      const location = `http://${await at.listen(elsewhere)}/`;
+      let asked = 0;
+      const moving = createServer((_, response) => {
+        asked += 1;
+        response.writeHead(307, { location }).end();
+      });
+      const moved = `http://${await at.listen(moving)}`;
+      const reported = await report(at, {
+        ...{ url: moved, key: house.relayKey, spool: folderFor(at) },
+        ...{ records: [RECORDS[0]], close_ms: 5_000 },
+      });
+      const before = asked;
+      const feed = follow(at, moved, house);
+      await waitFor(
+        () => asked,
+        (count) => count > before,
+      );
+      await feed.end();
+      const { ok } = known(await at.driver.ask({ op: 'vectors', file: TOKENS, jwks_url: `${moved}/jwks` }));
+      return { reported: countsOf(reported), hasAsked: before > 0, good: ok?.good, arrived };
+    },
+    expect: {
+      reported: { stored: 1, left: 1, admitted: 'unknown' },
+      hasAsked: true,
+      good: 'KEYS_UNAVAILABLE',
+      arrived: undefined,
     },
   },
   {

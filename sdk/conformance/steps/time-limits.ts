@@ -1,20 +1,9 @@
 /** Calls that are cancelled, and time limits. */
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import type { Outcome } from '../driver.ts';
 import { Refusal, startScriptedControl } from '../scripted-control.ts';
 import { type At, type Step, waitFor } from '../step.ts';
-
-/** An address that accepts connections and never answers. */
-async function startSilence(at: At): Promise<string> {
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    at.onEnd(() => socket.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  at.onEnd(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** Less than an attempt takes by default, and enough for a busy machine. */
 const SOON_MS = 8_000;
@@ -90,7 +79,7 @@ export const TIME_LIMITS: readonly Step[] = [
   {
     name: 'a call ends at its own time limit, and at that of the client',
     run: async (at) => {
-      const url = await startSilence(at);
+      const url = `http://${await at.listen(createServer())}`;
       const { client } = await at.house({ control_url: url, url, timeout_ms: 3_000 });
       return await Promise.all([
         timed(client.call('rooms.get', { room: 'x' }, { timeout_ms: 300 }), [250, 2_900]),
@@ -104,7 +93,7 @@ export const TIME_LIMITS: readonly Step[] = [
   {
     name: 'an attempt has a time limit of its own',
     run: async (at) => {
-      const url = await startSilence(at);
+      const url = `http://${await at.listen(createServer())}`;
       const options = { attempt_timeout_ms: 300, retries: 1 };
       const { client } = await at.house({ control_url: url, url, ...options });
       // Two attempts and a wait, or one attempt.
@@ -145,10 +134,5 @@ async function startRefusing(at: At, seconds: number): Promise<{ url: string; re
     response.writeHead(503, { 'content-type': 'application/json', 'retry-after': String(seconds) });
     response.end(JSON.stringify({ error: 'unavailable' }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  at.onEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received: () => received };
+  return { url: `http://${await at.listen(server)}`, received: () => received };
 }

@@ -48,8 +48,7 @@ def of_call(code: str, message: str, trailers: Iterable[tuple[str, str | bytes]]
     return kind(
         message or f"the control plane answered {code}",
         code=code,
-        request_id=request_id if isinstance(request_id, str) else None,
-        **found,
+        **{**found, **({"request_id": request_id} if isinstance(request_id, str) else {})},
     )
 
 
@@ -62,7 +61,9 @@ def _details(text: bytes) -> dict[str, Any]:
             if name == "google.rpc.ErrorInfo":
                 info: Any = message_type(name).FromString(each.value)
                 found["reason"] = info.reason
-                found["metadata"] = {key: info.metadata[key] for key in info.metadata if key != "request_id"}
+                found["metadata"] = dict(info.metadata)
+                # Proxies may drop the trailer, which comes first.
+                found["request_id"] = found["metadata"].pop("request_id", None)
             elif name == "google.rpc.BadRequest":
                 request: Any = message_type(name).FromString(each.value)
                 found["fields"] = [FieldViolation(wrong.field, wrong.description) for wrong in request.field_violations]

@@ -88,8 +88,9 @@ export function errorOfCall(error: ServiceError): BoxofficeError {
     code,
     // Without details, gRPC itself failed, and its message may help.
     message: error.details || `the control plane answered ${code}`,
-    requestId: requestId?.toString(),
     ...details,
+    // Proxies may drop the trailer.
+    requestId: requestId?.toString() ?? details.requestId,
   });
 }
 
@@ -106,8 +107,8 @@ function detailsOf(bytes: Buffer): Partial<Details> {
     for (const any of fromBinary(StatusSchema, bytes).details) {
       const info = anyUnpack(any, ErrorInfoSchema);
       if (info) {
-        const { request_id: _, ...metadata } = info.metadata;
-        Object.assign(found, { reason: info.reason, metadata });
+        const { request_id: requestId, ...metadata } = info.metadata;
+        Object.assign(found, { reason: info.reason, metadata, requestId });
       }
       const badRequest = anyUnpack(any, BadRequestSchema);
       if (badRequest) {
