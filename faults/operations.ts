@@ -36,6 +36,17 @@ interface OnUser extends InRoom {
   readonly username: string;
 }
 
+/** A token for a user is asked for. `answer`: `claims` of the token, and as `signed` whether a key that is published verifies it. */
+interface Entering extends OnUser {
+  /** The thumbprint of its key. */
+  readonly device: string;
+  readonly role: string;
+}
+
+interface OnDevice extends InRoom {
+  readonly device: string;
+}
+
 interface Operations {
   /** `answer`: `tenant` and `key_id`. */
   signup: { readonly email: string; readonly service: number };
@@ -63,10 +74,10 @@ interface Operations {
   /** `answer`: `credential` is left out; `id` names it. */
   'credential.create': ByKey;
   'credential.revoke': ByKey & { readonly id: string };
-  /** `key`: the id of the device credential. `answer`: without `token`, with `claims` of it. */
-  join: OnUser;
-  /** `answer`: the message, and `claims` of the token. */
-  mint: OnUser & {
+  /** `key`: the id of the device credential, `publish`: what it may. `answer`: without `token`. */
+  join: Entering & { readonly publish: readonly string[] };
+  /** `answer`: the message. */
+  mint: Entering & {
     /** The budget of its room, of which nothing is spent, and the micros that the token takes from it. */
     readonly budget?: string;
     readonly hold?: number;
@@ -78,6 +89,8 @@ interface Operations {
   kick: OnUser;
   ban: OnUser;
   unban: OnUser;
+  'ban.device': OnDevice;
+  'unban.device': OnDevice;
   'participants.list': InRoom;
   'watchdog.set': InRoom & { readonly seconds: number; readonly action: 'end_room' | 'notify' };
 
@@ -121,6 +134,8 @@ interface Operations {
   /** An operator's; the service is -1 and the key empty. */
   'grant.create': ByKey & { readonly amount: string; readonly expires_at: string };
 
+  /** What a tenant that never paid asks for in vain, or too often. */
+  misuse: ByKey & { readonly what: string };
   /** By the key of a tenant, at what another one has. `what`: as in "it could ...". */
   trespass: ByKey & { readonly other: string; readonly what: string };
 
@@ -158,12 +173,26 @@ interface Operations {
       readonly digest: string;
     }[];
     readonly answered: number | null;
+    /** When it arrived. It is written down when it is answered. */
+    readonly arrivedUs: number;
+    /** The number of the service that sent it, where the machine can tell. */
+    readonly sender?: number;
+    /** It had closed the connection before the answer. */
+    readonly mayBeLost?: true;
     /** As in the event, of a webhook in the order of rooms. */
     readonly rooms?: readonly (string | null)[];
   };
 
   /** From `begun` (microseconds) until now. `detail`: what it was done to. */
-  fault: { readonly name: string; readonly begunUs: number; readonly detail?: string };
+  fault: {
+    readonly name: string;
+    readonly begunUs: number;
+    readonly detail?: string;
+    /** By so much a clock was wrong. */
+    readonly shiftMs?: number;
+  };
+  /** The campaign asks PostgreSQL what has not come to its end. How long that takes tells of the machine, when no client asks any more. */
+  'settle.look': Readonly<Record<string, never>>;
   /** All faults are healed, the load has ended, and events until `at` have reached who gets them. `at`: ISO 8601, by the clock of PostgreSQL. */
   settled: { readonly at: string };
 }

@@ -11,7 +11,7 @@ import { readNumber } from './read-number.ts';
 export const OPTIONS = {
   minutes: ['<number>', 'how long faults happen; then everything is mended and checked (default: 5)'],
   seed: ['<number>', 'the same seed makes the same plan'],
-  tenants: ['<number>', 'each has thirteen clients (default: 6)'],
+  tenants: ['<number>', 'each has fourteen clients (default: 6)'],
   control: ['<name>', 'break something that the check must find; --list names them'],
   controls: ['', 'all controls, one after another, as a table; with --minutes, --seed, --tenants, --out'],
   keep: ['<folder>', 'a new folder for the journal, the logs, the database, and what --check needs'],

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TenantId } from '../src/base/tenants/tenant.ts';
 import { unfreezeTopUps } from '../src/money/top-ups/unfreeze-top-ups.ts';
 import { OPERATOR } from '../test/support/tenants.ts';
+import { OUTSIDE } from './journal.ts';
 import { send } from './load/http.ts';
 import type { Tenant } from './load/tenant.ts';
 import { movedBy } from './stage/provider.ts';
@@ -51,7 +52,10 @@ export async function settle(
   let hurriedAt = Number.NEGATIVE_INFINITY;
   for (;;) {
     const at = await readClock(stage);
-    const left = await findUnsettled(stage);
+    const { left } = await stage.journal.record(OUTSIDE, 'settle.look', {}, async () => ({
+      ...{ outcome: 'ok' as const, status: 0 },
+      left: await findUnsettled(stage),
+    }));
     progress(left);
     if (left.length === 0) return { unsettled: [], at };
     const now = performance.now();

@@ -4,9 +4,10 @@
  * An operation without an answer has no end, so the search may put it after all others, where it changes nothing. Reads and
  * refusals that tell nothing of the object are left out: without them, a history is linearizable if it was with them.
  */
-import { movesClocks } from './clocks.ts';
 import type { Facts } from './facts.ts';
+import { type FaultTime, faultTimes, lasts } from './faults.ts';
 import { type Entry, endOf, microsOf, roomIn } from './journal.ts';
+import { acceptsKey, refusesKey } from './keys.ts';
 import { momentsOf } from './moments.ts';
 import { withoutRepetitions } from './repetitions.ts';
 
@@ -83,36 +84,36 @@ function historiesOf(ops: readonly (readonly [string, HistoryOp])[]): readonly H
   }));
 }
 
-const UNAUTHENTICATED = new Set<unknown>([401, 'UNAUTHENTICATED', 16]);
-
 /** Keys that were made, replaced or revoked, and every request with one of them. */
 export function keyHistories(facts: Facts): readonly History[] {
   const ops: (readonly [string, HistoryOp])[] = [];
+  const faults = faultTimes(facts);
   for (const entry of withoutRepetitions(facts.of('key.create', 'key.rotate'))) {
     const id = entry.answer?.key?.id;
     if (id !== undefined) ops.push([id, opOf(entry, { op: 'create' })]);
   }
   for (const entry of withoutRepetitions(facts.of('key.rotate', 'key.revoke'))) {
     if (entry.outcome === 'refused') continue;
-    ops.push([entry.args.id!, opOf(entry, { op: endingOf(facts, entry) })]);
+    ops.push([entry.args.id!, opOf(entry, { op: endingOf(faults, entry) })]);
   }
   const made = new Set(ops.filter(([, { op }]) => op === 'create').map(([id]) => id));
   for (const entry of [...facts.journal.entries, ...facts.journal.reports.map(({ entry }) => entry)]) {
     const { key } = entry.args;
     if (key === undefined || !made.has(key)) continue;
-    const isRefused = entry.outcome === 'refused' && UNAUTHENTICATED.has(entry.status);
-    if (entry.outcome === 'ok' || isRefused) ops.push([key, opOf(entry, { op: 'use' })]);
+    // By whatever interface: what is refused for another reason is a use of a key that works.
+    if (acceptsKey(entry)) ops.push([key, { ...opOf(entry, { op: 'use' }), outcome: 'ok' }]);
+    else if (refusesKey(entry)) ops.push([key, opOf(entry, { op: 'use' })]);
   }
   // Without its beginning, a history says nothing.
   return historiesOf(nearChanges(ops.filter(([id]) => made.has(id))));
 }
 
 /** A key that is replaced at once works again where the clock of the database is put back, and until it is set right where it was ahead. */
-function endingOf(facts: Facts, entry: Entry): string {
+function endingOf(faults: readonly FaultTime[], entry: Entry): string {
   if (entry.op === 'key.revoke') return 'revoke';
-  const isAtOnce =
-    entry.args.overlap_seconds === 0 && !movesClocks(facts, entry.invokedUs, endOf(entry) + 2 * NEAR_US);
-  return isAtOnce ? 'retire' : 'rotate';
+  const [beginsUs, endsUs] = [entry.invokedUs, endOf(entry)];
+  const isExact = lasts(faults, [beginsUs, endsUs], [beginsUs, endsUs + 2 * NEAR_US]) === 0;
+  return entry.args.overlap_seconds === 0 && isExact ? 'retire' : 'rotate';
 }
 
 /** The room is not live, or is live already. */

@@ -34,6 +34,13 @@ export interface Args {
   readonly overlap_seconds?: number;
   readonly room?: string;
   readonly username?: string;
+  /** The thumbprint of its key. */
+  readonly device?: string;
+  readonly role?: string;
+  /** What the credential may publish. */
+  readonly publish?: readonly string[];
+  readonly seconds?: number;
+  readonly action?: string;
   readonly session?: string;
   readonly webhook?: string;
   readonly other?: string;
@@ -43,11 +50,20 @@ export interface Args {
   readonly verified?: readonly string[];
   readonly ageSeconds?: number;
   readonly answered?: number | null;
+  /** When the request began to wait for its answer. */
+  readonly arrivedUs?: number;
+  /** The number of the service that was asked; an operator's command asks none. */
+  readonly service?: number;
+  /** The number of the service that sent it. */
+  readonly sender?: number;
+  /** The sender had closed the connection before the answer. */
   readonly mayBeLost?: boolean;
   readonly name?: string;
   readonly begunUs?: number;
   /** When all had settled. */
   readonly at?: string;
+  /** By so much a fault made a clock wrong. */
+  readonly shiftMs?: number;
   /** The lane of a fault, or what it was done to. */
   readonly detail?: string;
   /** The number of a stream of its client. */
@@ -92,6 +108,9 @@ export interface Claims {
   readonly ep?: number;
   readonly iat?: number;
   readonly exp?: number;
+  readonly role?: string;
+  readonly cap?: readonly string[];
+  readonly cnf?: Readonly<Record<string, unknown>>;
 }
 
 /** The members of answers that rules look at. */
@@ -117,6 +136,8 @@ export interface Answer {
   /** The tenant that signed up. */
   readonly tenant?: string;
   readonly claims?: Claims;
+  /** Whether a key that is published verifies the token; absent: no list of keys could be read. */
+  readonly signed?: boolean;
   /** A snapshot of revocations has hashes, those of users with their epochs. */
   readonly epochs?: readonly (readonly [string, number])[];
   readonly closed?: readonly string[];

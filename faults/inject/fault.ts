@@ -33,6 +33,8 @@ export interface Fault {
   readonly weight: number;
   /** The shortest and the longest time until it is mended. */
   readonly seconds: readonly [number, number];
+  /** By so much it makes a clock wrong. */
+  shiftMs?(choice: Choice): number;
   /** Why it cannot happen here; `undefined`: it can. */
   findObstacle?(stage: Stage): string | undefined;
   /** Returns what mends it, if it does not pass by itself. Fails if there was nothing to disturb, as a connection of a database that is down. */

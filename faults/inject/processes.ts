@@ -5,6 +5,7 @@ import type { Stage } from '../stage/stage.ts';
 import type { Choice, Fault, Lane, Mend } from './fault.ts';
 
 const HOUR_MS = 3_600_000;
+const shiftMs = ({ dice }: Choice) => Math.round((dice * 2 - 1) * HOUR_MS);
 
 type OfService = Omit<Fault, 'lane' | 'happen' | 'findObstacle'> & {
   readonly happen: (service: ServiceProcess, choice: Choice) => Promise<undefined | Mend>;
@@ -69,8 +70,9 @@ const ROWS: readonly OfService[] = [
     name: 'the clock of a service is wrong',
     weight: 2,
     seconds: [1, 5],
-    happen: async (service, { dice }) => {
-      service.shiftClock(Math.round((dice * 2 - 1) * HOUR_MS));
+    shiftMs,
+    happen: async (service, choice) => {
+      service.shiftClock(shiftMs(choice));
       return () => service.shiftClock(0);
     },
   },

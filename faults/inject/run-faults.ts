@@ -62,17 +62,18 @@ async function happen(
   const obstacle = fault.findObstacle?.(stage);
   if (obstacle !== undefined) return void counts.leftOut.set(name, obstacle);
   const begunUs = stage.journal.now();
+  const shift = fault.shiftMs && { shiftMs: fault.shiftMs(planned) };
   counts.current.add(name);
   try {
     const mend = await fault.happen(stage, planned);
     await wait(seconds * 1_000, stopping);
     const hasHappened = (await mend?.()) !== false;
     add(hasHappened ? counts.happened : counts.missed, name);
-    stage.journal.note('fault', { name, begunUs, detail: hasHappened ? lane : `${lane}, missed` });
+    stage.journal.note('fault', { name, begunUs, detail: hasHappened ? lane : `${lane}, missed`, ...shift });
   } catch (error) {
     if (error instanceof Gone) throw error;
     add(counts.missed, name);
-    stage.journal.note('fault', { name, begunUs, detail: `${lane}, missed` });
+    stage.journal.note('fault', { name, begunUs, detail: `${lane}, missed`, ...shift });
   } finally {
     counts.current.delete(name);
   }

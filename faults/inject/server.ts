@@ -1,12 +1,13 @@
 /** The whole PostgreSQL is killed, stands still, loses power, has no room on its disk, or a wrong clock. */
 import { signal } from '../../test/deploy/processes.ts';
 import type { Stage } from '../stage/stage.ts';
-import type { Fault } from './fault.ts';
+import type { Choice, Fault } from './fault.ts';
 
 const lane = 'server';
 /** As far as a machine whose clock is set right once it has drifted. */
 const SHIFT_SECONDS_MAX = 10;
 const WRONG_MS_MIN = 500;
+const shiftSeconds = ({ dice }: Choice) => Math.round((dice * 2 - 1) * SHIFT_SECONDS_MAX) || 1;
 const findObstacle = (stage: Stage) => stage.database.disk.limits;
 
 /** Its processes, of which there are some. */
@@ -72,10 +73,11 @@ export const SERVER: readonly Fault[] = [
     weight: 2,
     seconds: [1, 5],
     findObstacle: ({ database }) => database.clock.limits,
-    happen: async (stage, { dice }) => {
+    shiftMs: (choice) => shiftSeconds(choice) * 1_000,
+    happen: async (stage, choice) => {
       const { clock } = stage.database;
       processesOf(stage);
-      await clock.shift(Math.round((dice * 2 - 1) * SHIFT_SECONDS_MAX) || 1);
+      await clock.shift(shiftSeconds(choice));
       const isShifted = await isWrong(stage).catch(() => false);
       return async () => {
         await clock.shift(0);

@@ -14,6 +14,7 @@ const STILL = 'still-';
 const HOLD = 120_000;
 /** Another budget and room take over before the first token ends, which gives back what it held. */
 const LASTS_MS = 240_000;
+const ROLE = 'host';
 const DEVICE = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs';
 
 interface Step {
@@ -103,9 +104,9 @@ async function makeRoom(client: Client, service: number, room: string): Promise<
 async function admit(client: Client, service: number, room: string, username: string): Promise<Outcome> {
   const { outcome } = await client.call(
     'mint',
-    { room, username, budget: room, hold: HOLD },
+    { room, username, device: DEVICE, role: ROLE, budget: room, hold: HOLD },
     TokenService.method.mintClientToken,
-    { room, username, deviceThumbprint: DEVICE, role: 'host' },
+    { room, username, deviceThumbprint: DEVICE, role: ROLE },
     service,
   );
   return outcome;

@@ -8,6 +8,7 @@ import type { Stage } from '../stage/stage.ts';
 import type { GrpcClient, GrpcReply } from './grpc.ts';
 import { type HttpReply, type HttpRequest, send } from './http.ts';
 import type { Secret, Tenant } from './tenant.ts';
+import { withToken } from './tokens.ts';
 
 const RETRY_MS = 150;
 /** A repetition that gets no answer for so long is given up: its outcome stays unknown. */
@@ -144,7 +145,11 @@ export class Client {
     const message = { tenant: this.tenant.id, ...(request as object) } as unknown as MessageInitShape<
       M['input']
     >;
-    return this.record(op, args, () => this.shared.grpc[service]!.call(method, key.plaintext, message));
+    return this.record(op, args, async () => {
+      const reply = await this.shared.grpc[service]!.call(method, key.plaintext, message);
+      const { token } = (reply.message ?? {}) as { readonly token?: string };
+      return token === undefined ? reply : withToken(reply, token, this.stage);
+    });
   }
 
   async record<O extends Operation, R extends Reply>(

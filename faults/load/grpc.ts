@@ -78,9 +78,8 @@ function failure({ code, details }: ServiceError): Reply {
 
 /** Without the token. */
 function success<M extends DescMethodUnary>(method: M, message: MessageShape<M['output']>): GrpcReply<M> {
-  const { token, ...answer } = toJson(method.output, message) as Record<string, unknown>;
-  const claims = typeof token === 'string' ? { claims: claimsOf(token) } : {};
-  return { outcome: 'ok', status: status.OK, answer: { ...answer, ...claims }, message };
+  const { token: _, ...answer } = toJson(method.output, message) as Record<string, unknown>;
+  return { outcome: 'ok', status: status.OK, answer, message };
 }
 
 /** What a token says, without a look at its signature. */

@@ -1,10 +1,10 @@
 /** Devices that join with a credential, which is revoked now and then and tried once more. */
 import { generateKeyPairSync } from 'node:crypto';
 import { type Client, withAnswer } from './client.ts';
-import { claimsOf } from './grpc.ts';
 import { send } from './http.ts';
 import { kind } from './kind.ts';
 import type { Secret } from './tenant.ts';
+import { thumbprintOf, withToken } from './tokens.ts';
 
 interface Step {
   readonly action: 'join' | 'replace';
@@ -16,6 +16,7 @@ interface Step {
 }
 
 const DEVICES = 3;
+const PUBLISH = ['audio'];
 
 export const joins = kind<Step>({
   name: 'joins',
@@ -35,7 +36,7 @@ export const joins = kind<Step>({
     return async ({ action, service, room, username, device }) => {
       credential ??= await createCredential(client, service);
       if (credential === undefined) return;
-      const body = { room, username, key: devices[device] };
+      const body = { room, username, key: devices[device]! };
       if (action === 'join') return void (await join(client, service, credential, body));
       await revokeCredential(client, service, credential);
       await join(client, 1 - service, credential, body);
@@ -53,7 +54,7 @@ function newDevice() {
 
 /** `undefined` if it is refused: so many may be revoked in 15 minutes. */
 async function createCredential(client: Client, service: number): Promise<Secret | undefined> {
-  const body = { name: 'a device', publish: ['audio'] };
+  const body = { name: 'a device', publish: PUBLISH };
   const { outcome, json } = await client.change(
     'credential.create',
     {},
@@ -73,16 +74,18 @@ async function join(
   client: Client,
   service: number,
   { id, plaintext }: Secret,
-  body: { readonly room: string; readonly username: string; readonly key: unknown },
+  body: { readonly room: string; readonly username: string; readonly key: ReturnType<typeof newDevice> },
 ): Promise<void> {
   const { room, username } = body;
-  const args = { tenant: client.tenant.id, key: id, service, room, username };
+  const asked = { room, username, device: thumbprintOf(body.key), role: 'audience', publish: PUBLISH };
+  const args = { tenant: client.tenant.id, key: id, service, ...asked };
   await client.record('join', args, async () => {
     const request = { method: 'POST', path: '/join', key: plaintext, body } as const;
     const { url } = client.stage.service(service);
     const reply = await send(url, { ...request, address: client.newAddress() });
     // Errors of joins are plain text.
     if (reply.outcome === 'refused') return { ...reply, answer: { error: reply.text } };
-    return withAnswer(reply, ({ token, ...answer }) => ({ ...answer, claims: claimsOf(token) }));
+    const answered = withAnswer(reply, ({ token: _, ...answer }) => answer);
+    return reply.outcome === 'ok' ? withToken(answered, reply.json.token, client.stage) : answered;
   });
 }

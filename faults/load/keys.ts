@@ -1,4 +1,5 @@
 /** API keys that are created, rotated and revoked, and used before and afterwards, at both services. */
+import { RoomService } from '@boxoffice/contract/room_service';
 import { Client, type Shared, TWINS } from './client.ts';
 import type { HttpReply } from './http.ts';
 import { kind } from './kind.ts';
@@ -17,6 +18,8 @@ interface Step {
   /** Which of the keys, from 0 to 1. */
   readonly place: number;
   readonly overlapSeconds: number;
+  /** By the control plane, if it is a backend key. */
+  readonly isByGrpc: boolean;
   /** Both services are asked to rotate the same key at once: one of them refuses. */
   readonly isRaced: boolean;
 }
@@ -36,6 +39,7 @@ export const keys = kind<Step>({
     kind: random.pick(['backend', 'relay']),
     place: random.number(),
     overlapSeconds: random.pick([0, 0, 1, 1, 3]),
+    isByGrpc: random.chance(0.4),
     isRaced: random.chance(0.5),
   }),
   open: async (client) => {
@@ -47,7 +51,7 @@ export const keys = kind<Step>({
       if (ended.length > ENDED_MAX) ended.shift();
     };
     const twin = new Client(client.number + TWINS, client.tenant, client.shared);
-    return async ({ action, service, kind, place, overlapSeconds, isRaced }) => {
+    return async ({ action, service, kind, place, overlapSeconds, isByGrpc, isRaced }) => {
       const chosen = held[Math.floor(place * held.length)];
       if (action === 'create' && held.length < HELD_MAX) held.push(...(await create(client, service, kind)));
       else if (action === 'list') await list(client, service);
@@ -62,11 +66,11 @@ export const keys = kind<Step>({
         end(chosen);
         await revoke(client, service, chosen);
         // The other service has to refuse it at once, without a copy from before.
-        await use(client, 1 - service, chosen);
+        await use(client, 1 - service, chosen, isByGrpc);
       } else {
         const all = [...held, ...ended];
         const tried = all[Math.floor(place * all.length)];
-        if (tried) await use(client, service, tried);
+        if (tried) await use(client, service, tried, isByGrpc);
       }
     };
   },
@@ -111,7 +115,11 @@ async function revoke(client: Client, service: number, { id }: Held): Promise<vo
   await client.change('key.revoke', { id }, service, { method: 'DELETE', path: `/v1/keys/${id}` });
 }
 
-async function use(client: Client, service: number, key: Held): Promise<void> {
+async function use(client: Client, service: number, key: Held, isByGrpc: boolean): Promise<void> {
+  if (isByGrpc && key.kind === 'backend') {
+    await client.call('key.use', {}, RoomService.method.listRooms, { pageSize: 1 }, service, key);
+    return;
+  }
   const address = client.newAddress();
   const request =
     key.kind === 'backend'

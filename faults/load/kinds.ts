@@ -1,5 +1,6 @@
 /** All kinds of load. */
 import { budgets } from './budgets.ts';
+import { crowd } from './crowd.ts';
 import { followers } from './followers.ts';
 import { joins } from './joins.ts';
 import { keys } from './keys.ts';
@@ -22,4 +23,5 @@ export const KINDS: readonly Kind[] = [
   budgets,
   newcomers,
   followers,
+  crowd,
 ];

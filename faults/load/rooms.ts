@@ -8,6 +8,7 @@ import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import type { Client } from './client.ts';
 import { kind } from './kind.ts';
 
+const ROLES = { host: 3, audience: 1, broadcast_audience: 1 };
 const DEVICES = [
   'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
   '-1_DS8bkOrZM7o65A7f83rSgtPI9k9bvrgdYyLCfWiU',
@@ -21,6 +22,8 @@ const WEIGHTS = {
   kick: 2,
   ban: 0.8,
   unban: 0.8,
+  'ban device': 0.4,
+  'unban device': 1.2,
   list: 2,
   watchdog: 1.2,
 };
@@ -31,6 +34,7 @@ interface Step {
   readonly room: string;
   readonly username: string;
   readonly device: string;
+  readonly role: string;
   readonly seconds: number;
   readonly endsRoom: boolean;
 }
@@ -45,6 +49,7 @@ export const rooms = kind<Step>({
     room: `r${random.integer(0, 3)}`,
     username: `u${random.integer(0, 7)}`,
     device: random.pick(DEVICES),
+    role: random.weighted(ROLES),
     seconds: random.integer(2, 20),
     endsRoom: random.chance(0.7),
   }),
@@ -71,12 +76,12 @@ const ACTIONS: Readonly<Record<Step['action'], Act>> = {
     client.call('room.get', { room }, RoomService.method.getRoom, { room }, service),
   end: (client, { room }, service, idempotencyKey) =>
     client.call('room.end', { room }, RoomService.method.endRoom, { room, idempotencyKey }, service),
-  mint: (client, { room, username, device }, service) =>
+  mint: (client, { room, username, device, role }, service) =>
     client.call(
       'mint',
-      { room, username },
+      { room, username, device, role },
       TokenService.method.mintClientToken,
-      { room, username, deviceThumbprint: device, role: 'host' },
+      { room, username, deviceThumbprint: device, role },
       service,
     ),
   kick: (client, { room, username }, service, idempotencyKey) =>
@@ -101,6 +106,22 @@ const ACTIONS: Readonly<Record<Step['action'], Act>> = {
       { room, username },
       ModerationService.method.unbanSubject,
       { room, subject: { case: 'username', value: username }, idempotencyKey },
+      service,
+    ),
+  'ban device': (client, { room, device }, service, idempotencyKey) =>
+    client.call(
+      'ban.device',
+      { room, device },
+      ModerationService.method.banSubject,
+      { room, subject: { case: 'deviceThumbprint', value: device }, idempotencyKey },
+      service,
+    ),
+  'unban device': (client, { room, device }, service, idempotencyKey) =>
+    client.call(
+      'unban.device',
+      { room, device },
+      ModerationService.method.unbanSubject,
+      { room, subject: { case: 'deviceThumbprint', value: device }, idempotencyKey },
       service,
     ),
   list: (client, { room }, service) =>

@@ -8,7 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Journal } from '../journal.ts';
 
@@ -64,8 +64,13 @@ export function describeRequest(headers: IncomingHttpHeaders, body: string, keys
   return { verified, ageSeconds: Math.round(Date.now() / 1000 - Number(seconds)) };
 }
 
+/** The number of the service that has a port of this machine; `undefined`: it is not known. */
+export type FindSender = (port: number) => number | undefined;
+
 export class Receivers {
   readonly #journal: Journal;
+  /** Of each connection: it is looked for while its process is there. */
+  readonly #senders = new WeakMap<Socket, number>();
   readonly #server: Server;
   readonly #manners = new Map<string, Manner>();
   readonly #keys = new Map<string, WebhookKeys>();
@@ -78,11 +83,15 @@ export class Receivers {
     this.#server = server;
   }
 
-  static async open(journal: Journal): Promise<Receivers> {
+  static async open(journal: Journal, findSender: FindSender = () => undefined): Promise<Receivers> {
     const server = createServer();
     const receivers = new Receivers(journal, server);
     server.on('request', (request, response) => {
       receivers.#receive(request, response).catch(() => response.destroy());
+    });
+    server.on('connection', (socket) => {
+      const sender = findSender(socket.remotePort ?? 0);
+      if (sender !== undefined) receivers.#senders.set(socket, sender);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -131,6 +140,8 @@ export class Receivers {
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const arrivedUs = this.#journal.now();
+    const sender = this.#senders.get(request.socket);
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const path = request.url!;
@@ -149,7 +160,9 @@ export class Receivers {
       isList: body.events !== undefined,
       ...(keys && describeRequest(request.headers, text, keys)),
       events: events.map(noteOf),
-      answered,
+      ...{ answered, arrivedUs },
+      ...(sender !== undefined && { sender }),
+      ...(request.socket.destroyed && { mayBeLost: true }),
       rooms: events.map(({ data }) => data?.room?.uid ?? data?.room_uid ?? null),
     });
     if (answered === 204) this.#remember(path, { headers: namesOf(request), body: text });

@@ -9,6 +9,7 @@ import { DATA, JOURNAL } from '../kept-files.ts';
 import { Database } from './database.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import type { LeftBehind } from './left-behind.ts';
+import { findOwner } from './owner.ts';
 import { PaymentProvider } from './provider.ts';
 import { Receivers } from './receivers.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -76,9 +77,14 @@ export class Stage {
     const scratch = openScratch('boxoffice-faults-', { isOnDisk: true });
     note(scratch.folder);
     const journal = new Journal(join(scratch.folder, JOURNAL));
-    const receivers = await Receivers.open(journal);
-    const provider = new PaymentProvider();
     const places: Place[] = [];
+    const receivers = await Receivers.open(journal, (port) =>
+      findOwner(
+        port,
+        places.map(({ service }) => service.processes()),
+      ),
+    );
+    const provider = new PaymentProvider();
     const secretsKey = randomBytes(32).toString('base64');
     for (const [index, workers] of [1, 2].entries()) {
       const toDatabase = await FaultyProxy.open(database.port);

@@ -3,9 +3,12 @@
  *
  * Only requests that began later count: a request that was under way at that time may go either way.
  */
-import { movesClocks } from '../clocks.ts';
+import { erasuresOf, personOf } from '../erasures.ts';
 import type { Facts } from '../facts.ts';
+import { faultTimes, lasts } from '../faults.ts';
 import { type Entry, endOf, roomIn } from '../journal.ts';
+import { acceptsKey, refusesKey } from '../keys.ts';
+import { neverPaid } from '../payers.ts';
 import { withoutRepetitions } from '../repetitions.ts';
 import type { Look, Rule } from '../rule.ts';
 
@@ -16,29 +19,16 @@ export const ACCESS_RULES: readonly Rule[] = [
   { name: 'a session that ended is refused', check: checkSessions },
   { name: 'a room that ended admits no one', check: checkRooms },
   { name: 'a banned user is not admitted', check: checkBans },
+  { name: 'a banned device is not admitted', check: checkDeviceBans },
+  { name: 'a tenant that never paid is not admitted', check: checkNeverPaid },
   { name: 'a token from after a kick has a later epoch', check: checkEpochs },
   { name: 'a key is replaced once', check: checkReplacements },
   { name: 'a token says what was asked for', check: checkTokens },
+  { name: 'a token is signed, and bound to the device that asked', check: checkBindings },
   { name: 'a tenant reaches nothing of another one', check: checkTrespasses },
 ];
 
 const MICROS_OF_A_SECOND = 1_000_000;
-
-/** 401 over HTTP, UNAUTHENTICATED over gRPC. */
-const UNAUTHENTICATED = new Set<unknown>([401, 'UNAUTHENTICATED', 16]);
-
-/** Refusals that come after the key was accepted: what was asked for is not there, or cannot be. */
-const AFTER_THE_KEY = new Set<unknown>([
-  402,
-  404,
-  409,
-  422,
-  ...['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION'],
-  ...[5, 6, 9],
-]);
-
-const wasAccepted = ({ outcome, status }: Entry) =>
-  outcome === 'ok' || (outcome === 'refused' && AFTER_THE_KEY.has(status));
 
 const succeeded = ({ outcome }: Entry) => outcome === 'ok';
 const isAnswered = ({ outcome }: Entry) => outcome !== 'unknown';
@@ -61,7 +51,7 @@ function acceptedAfter(
 ): readonly Entry[] {
   const later = (requests ?? []).filter(({ invokedUs }) => invokedUs > endedUs);
   look.at(later.length);
-  return later.filter(wasAccepted);
+  return later.filter(acceptsKey);
 }
 
 const after = (entry: Entry, endedUs: number) => `${entry.op} began ${entry.invokedUs - endedUs} us after it`;
@@ -77,11 +67,13 @@ function checkRevokedKeys(facts: Facts, look: Look): void {
 
 function checkRetiredKeys(facts: Facts, look: Look): void {
   const requests = requestsByKey(facts);
+  const faults = faultTimes(facts);
   for (const rotated of facts.of('key.rotate').filter(succeeded)) {
     const { id, tenant, overlap_seconds = 86_400 } = rotated.args;
     const retiredUs = endOf(rotated) + overlap_seconds * MICROS_OF_A_SECOND;
     for (const entry of acceptedAfter(requests.get(id), retiredUs, look)) {
-      if (!movesClocks(facts, rotated.invokedUs, entry.invokedUs))
+      const begins = [rotated.invokedUs, endOf(rotated)] as const;
+      if (entry.invokedUs > retiredUs + lasts(faults, begins, [entry.invokedUs, endOf(entry)]))
         look.wrong(`${id} of ${tenant} had retired; ${after(entry, retiredUs)}`);
     }
   }
@@ -102,8 +94,7 @@ function checkWorkingKeys(facts: Facts, look: Look): void {
     for (const entry of requests.get(id) ?? []) {
       if (entry.invokedUs < endOf(made) || endOf(entry) >= endsUs) continue;
       look.at();
-      if (entry.outcome === 'refused' && UNAUTHENTICATED.has(entry.status))
-        look.wrong(`${id} of ${made.args.tenant} works, and ${entry.op} was refused`);
+      if (refusesKey(entry)) look.wrong(`${id} of ${made.args.tenant} works, and ${entry.op} was refused`);
     }
   }
 }
@@ -159,29 +150,55 @@ function checkRooms(facts: Facts, look: Look): void {
   }
 }
 
-/** What takes effect at some time after its answer. */
-const withoutEnd = (entry: Entry): Entry => ({ ...entry, returnedUs: null });
-
-/** A ban holds for the name of the room, also when the room ends and is made again. */
-function checkBans(facts: Facts, look: Look): void {
-  const admissions = Map.groupBy(admissionsOf(facts).filter(isAnswered), userOf);
-  const unbans = Map.groupBy(changesOf(facts, 'unban'), userOf);
-  // Erasing a person ends the bans of the name.
-  const erasures = Map.groupBy(changesOf(facts, 'erasure.request').map(withoutEnd), ({ args }) =>
-    JSON.stringify([args.tenant, args.username]),
-  );
-  for (const banned of changesOf(facts, 'ban').filter(succeeded)) {
-    const { tenant, room, username } = banned.args;
-    const lifts = [
-      ...(unbans.get(userOf(banned)) ?? []),
-      ...(erasures.get(JSON.stringify([tenant, username])) ?? []),
-    ];
-    for (const entry of admissions.get(userOf(banned)) ?? []) {
+/** A user, or a device, is kept out. The ban holds for the name of the room, also when the room ends and is made again. */
+function checkKeptOut(
+  facts: Facts,
+  look: Look,
+  ban: string,
+  whoOf: (entry: Entry) => string | undefined,
+  liftsOf: (banned: Entry) => readonly Entry[] = () => [],
+): void {
+  const nameOf = (entry: Entry) => JSON.stringify([entry.args.tenant, entry.args.room, whoOf(entry)]);
+  const admissions = Map.groupBy(admissionsOf(facts).filter(isAnswered), nameOf);
+  const unbans = Map.groupBy(changesOf(facts, `un${ban}`), nameOf);
+  for (const banned of changesOf(facts, ban).filter(succeeded)) {
+    const { tenant, room } = banned.args;
+    const lifts = [...(unbans.get(nameOf(banned)) ?? []), ...liftsOf(banned)];
+    for (const entry of admissions.get(nameOf(banned)) ?? []) {
       if (entry.invokedUs <= endOf(banned)) continue;
       look.at();
       if (succeeded(entry) && !mayBeBetween(lifts, banned.invokedUs, endOf(entry)))
-        look.wrong(`${username} of ${tenant} is banned from ${room}; ${after(entry, endOf(banned))}`);
+        look.wrong(`${whoOf(banned)} of ${tenant} is banned from ${room}; ${after(entry, endOf(banned))}`);
     }
+  }
+}
+
+/** Erasing a person ends the bans of the name that are there until it is done. */
+async function checkBans(facts: Facts, look: Look): Promise<void> {
+  const erasures = await erasuresOf(facts);
+  const usernameOf = ({ args }: Entry) => args.username;
+  checkKeptOut(facts, look, 'ban', usernameOf, (banned) => erasures.get(personOf(banned)) ?? []);
+}
+
+/** It holds whatever name the device comes with, and an erasure does not end it. */
+function checkDeviceBans(facts: Facts, look: Look): void {
+  checkKeptOut(facts, look, 'ban.device', ({ args }) => args.device);
+}
+
+/** Specification 3.1 and 3.4, by answers alone. */
+function checkNeverPaid(facts: Facts, look: Look): void {
+  const free = neverPaid(facts);
+  const reports = facts.journal.reports.map(({ tenant, entry }) => ({
+    ...entry,
+    args: { ...entry.args, tenant },
+  }));
+  for (const entry of [...admissionsOf(facts), ...facts.of('billing.read'), ...reports].filter(isAnswered)) {
+    const { tenant } = entry.args;
+    if (!free.has(tenant)) continue;
+    const isEntry = entry.op === 'join' || entry.op === 'mint';
+    look.at();
+    if (isEntry ? succeeded(entry) : entry.answer?.admitted)
+      look.wrong(`${tenant} never paid, and its ${entry.op} was admitted`);
   }
 }
 
@@ -235,15 +252,44 @@ function checkReplacements(facts: Facts, look: Look): void {
 /** Specification 5.5. */
 const TOKEN_SECONDS_MAX = 900;
 
+/** What no join gives, whatever its credential may do (specification 4.11). */
+const OF_MODERATORS = /^(moderate|room|watchdog)\./;
+
 /** Tokens are made together: each caller gets the one that it asked for. */
 function checkTokens(facts: Facts, look: Look): void {
   for (const { op, args, answer } of admissionsOf(facts).filter(succeeded)) {
-    const { tid, room, sub, key, iat = 0, exp = Number.POSITIVE_INFINITY } = answer?.claims ?? {};
+    const { tid, room, sub, key, role, cap, iat = 0, exp = Number.POSITIVE_INFINITY } = answer?.claims ?? {};
     const asked = [args.tenant, args.room, args.username, args.key].join(' ');
     const says = [tid, room, sub, key].join(' ');
     look.at();
     if (says !== asked) look.wrong(`a ${op} of ${asked} got a token of ${says}`);
     if (exp - iat > TOKEN_SECONDS_MAX) look.wrong(`a ${op} of ${asked} got a token for ${exp - iat} s`);
+    if (args.role !== undefined && role !== args.role)
+      look.wrong(`a ${op} of ${asked} got the role ${role}, and asked for ${args.role}`);
+    const beyond = args.publish && cap?.filter((each) => isBeyond(each, args.publish!));
+    if (beyond && beyond.length > 0) look.wrong(`a ${op} of ${asked} got ${beyond.join(' and ')}`);
+  }
+}
+
+function isBeyond(capability: string, publish: readonly string[]): boolean {
+  const [, track] = /^publish\.(.+)$/.exec(capability) ?? [];
+  return OF_MODERATORS.test(capability) || (track !== undefined && !publish.includes(track));
+}
+
+/** Specification 5.5 and RFC 7800: another device has another thumbprint, and a second confirmation method could be weaker. */
+function checkBindings(facts: Facts, look: Look): void {
+  for (const { op, args, answer } of admissionsOf(facts).filter(succeeded)) {
+    const { tenant, device, username } = args;
+    if (device !== undefined) {
+      const [bound, wanted] = [answer?.claims?.cnf, { jkt: device }].map((each) => JSON.stringify(each));
+      look.at();
+      if (bound !== wanted)
+        look.wrong(`a ${op} of ${username} of ${tenant} is bound to ${bound}, and not ${wanted}`);
+    }
+    if (answer?.signed === undefined) continue;
+    look.at();
+    if (!answer.signed)
+      look.wrong(`a ${op} of ${username} of ${tenant} is signed by no key that is published`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Rules of the log of events: nothing is missing, nothing is there twice, and the order is that of time. */
 import { tenantOf } from '../database.ts';
+import { erasuresOf, personOf } from '../erasures.ts';
 import type { Facts, LoggedEvent } from '../facts.ts';
 import { type Entry, endOf, roomIn } from '../journal.ts';
 import { withoutRepetitions } from '../repetitions.ts';
@@ -70,10 +71,10 @@ interface Told {
   readonly ofEvent: (event: LoggedEvent) => string | undefined;
 }
 
-const moderated = (op: string): Told => ({
+const moderated = (op: string, action = op): Told => ({
   op,
   type: 'moderation',
-  ofEntry: ({ args }) => JSON.stringify([op, args.room, args.username]),
+  ofEntry: ({ args }) => JSON.stringify([action, args.room, args.username ?? args.device]),
   ofEvent: ({ subject }) => JSON.stringify([subject.action, subject.room, subject.subject?.value]),
 });
 
@@ -111,6 +112,8 @@ const TOLD: readonly Told[] = [
   moderated('kick'),
   moderated('ban'),
   moderated('unban'),
+  moderated('ban.device', 'ban'),
+  moderated('unban.device', 'unban'),
 ];
 
 /** Operations of a tenant that name the same, and their events. */
@@ -118,38 +121,43 @@ interface Pair {
   readonly tenant: string;
   readonly what: string;
   readonly entries: readonly Entry[];
+  /** Operations of before the end of an erasure of the person, whose events may not say the name any more. */
+  readonly blurred: number;
   readonly events: readonly LoggedEvent[];
 }
 
 async function findPairs(facts: Facts): Promise<readonly Pair[]> {
   const logs = await facts.logs;
-  // Events of a person who was erased do not say the name any more.
-  const erased = new Set(facts.of('erasure.request').map(({ args }) => args.username));
+  const erasures = await erasuresOf(facts);
+  const isBlurred = (entry: Entry) =>
+    entry.args.username !== undefined &&
+    (erasures.get(personOf(entry)) ?? []).some((erasure) => entry.invokedUs <= endOf(erasure));
   return TOLD.flatMap(({ op, type, ofEntry, ofEvent }) => {
-    const asked = withoutRepetitions(facts.of(op))
-      .filter(({ outcome }) => outcome !== 'refused')
-      .filter(({ args }) => args.username === undefined || !erased.has(args.username));
+    const asked = withoutRepetitions(facts.of(op)).filter(({ outcome }) => outcome !== 'refused');
     return [...Map.groupBy(asked, ({ args }) => args.tenant!)].flatMap(([tenant, entries]) => {
       const events = Map.groupBy(
         (logs.get(tenant) ?? []).filter((event) => event.type === type),
         ofEvent,
       );
-      return [...Map.groupBy(entries, ofEntry)].flatMap(([name, same]) =>
-        name === undefined
-          ? []
-          : [{ tenant, what: `${op} ${name}`, entries: same, events: events.get(name) ?? [] }],
-      );
+      return [...Map.groupBy(entries, ofEntry)].flatMap(([name, same]): Pair[] => {
+        if (name === undefined) return [];
+        const clear = same.filter((entry) => !isBlurred(entry));
+        const own = { entries: clear, blurred: same.length - clear.length, events: events.get(name) ?? [] };
+        return clear.length === 0 ? [] : [{ tenant, what: `${op} ${name}`, ...own }];
+      });
     });
   });
 }
 
+const BANS = /^ban(\.device)? /;
+
 async function checkCounts(facts: Facts, look: Look): Promise<void> {
-  for (const { tenant, what, entries, events } of await findPairs(facts)) {
+  for (const { tenant, what, entries, blurred, events } of await findPairs(facts)) {
     const certain = entries.filter(({ outcome }) => outcome === 'ok').length;
     look.at();
-    // A ban of a user who is banned tells nothing new.
-    const few = what.startsWith('ban ') ? Math.min(certain, 1) : certain;
-    if (events.length > entries.length || events.length < few)
+    // A ban of a user or a device that is banned tells nothing new, and one of before may not be told by name.
+    const few = BANS.test(what) ? Math.min(certain, blurred > 0 ? 0 : 1) : certain;
+    if (events.length > entries.length + blurred || events.length < few)
       look.wrong(
         `${what} of ${tenant} has ${events.length} events, for ${certain} to ${entries.length} answers`,
       );
@@ -159,7 +167,7 @@ async function checkCounts(facts: Facts, look: Look): Promise<void> {
 /** If an operation was acknowledged before another began, its event comes first. Looks at operations with one event each. */
 async function checkOrder(facts: Facts, look: Look): Promise<void> {
   const pairs = (await findPairs(facts)).filter(
-    ({ entries, events }) => entries.length === 1 && events.length === 1,
+    ({ entries, blurred, events }) => entries.length === 1 && blurred === 0 && events.length === 1,
   );
   for (const [tenant, own] of Map.groupBy(pairs, (pair) => pair.tenant)) {
     const ended = own.toSorted((a, b) => endOf(a.entries[0]!) - endOf(b.entries[0]!));

@@ -1,5 +1,6 @@
 /** Rules of relays that keep a stream open: they are told in time, in order, and everything. */
 import type { Facts } from '../facts.ts';
+import { lateAnswers } from '../faults.ts';
 import { type Entry, endOf } from '../journal.ts';
 import type { Look, Rule } from '../rule.ts';
 import { describe, findVoided, type Held, hashOf, heldBy, isVoid } from './revocations.ts';
@@ -13,8 +14,6 @@ export const PUSH_RULES: readonly Rule[] = [
 /** A second is promised where a wake-up got lost (docs/revocations.md); the machine of a campaign has much else to do. */
 const TOLD_WITHIN_US = 3_000_000;
 const SLOW_US = 1_000_000;
-/** Takes as long as the provider, or as the stream is open. */
-const WAITS_FOR_OTHERS = /^(checkout|auto_top_up|revocations.follow)/;
 /** Snapshots keep for 16 minutes what ended, by a clock that a fault may have moved. */
 const KEPT_US = 840_000_000;
 
@@ -63,10 +62,9 @@ function findDisturbances(facts: Facts): readonly (readonly [fromUs: number, unt
     .of('fault')
     .filter(({ args }) => !/provider|receiver/.test(`${args.name} ${args.detail}`))
     .map((entry) => [entry.args.begunUs ?? entry.invokedUs, endOf(entry)] as const);
-  const slow = [...facts.journal.entries, ...facts.journal.reports.map(({ entry }) => entry)]
-    .filter(({ op }) => !WAITS_FOR_OTHERS.test(op))
-    .map((entry) => [entry.invokedUs, entry.returnedUs ?? 0] as const)
-    .filter(([fromUs, untilUs]) => untilUs - fromUs > SLOW_US);
+  const slow = lateAnswers(facts, SLOW_US).map(
+    ({ invokedUs, returnedUs }) => [invokedUs, returnedUs!] as const,
+  );
   return [...faults, ...slow].toSorted(([a], [b]) => a - b);
 }
 

@@ -1,10 +1,12 @@
-/** Rules of watchdogs: each fires once, and says so. */
-import { tenantOf } from '../database.ts';
+/** Rules of watchdogs: each fires once, when it is due, and says so. */
+import { type Row, tenantOf } from '../database.ts';
 import type { Facts } from '../facts.ts';
+import { faultTimes } from '../faults.ts';
 import type { Look, Rule } from '../rule.ts';
 
 export const WATCHDOG_RULES: readonly Rule[] = [
   { name: 'a watchdog fires once', check: checkFired },
+  { name: 'a watchdog fires when it is due, and not before', check: checkDue },
   { name: 'a watchdog that was set is there once', check: checkSet },
 ];
 
@@ -30,6 +32,68 @@ async function checkFired(facts: Facts, look: Look): Promise<void> {
       look.wrong(`${id} of ${tenant} is ${state}, and has told ${times} times that it fired`);
   }
   for (const id of fired.keys()) look.wrong(`${id} fired, and is not there`);
+}
+
+/** So late one may be where nothing is wrong, on a machine that has much else to do. */
+const LATE_SECONDS_MAX = 30;
+/** What stands still keeps one from firing, and what comes right after it again. */
+const FAULTS_IN_A_ROW = 2;
+/** Times of rows have microseconds, and durations milliseconds. */
+const EARLY_SECONDS_MAX = 0.01;
+
+/** Seconds since 1970 by the clock of PostgreSQL, which decides when one is due, right or wrong. */
+const SECONDS = (column: string) => `extract(epoch from ${column})::float8`;
+
+/** A clock that is put back while it fires makes the event look early, and not what the look compared. */
+const FIRED_AT = 'case when f.at is not null then greatest(f.at, w.looked_at) end';
+
+/**
+ * Those that the load sets count from the creation of the room, as long as was asked for, whatever is stored of that. One that was set
+ * later is due at once.
+ */
+async function checkDue(facts: Facts, look: Look): Promise<void> {
+  const rows = await facts.db.rows(
+    `select w.id, w.state, w.action, r.state as room, ${SECONDS('r.created_at')} as room_at, ${SECONDS('w.created_at')} as set_at,
+            ${SECONDS('r.ended_at')} as ended_at, ${SECONDS('now()')} as now,
+            ${SECONDS(FIRED_AT)} as fired_at
+       from watchdogs w join rooms r on r.tenant_id = w.tenant_id and r.uid = w.room_uid
+       left join (select tenant_id, subject->>'id' as id, min(at) as at from events
+                   where type = 'watchdog_fired' group by 1, 2) f on f.tenant_id = w.tenant_id and f.id = w.id
+      where ${tenantOf('w.tenant_id')} = any ($1) and w.condition = 'max_duration'`,
+    [[...facts.tenants]],
+  );
+  const longestUs = faultTimes(facts).reduce(
+    (most, { fromUs, untilUs }) => Math.max(most, untilUs - fromUs),
+    0,
+  );
+  const lateMax = LATE_SECONDS_MAX + (FAULTS_IN_A_ROW * longestUs) / 1_000_000;
+  const byId = new Map(rows.map((row) => [row.id!, row]));
+  const seen = new Set<string>();
+  for (const { args, answer } of facts.of('watchdog.set')) {
+    const id = answer?.watchdog?.id ?? '';
+    const row = byId.get(id);
+    if (!row || seen.has(id) || args.seconds === undefined) continue;
+    seen.add(id);
+    const fault = findFaultOf(row, args.seconds, lateMax);
+    look.at();
+    if (fault) look.wrong(`${id} of ${args.tenant} ${fault}`);
+  }
+}
+
+function findFaultOf(row: Row, seconds: number, lateMax: number): string | undefined {
+  const [firedAt, endedAt] = [row.fired_at, row.ended_at].map((at) => (at ? Number(at) : undefined));
+  const earliest = Number(row.room_at) + seconds;
+  const dueAt = Math.max(earliest, Number(row.set_at));
+  if (firedAt === undefined) {
+    if (endedAt === undefined && row.state === 'disarmed') return 'is disarmed, and its room has not ended';
+    const late = (endedAt ?? Number(row.now)) - dueAt;
+    const when = endedAt === undefined ? 'now' : 'its room ended';
+    return late > lateMax ? `was due ${late.toFixed()} s before ${when}` : undefined;
+  }
+  if (firedAt < earliest - EARLY_SECONDS_MAX) return `fired ${(earliest - firedAt).toFixed(1)} s early`;
+  if (firedAt > dueAt + lateMax) return `fired ${(firedAt - dueAt).toFixed()} s late`;
+  if (row.action === 'end_room' && row.room === 'LIVE') return 'fired, and its room has not ended';
+  return undefined;
 }
 
 /** Calls that were repeated with one idempotency key made one watchdog. */

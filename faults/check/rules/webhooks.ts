@@ -1,6 +1,7 @@
 /** Rules of webhooks: what receivers got, beside the events that there are. */
 import { tenantOf } from '../database.ts';
 import type { Facts } from '../facts.ts';
+import { type FaultTime, faultTimes, lateTimes, overlaps, shiftsDuring, touches } from '../faults.ts';
 import { type DeliveredEvent, type Entry, endOf } from '../journal.ts';
 import type { Look, Rule } from '../rule.ts';
 import { describeEvent, type ListedEvent } from '../views.ts';
@@ -78,6 +79,9 @@ function givenUp(seqs: readonly number[], requests: readonly Entry[]): ReadonlyS
   return new Set(seqs.filter((each) => refused.filter(({ seq }) => seq === each).length >= ATTEMPTS_MIN));
 }
 
+/** It is written down when it is answered, and a receiver may hang before. */
+const arrivedUs = ({ args, invokedUs }: Entry) => args.arrivedUs ?? invokedUs;
+const byArrival = (requests: readonly Entry[]) => requests.toSorted((a, b) => arrivedUs(a) - arrivedUs(b));
 const eventsIn = ({ args }: Entry) => (args.events ?? []) as readonly DeliveredEvent[];
 const wasAccepted = ({ args }: Entry) => (args.answered ?? 0) >= 200 && (args.answered ?? 0) < 300;
 
@@ -176,15 +180,20 @@ async function checkRequests(facts: Facts, look: Look): Promise<void> {
   }
 }
 
-/** Receivers refuse what is older, or that much ahead (docs/webhooks.md). While the clock of a service is wrong, so are its timestamps. */
+/** A request is signed before it is sent, and what sends it may stand still meanwhile. */
+const SIGNED_US_MAX = 20_000_000;
+
+/** Receivers refuse what is older, or that much ahead (docs/webhooks.md). While the clock of its service is wrong, so are timestamps, as much. */
 async function checkAges(facts: Facts, look: Look): Promise<void> {
-  const overlap = overlapsOf(facts);
+  const faults = faultTimes(facts);
   for (const request of facts.of('webhook.received')) {
-    const { id, webhook, ageSeconds } = request.args;
+    const { id, webhook, ageSeconds, sender } = request.args;
     if (ageSeconds === undefined) continue;
-    const isWrong = Math.abs(ageSeconds) > AGE_SECONDS_MAX;
+    const own = faults.filter((fault) => touches(fault, sender));
+    const time = [arrivedUs(request) - SIGNED_US_MAX, endOf(request)] as const;
+    const shifts = shiftsDuring(own, /clock of a service/, time);
     look.at();
-    if (isWrong && !overlap(/clock of a service/, request.invokedUs - STOOD_STILL_US, endOf(request)))
+    if (shifts.every((shiftUs) => Math.abs(ageSeconds + shiftUs / 1_000_000) > AGE_SECONDS_MAX))
       look.wrong(`${id} came to ${webhook} ${ageSeconds} s after its timestamp`);
   }
 }
@@ -205,15 +214,18 @@ async function checkOrder(facts: Facts, look: Look): Promise<void> {
         ),
       ]),
     );
-    for (const request of webhook.requests.toSorted((a, b) => a.invokedUs - b.invokedUs)) {
+    const accepted = webhook.requests.filter(wasAccepted).toSorted((a, b) => endOf(a) - endOf(b));
+    let at = 0;
+    for (const request of byArrival(webhook.requests)) {
+      for (; at < accepted.length && endOf(accepted[at]!) <= arrivedUs(request); at += 1)
+        for (const { seq } of eventsIn(accepted[at]!)) rows.get(rowOf(seq))?.accept(seq);
       const seqs = eventsIn(request).map(({ seq }) => seq);
       look.at(seqs.length);
-      for (const [at, seq] of seqs.entries()) {
-        const early = rows.get(rowOf(seq))?.missingBefore(seq, seqs.slice(0, at));
+      for (const [place, seq] of seqs.entries()) {
+        const early = rows.get(rowOf(seq))?.missingBefore(seq, seqs.slice(0, place));
         if (early !== undefined)
           look.wrong(`${seq} of ${webhook.tenant} came to ${webhook.id} before it had accepted ${early}`);
       }
-      if (wasAccepted(request)) for (const seq of seqs) rows.get(rowOf(seq))?.accept(seq);
     }
   }
 }
@@ -242,96 +254,193 @@ class EventRow {
   }
 }
 
-/**
- * A fault may eat an answer that was given so long before it, or after it: a process that could not say for four seconds that it lives is
- * gone for the others, and what it notes moves nothing.
- */
-const EATEN_US = 5_000_000;
+/** What was acknowledged with nothing in its way is noted so soon, on a machine that has much else to do. */
+const NOTED_US = 3_000_000;
 
-/** Faults of what sends, and of where it notes what was accepted. */
-const EATS_ANSWERS = /service|worker|PostgreSQL|connection/;
-const SPARES_ANSWERS = /provider|receiver/;
+/**
+ * Faults of what sends, and of where it notes what was accepted: the answer, or the note of it, may be lost. Those that only delay it
+ * are among them, because another one may meet what waits.
+ */
+const TOUCHES_NOTES = /service|worker|PostgreSQL|a lock|connection/;
+const ONLY_DELAYS = /is slow/;
+const SPARES_NOTES = /provider|receiver|clock/;
+
+/**
+ * What could not say for four seconds that it lives is gone for the others, and what it notes moves nothing. It may learn of that so
+ * long afterwards.
+ */
+const STOPS = /stands? still|are late|nothing|lost|gone|killed|end|power|full|a lock|clock of PostgreSQL/;
+const STOPPED_US_MIN = 2_000_000;
+const NOTED_IN_VAIN_US = 5_000_000;
 
 /** What stood still while others went on, or lost its lease to a clock, may send once more what it was about to send, so long after. */
 const STANDS_STILL = /(service|worker).* stands? still|clock of PostgreSQL/;
 const STOOD_STILL_US = 20_000_000;
 
-/** What was noted without a lease comes again with the next turn, which waits longer after failures. */
-const NOTED_IN_VAIN_SECONDS = 120;
+/** A process has so many requests to a webhook under way, in the order of the tenant one; each service may lose them. */
+const UNDER_WAY_MAX = 20;
+const UNDER_WAY_IN_ORDER_MAX = 2;
 
-/** Whether a fault of these names, which does not spare answers, happened in a time. */
-function overlapsOf(facts: Facts): (names: RegExp, fromUs: number, untilUs: number) => boolean {
-  const faults = facts.of('fault').map((fault) => ({
-    name: fault.args.name ?? '',
-    fromUs: fault.args.begunUs ?? fault.invokedUs,
-    untilUs: endOf(fault),
-  }));
-  return (names: RegExp, fromUs: number, untilUs: number) =>
-    faults.some(
-      (fault) =>
-        names.test(fault.name) &&
-        !SPARES_ANSWERS.test(fault.name) &&
-        fault.fromUs <= untilUs &&
-        fault.untilUs >= fromUs,
-    );
+/** A request with an event that another one had brought, which was accepted before it came. */
+interface Repeat {
+  readonly webhook: Webhook;
+  readonly seq: number;
+  readonly before: Entry;
+  /** The newest one that was accepted, of the events that came after. */
+  readonly newest: Entry;
+  readonly again: Entry;
+  /** The log of attempts has the delivery before. */
+  readonly isNoted: boolean;
 }
 
-type Repeat = (webhook: Webhook, before: Entry, newest: Entry, again: Entry) => boolean;
+const isStopped = (fault: FaultTime) =>
+  STOPS.test(fault.name) &&
+  !/provider|receiver/.test(fault.name) &&
+  (/clock/.test(fault.name) ? Math.abs(fault.shiftUs) : fault.untilUs - fault.fromUs) >= STOPPED_US_MIN;
+
+/** When an answer had been noted at the latest: what was in the way of that began before, one fault after another. */
+function notedUntil(faults: readonly FaultTime[], before: Entry): number {
+  let untilUs = endOf(before) + NOTED_US;
+  for (const fault of faults)
+    if (fault.fromUs <= untilUs && fault.untilUs >= arrivedUs(before))
+      untilUs = Math.max(untilUs, fault.untilUs + NOTED_US);
+  return untilUs;
+}
 
 /**
- * Whether an accepted event may come again: the answer may not have been noted. The campaign says so, or else any fault near it
- * may be the reason. In the order of the tenant, later events show that it was noted.
+ * Faults that may be the reason for it: they touched the service that sent it, or PostgreSQL, from its arrival until its answer was
+ * noted. In the order of the tenant, later events show that it was noted, and so does the log: it is in one commit with the place.
  */
-function findExcuses(facts: Facts): Repeat {
-  const saysSo = facts.of('webhook.received').some(({ args }) => args.mayBeLost !== undefined);
-  const overlap = overlapsOf(facts);
-  return ({ order }, before, newest, again) => {
-    if (order === 'tenant' && newest !== before)
-      return overlap(STANDS_STILL, again.invokedUs - STOOD_STILL_US, again.invokedUs);
-    if (saysSo) return before.args.mayBeLost === true;
-    return overlap(EATS_ANSWERS, endOf(before) - EATEN_US, endOf(before) + EATEN_US);
-  };
+function reasonsFor(
+  all: readonly FaultTime[],
+  { webhook, before, newest, again, isNoted }: Repeat,
+): readonly FaultTime[] {
+  const isInOrder = webhook.order === 'tenant';
+  if (isInOrder && newest !== before) {
+    const time = [arrivedUs(again) - STOOD_STILL_US, arrivedUs(again)] as const;
+    return all.filter(
+      (fault) => STANDS_STILL.test(fault.name) && touches(fault, again.args.sender) && overlaps(fault, time),
+    );
+  }
+  const own = all.filter((fault) => touches(fault, before.args.sender));
+  const noting = own.filter(({ name }) => TOUCHES_NOTES.test(name) && !SPARES_NOTES.test(name));
+  const untilUs = Math.min(notedUntil(noting, before), arrivedUs(again));
+  const lose = isInOrder && isNoted ? [] : noting.filter(({ name }) => !ONLY_DELAYS.test(name));
+  return [
+    ...lose.filter((fault) => overlaps(fault, [arrivedUs(before), untilUs])),
+    ...own
+      .filter(isStopped)
+      .filter((fault) => overlaps(fault, [arrivedUs(before) - NOTED_IN_VAIN_US, untilUs])),
+  ];
 }
 
-async function checkRepeated(facts: Facts, look: Look): Promise<void> {
-  const isExcused = findExcuses(facts);
-  for (const webhook of await readWebhooks(facts)) {
-    const accepted = new Map<string, Entry>();
-    let newest: Entry | undefined;
-    for (const request of webhook.requests.toSorted((a, b) => a.invokedUs - b.invokedUs)) {
-      for (const { id, seq } of eventsIn(request)) {
-        if (seq === 0) continue;
-        const before = accepted.get(id);
-        look.at();
-        if (before && endOf(before) <= request.invokedUs && !isExcused(webhook, before, newest!, request))
-          look.wrong(`${seq} of ${webhook.tenant} came to ${webhook.id} again after it was accepted`);
-        if (!wasAccepted(request)) continue;
-        if (!before || before === newest) newest = request;
-        accepted.set(id, request);
+/** Excuses for repeats. A fault excuses no more of them than may have been under way. */
+class Excuses {
+  readonly #faults: readonly FaultTime[];
+  readonly #excused = new Map<string, Set<Entry>>();
+
+  constructor(facts: Facts) {
+    const all = [...faultTimes(facts), ...lateTimes(facts, STOPPED_US_MIN)];
+    this.#faults = all.toSorted((a, b) => a.fromUs - b.fromUs);
+  }
+
+  has(repeat: Repeat): boolean {
+    const { webhook, before } = repeat;
+    // The sender had gone before the answer.
+    if (before.args.mayBeLost) return true;
+    const most = webhook.order === 'tenant' ? UNDER_WAY_IN_ORDER_MAX : UNDER_WAY_MAX;
+    for (const fault of reasonsFor(this.#faults, repeat)) {
+      const name = `${webhook.id} ${fault.name} ${fault.fromUs}`;
+      const excused = this.#excused.get(name) ?? new Set();
+      this.#excused.set(name, excused);
+      if (excused.has(before) || excused.size < most) {
+        excused.add(before);
+        return true;
       }
+    }
+    return false;
+  }
+}
+
+/** How many deliveries of each event a webhook has noted as accepted. */
+async function readNoted(facts: Facts): Promise<ReadonlyMap<string, number>> {
+  const rows = await facts.db.rows(
+    `select webhook_id || ' ' || event_id as name, count(*) as count ${DELIVERED} group by 1`,
+    [[...facts.tenants]],
+  );
+  return new Map(rows.map(({ name, count }) => [name!, Number(count)]));
+}
+
+function* repeatsOf(webhook: Webhook, noted: ReadonlyMap<string, number>): Generator<Repeat> {
+  const requests = byArrival(webhook.requests);
+  const left = new Map<string, number>();
+  for (const { id } of requests.filter(wasAccepted).flatMap(eventsIn)) left.set(id, (left.get(id) ?? 0) + 1);
+  const accepted = new Map<string, Entry>();
+  let newest: Entry | undefined;
+  for (const again of requests) {
+    for (const { id, seq } of eventsIn(again).filter((event) => event.seq > 0)) {
+      const before = accepted.get(id);
+      // Those that are still to come are noted, too.
+      const isNoted = (noted.get(`${webhook.id} ${id}`) ?? 0) > (left.get(id) ?? 0);
+      if (before && endOf(before) <= arrivedUs(again))
+        yield { webhook, seq, before, newest: newest!, again, isNoted };
+      if (!wasAccepted(again)) continue;
+      left.set(id, left.get(id)! - 1);
+      if (!before || before === newest) newest = again;
+      accepted.set(id, again);
     }
   }
 }
 
+/** Each of them, and whether it has an excuse. */
+async function judgeRepeats(facts: Facts): Promise<readonly (readonly [Repeat, isExcused: boolean])[]> {
+  const excuses = new Excuses(facts);
+  const noted = await readNoted(facts);
+  return (await readWebhooks(facts)).flatMap((webhook) =>
+    [...repeatsOf(webhook, noted)].map((repeat) => [repeat, excuses.has(repeat)] as const),
+  );
+}
+
+async function checkRepeated(facts: Facts, look: Look): Promise<void> {
+  for (const { requests } of await readWebhooks(facts))
+    look.at(requests.flatMap(eventsIn).filter(({ seq }) => seq > 0).length);
+  for (const [{ webhook, seq }, isExcused] of await judgeRepeats(facts))
+    if (!isExcused)
+      look.wrong(`${seq} of ${webhook.tenant} came to ${webhook.id} again after it was accepted`);
+}
+
+const DELIVERED = `from webhook_deliveries d where d.kind in ('event', 'aside') and d.status between 200 and 299
+                       and ${tenantOf('d.tenant_id')} = any ($1)`;
+
+/** What was noted without a lease comes again with the next turn, which waits longer after failures. */
+const NOTED_IN_VAIN_SECONDS = 120;
+
 /**
- * The service's own log of attempts. One that began before the success of another was noted did not know of it. After a fault, two
- * processes may send the same for a while: one that has lost its lease notes what it sent, and moves nothing.
+ * The service's own log of attempts. One that began before the success of another was noted did not know of it. Where the receiver saw
+ * both, the rule above judges them. Otherwise two processes may send the same for a while after a fault: one that has lost its lease
+ * notes what it sent, and moves nothing.
  */
 async function checkAttempts(facts: Facts, look: Look): Promise<void> {
-  const hasFaults = facts.of('fault').some(({ args }) => EATS_ANSWERS.test(args.name ?? ''));
-  const graceSeconds = hasFaults ? NOTED_IN_VAIN_SECONDS : 0;
-  const delivered = `from webhook_deliveries d where d.kind in ('event', 'aside') and d.status between 200 and 299
-                       and ${tenantOf('d.tenant_id')} = any ($1)`;
+  const hasFaults = faultTimes(facts).some(({ name }) => TOUCHES_NOTES.test(name));
   const tenants = [[...facts.tenants]];
-  const [counted] = await facts.db.rows(`select count(*) as count ${delivered}`, tenants);
+  const [counted] = await facts.db.rows(`select count(*) as count ${DELIVERED}`, tenants);
   look.at(Number(counted?.count ?? 0));
   const again = await facts.db.rows(
-    `select d.webhook_id, d.seq, ${tenantOf('d.tenant_id')} as tenant ${delivered} and exists (
-       select from webhook_deliveries l where l.tenant_id = d.tenant_id and l.webhook_id = d.webhook_id
-          and l.event_id = d.event_id and l.id > d.id and l.kind in ('event', 'aside')
-          and l.at - make_interval(secs => l.latency_ms / 1000.0) > d.at + make_interval(secs => ${graceSeconds}))`,
+    `select d.webhook_id, d.seq, ${tenantOf('d.tenant_id')} as tenant, max(extract(epoch from l.began_at - d.at))::float8 as seconds
+       from (select d.* ${DELIVERED}) d
+       join (select *, at - make_interval(secs => latency_ms / 1000.0) as began_at from webhook_deliveries
+              where kind in ('event', 'aside')) l
+         on l.tenant_id = d.tenant_id and l.webhook_id = d.webhook_id and l.event_id = d.event_id
+        and l.id > d.id and l.began_at > d.at
+      group by 1, 2, 3`,
     tenants,
   );
-  for (const { webhook_id, seq, tenant } of again)
-    look.wrong(`${seq} of ${tenant} was sent to ${webhook_id} again`);
+  const judged = new Map(
+    (await judgeRepeats(facts)).map(([{ webhook, seq }, isExcused]) => [`${webhook.id} ${seq}`, isExcused]),
+  );
+  for (const { webhook_id, seq, tenant, seconds } of again) {
+    const isExcused =
+      judged.get(`${webhook_id} ${seq}`) ?? (hasFaults && Number(seconds) <= NOTED_IN_VAIN_SECONDS);
+    if (!isExcused) look.wrong(`${seq} of ${tenant} was sent to ${webhook_id} again`);
+  }
 }

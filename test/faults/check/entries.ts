@@ -1,5 +1,5 @@
 /** Entries of journals that tests make up. Times are in microseconds, from 0 on. */
-import type { Database } from '../../../faults/check/database.ts';
+import type { Database, Row } from '../../../faults/check/database.ts';
 import { Facts } from '../../../faults/check/facts.ts';
 import {
   type Answer,
@@ -40,11 +40,16 @@ export const REFUSED = { outcome: 'refused', status: 401 } as const;
 const refuse = () => Promise.reject(new Error('there is no service'));
 export const NO_READS: Reads = { tenants: [], get: refuse, text: refuse, console: refuse };
 
-/** The facts of a journal alone, for rules that read nothing else. */
-export async function factsOf(entries: readonly Entry[]): Promise<Facts> {
-  return new Facts(await readJournal(entries), undefined as unknown as Database, NO_READS);
+/** The facts of a journal alone, for rules that read nothing else; `rows`: what the database answers, whatever it is asked. */
+export async function factsOf(entries: readonly Entry[], rows: readonly Row[] = []): Promise<Facts> {
+  const db = { rows: async () => rows } as unknown as Database;
+  return new Facts(await readJournal(entries), db, NO_READS);
 }
 
-export async function judge(rules: readonly Rule[], entries: readonly Entry[]): Promise<Verdict> {
-  return runRules(rules, await factsOf(entries));
+export async function judge(
+  rules: readonly Rule[],
+  entries: readonly Entry[],
+  rows: readonly Row[] = [],
+): Promise<Verdict> {
+  return runRules(rules, await factsOf(entries, rows));
 }

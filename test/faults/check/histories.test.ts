@@ -42,7 +42,7 @@ describe('histories of keys', () => {
       entry('key.create', { key: 'first' }, [0, 5], made('a')),
       entry('key.use', { key: 'a' }, [6, 7], { outcome: 'refused', status: 429 }),
       entry('key.use', { key: 'a' }, [6, null]),
-      entry('key.revoke', { key: 'a', id: 'first' }, [8, 9], { outcome: 'refused', status: 409 }),
+      entry('key.revoke', { key: 'a', id: 'first' }, [8, 9], { outcome: 'refused', status: 400 }),
     ]);
     expect(histories).toEqual({ a: ['create 0-5 ok'] });
   });
@@ -58,19 +58,36 @@ describe('histories of keys', () => {
     expect(histories).toEqual({ a: ['create 0-5 ok', 'revoke 10-35 ok'] });
   });
 
-  test('do not hold a key that is replaced at once to a clock that is wrong', async () => {
-    const replaced = (begunUs: number, endedUs: number) =>
-      ofKeys([
+  test('do not hold a key that is replaced at once to a clock that was ahead then, or is behind afterwards', async () => {
+    const replaced = async (begunUs: number, endedUs: number, shiftMs: number) => {
+      const { a } = await ofKeys([
         entry('key.create', { key: 'first' }, [0, 5], made('a')),
         entry('key.rotate', { key: 'first', id: 'a', overlap_seconds: 0 }, [10e6, 10e6 + 1], made('b')),
         entry('key.use', { key: 'a' }, [11e6, 11e6 + 1]),
-        entry('fault', { name: 'the clock of PostgreSQL is wrong', begunUs }, [endedUs, endedUs]),
+        entry('fault', { name: 'the clock of PostgreSQL is wrong', begunUs, shiftMs }, [endedUs, endedUs]),
       ]);
-    const change = async (begunUs: number, endedUs: number) => (await replaced(begunUs, endedUs)).a![1];
-    expect(await change(11e6, 12e6)).toBe('rotate 10000000-10000001 ok');
-    expect(await change(9e6, 10e6)).toBe('rotate 10000000-10000001 ok');
-    expect(await change(5e6, 9e6)).toBe('retire 10000000-10000001 ok');
-    expect(await change(20e6, 21e6)).toBe('retire 10000000-10000001 ok');
+      return a![1]!.split(' ')[0];
+    };
+    expect(await replaced(11e6, 12e6, -1_000)).toBe('rotate');
+    expect(await replaced(11e6, 12e6, 1_000)).toBe('retire');
+    expect(await replaced(9e6, 10e6, 1_000)).toBe('rotate');
+    expect(await replaced(5e6, 9e6, 1_000)).toBe('retire');
+    expect(await replaced(20e6, 21e6, -1_000)).toBe('retire');
+  });
+
+  test('have uses by gRPC, where another refusal than that of the key is a use that works', async () => {
+    const histories = await ofKeys([
+      entry('key.create', { key: 'first' }, [0, 5], made('a')),
+      entry('key.revoke', { key: 'first', id: 'a' }, [10, 12]),
+      entry('key.use', { key: 'a' }, [20, 21], { outcome: 'refused', status: 16 }),
+      entry('key.use', { key: 'a' }, [30, 31], { outcome: 'refused', status: 7 }),
+      entry('key.use', { key: 'a' }, [40, 41], { status: 0 }),
+    ]);
+    expect(histories.a).toEqual([
+      'create 0-5 ok',
+      'revoke 10-12 ok',
+      ...['use 20-21 refused', 'use 30-31 ok', 'use 40-41 ok'],
+    ]);
   });
 
   test('that are long are cut: what had not ended may have taken effect', async () => {

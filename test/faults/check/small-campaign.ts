@@ -8,7 +8,9 @@ import { type DescMethodUnary, toJson } from '@bufbuild/protobuf';
 import { vi } from 'vitest';
 import type { Answer, Args, Entry, SentRecord } from '../../../faults/check/journal.ts';
 import type { Reads } from '../../../faults/check/views.ts';
+import { withToken } from '../../../faults/load/tokens.ts';
 import { describeRequest, noteOf, type WebhookKeys } from '../../../faults/stage/receivers.ts';
+import type { Stage } from '../../../faults/stage/stage.ts';
 import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
 import { COOKIE, makeMember } from '../../support/console.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
@@ -195,13 +197,13 @@ class Running {
   ): Promise<Entry> {
     const invokedUs = this.#now();
     const message = await this.#control.call(method, request as never);
-    const { token, ...answer } = toJson(method.output, message) as Record<string, unknown>;
-    const claims =
-      typeof token === 'string' && JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
-    return this.#write(invokedUs, op, { key: this.#tenant.keyId, ...args }, 0, true, {
-      ...answer,
-      ...(claims && { claims }),
-    });
+    const { token, ...rest } = toJson(method.output, message) as Record<string, unknown>;
+    const stage = { places: [{ service: { url: this.#app.url } }] } as unknown as Stage;
+    const { answer } =
+      typeof token === 'string'
+        ? await withToken({ outcome: 'ok', answer: rest }, token, stage)
+        : { answer: rest };
+    return this.#write(invokedUs, op, { key: this.#tenant.keyId, ...args }, 0, true, answer);
   }
 
   #write(invokedUs: number, op: string, args: Args, status: number, isOk: boolean, answer?: Answer): Entry {
@@ -290,7 +292,7 @@ class Running {
       this.#call(
         'mint',
         TokenService.method.mintClientToken,
-        { room, username },
+        { room, username, device: THUMBPRINT, role: 'host' },
         { room, username, deviceThumbprint: THUMBPRINT, role: 'host' },
       );
     await this.#call('room.create', createRoom, { room });
@@ -309,7 +311,8 @@ class Running {
   async #watch(room: string): Promise<void> {
     const condition = { case: 'maxDuration', value: { seconds: 1n } };
     const watchdog = { room, condition, action: Watchdog_Action.END_ROOM };
-    await this.#call('watchdog.set', WatchdogService.method.createWatchdog, { room }, { watchdog });
+    const args = { room, seconds: 1, action: 'end_room' };
+    await this.#call('watchdog.set', WatchdogService.method.createWatchdog, args, { watchdog });
   }
 
   async #erase(): Promise<void> {
