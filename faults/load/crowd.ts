@@ -45,11 +45,12 @@ export const crowd = kind<Step>({
     records: Array.from({ length: random.integer(1, 10) }, () => drawRecord(random)),
   }),
   open: async (opener) => {
-    let [tenants, batches] = [0, 0];
-    let pauper: Pauper | undefined;
+    const nameOf = (count: number) => `crowd-${opener.number}-${count}`;
+    let [tenants, batches] = [1, 0];
+    let pauper = await open(opener, nameOf(0), 0);
     return async (step) => {
       if (tenants < TENANTS_MAX && (pauper === undefined || step.action === 'sign up'))
-        pauper = (await open(opener, `crowd-${opener.number}-${tenants++}`, step.service)) ?? pauper;
+        pauper = (await open(opener, nameOf(tenants++), step.service)) ?? pauper;
       if (pauper === undefined) return;
       const { service, place, records } = step;
       const { client, relay } = pauper;

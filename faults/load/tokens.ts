@@ -43,7 +43,7 @@ async function fetchKeys({ places }: Stage): Promise<boolean> {
   return false;
 }
 
-/** Of a public key of P-256. */
+/** The key is a public one of P-256. */
 export function thumbprintOf({
   crv,
   kty,

@@ -9,7 +9,7 @@ export function findOwner(port: number, groups: readonly (readonly number[])[]):
   return place === -1 ? undefined : place;
 }
 
-/** Of the socket with this local port that is connected. */
+/** Names the socket with this local port that is connected. */
 function inodeOf(port: number): string | undefined {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const lines = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) =>

@@ -69,7 +69,7 @@ export type FindSender = (port: number) => number | undefined;
 
 export class Receivers {
   readonly #journal: Journal;
-  /** Of each connection: it is looked for while its process is there. */
+  /** Connections have one sender. It is looked for while its process is there. */
   readonly #senders = new WeakMap<Socket, number>();
   readonly #server: Server;
   readonly #manners = new Map<string, Manner>();

@@ -1,4 +1,5 @@
 /** Which faults are counted: those that something has met. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Lane } from '../../faults/inject/fault.ts';
@@ -73,4 +74,15 @@ test('a provider that fails counts if it was asked', async () => {
 test('a provider that fails does not count if it was not asked', async () => {
   await letHappen(FAILS, 'provider', async () => {});
   expect([counts.total, counts.missedTotal]).toEqual([0, 1]);
+});
+
+test('the journal says by how much a clock was wrong', async () => {
+  const shifts: number[] = [];
+  const service = { isRunning: true, shiftClock: (ms: number) => shifts.push(ms) };
+  stage = { ...stage, service: () => service } as never;
+  await letHappen('the clock of a service is wrong', 'first service', async () => {});
+  await stage.journal.close();
+  const [line] = (await readFile(stage.journal.path, 'utf8')).trim().split('\n');
+  expect(shifts).toEqual([-3_600_000, 0]);
+  expect(JSON.parse(line!).args).toMatchObject({ detail: 'first service', shiftMs: -3_600_000 });
 });

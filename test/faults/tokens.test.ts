@@ -32,7 +32,7 @@ const HEADER = { typ: 'participant+jwt', alg: 'ES256', kid: KID };
 
 async function look(token: string, at = url) {
   const stage = { places: [{ service: { url: at } }] } as unknown as Stage;
-  return (await withToken({ outcome: 'ok' }, token, stage)).answer;
+  return (await withToken({ outcome: 'ok', answer: {} }, token, stage)).answer;
 }
 
 test('no key is published while no service answers', async () => {

@@ -35,7 +35,7 @@ async function checkFired(facts: Facts, look: Look): Promise<void> {
 }
 
 /** So late one may be where nothing is wrong, on a machine that has much else to do. */
-const LATE_SECONDS_MAX = 30;
+const LATE_SECONDS_MAX = 60;
 /** What stands still keeps one from firing, and what comes right after it again. */
 const FAULTS_IN_A_ROW = 2;
 /** Times of rows have microseconds, and durations milliseconds. */

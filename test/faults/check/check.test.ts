@@ -158,8 +158,10 @@ function repeatedNear(
     ...(shiftMs !== undefined && { shiftMs }),
   };
   const [endUs, againUs] = [before.invokedUs + untilUs, last + HOUR_US];
+  // Answers of a busy machine would be excuses, too.
+  const ofWebhooks = entries.filter(({ op }) => op.startsWith('webhook.'));
   return [
-    ...entries.map((each) => (each === before ? { ...each, args: { ...each.args, sender: 0 } } : each)),
+    ...ofWebhooks.map((each) => (each === before ? { ...each, args: { ...each.args, sender: 0 } } : each)),
     entry('fault', args, [endUs, endUs]),
     { ...before, args: { ...before.args, sender: 0 }, invokedUs: againUs, returnedUs: againUs },
   ];
@@ -577,8 +579,8 @@ const EVENTS: readonly Planted[] = [
       ],
       [
         /wd_\w+ of t_\w+ fired \d\.\d s early/,
-        `update watchdogs set looked_at = looked_at - interval '0.5 s';
-         update events set at = at - interval '0.5 s' where type = 'watchdog_fired'`,
+        `update watchdogs w set looked_at = r.created_at + interval '0.5 s' from rooms r where r.uid = w.room_uid;
+         update events e set at = r.created_at + interval '0.5 s' from rooms r where r.uid = e.room_uid and e.type = 'watchdog_fired'`,
       ],
       [
         /wd_\w+ of t_\w+ fired 3\d\d s late/,
@@ -593,8 +595,8 @@ const EVENTS: readonly Planted[] = [
   {
     // It waited for as long as was stored, which is not what was asked for.
     rule: 'a watchdog fires when it is due, and not before',
-    says: /wd_\w+ of t_\w+ fired \d\.\d s early/,
-    journal: changed('watchdog.set', ({ args }) => Object.assign(args, { seconds: 5 })),
+    says: /wd_\w+ of t_\w+ fired 4\d\d\.\d s early/,
+    journal: changed('watchdog.set', ({ args }) => Object.assign(args, { seconds: 500 })),
   },
   {
     rule: 'a watchdog that was set is there once',
@@ -766,7 +768,7 @@ const WEBHOOKS: readonly Planted[] = [
         const us = copy.invokedUs + at;
         return { ...copy, invokedUs: us, returnedUs: us };
       });
-      const others = entries.filter(({ op }) => op !== 'webhook.received');
+      const others = entries.filter(({ op }) => op === 'webhook.create');
       return [...others, ...twice, entry('fault', { name: 'a service is killed', begunUs: 0 }, [9e15, 9e15])];
     },
   },
@@ -875,6 +877,22 @@ test.skipIf(isCluster).each(EXCUSES)('if %s, an event may come again', async (_,
   const rule = 'an event that was accepted does not come again';
   const journal = (entries: readonly Entry[]) => repeatedNear(entries, near, which, receiver);
   expect(await findPlanted({ rule, says: /nothing/, sql: NOT_NOTED, journal })).toEqual([]);
+});
+
+test.skipIf(isCluster)('while answers of its service are late, an event may come again', async () => {
+  const rule = 'an event that was accepted does not come again';
+  const find = (seconds: number, service: number) =>
+    findPlanted({
+      ...{ rule, says: /nothing/, sql: NOT_NOTED },
+      journal: (entries) => {
+        const all = repeatedNear(entries, { fault: 'none' }, 0, BY_ROOM);
+        const { invokedUs } = all.find(({ args }) => args.sender === 0)!;
+        return [...all, entry('key.use', { service }, [invokedUs, invokedUs + seconds * SECOND_US])];
+      },
+    });
+  expect(await find(3, 0)).toEqual([]);
+  expect(await find(1, 0)).not.toEqual([]);
+  expect(await find(3, 1)).not.toEqual([]);
 });
 
 test.skipIf(isCluster)('what stood still may send what it was about to send', async () => {

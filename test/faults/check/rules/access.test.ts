@@ -266,7 +266,7 @@ const CASES: readonly Case[] = [
     says: 'ann of t_0123456789abcdef is banned from stage; mint began 30 us after it',
   },
   {
-    // Whatever the name of the user, and whoever is erased.
+    // The name of the user does not count, nor does an erasure.
     rule: 'a banned device is not admitted',
     right: [
       entry('ban.device', DEVICE, [10, 20]),
