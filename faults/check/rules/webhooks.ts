@@ -254,22 +254,24 @@ class EventRow {
   }
 }
 
-/** What was acknowledged with nothing in its way is noted so soon, on a machine that has much else to do. */
-const NOTED_US = 3_000_000;
+/** What was accepted with nothing in its way is noted so soon, and what waited so soon after that. */
+const NOTED_US = 2_000_000;
+const CAUGHT_UP_US = 1_000_000;
+/** Answers that take longer say that the machine has much else to do. */
+const LATE_US = 1_000_000;
 
-/**
- * Faults of what sends, and of where it notes what was accepted: the answer, or the note of it, may be lost. Those that only delay it
- * are among them, because another one may meet what waits.
- */
+/** Faults of what sends, and of where it notes what was accepted: the answer, or the note of it, may be lost. */
 const TOUCHES_NOTES = /service|worker|PostgreSQL|a lock|connection/;
 const ONLY_DELAYS = /is slow/;
+/** While these last, a note waits, and another fault may meet it. */
+const DELAYS = /slow|still|late|nothing|lost|gone|killed|to end|power|full|a lock/;
 const SPARES_NOTES = /provider|receiver|clock/;
 
 /**
  * What could not say for four seconds that it lives is gone for the others, and what it notes moves nothing. It may learn of that so
  * long afterwards.
  */
-const STOPS = /stands? still|are late|nothing|lost|gone|killed|end|power|full|a lock|clock of PostgreSQL/;
+const STOPS = /still|late|nothing|lost|gone|killed|to end|power|full|a lock|clock of PostgreSQL/;
 const STOPPED_US_MIN = 2_000_000;
 const NOTED_IN_VAIN_US = 5_000_000;
 
@@ -298,12 +300,12 @@ const isStopped = (fault: FaultTime) =>
   !/provider|receiver/.test(fault.name) &&
   (/clock/.test(fault.name) ? Math.abs(fault.shiftUs) : fault.untilUs - fault.fromUs) >= STOPPED_US_MIN;
 
-/** When an answer had been noted at the latest: what was in the way of that began before, one fault after another. */
+/** When an answer had been noted at the latest: one fault after another may keep it waiting. */
 function notedUntil(faults: readonly FaultTime[], before: Entry): number {
   let untilUs = endOf(before) + NOTED_US;
   for (const fault of faults)
-    if (fault.fromUs <= untilUs && fault.untilUs >= arrivedUs(before))
-      untilUs = Math.max(untilUs, fault.untilUs + NOTED_US);
+    if (DELAYS.test(fault.name) && overlaps(fault, [arrivedUs(before), untilUs]))
+      untilUs = Math.max(untilUs, fault.untilUs + CAUGHT_UP_US);
   return untilUs;
 }
 
@@ -340,7 +342,7 @@ class Excuses {
   readonly #excused = new Map<string, Set<Entry>>();
 
   constructor(facts: Facts) {
-    const all = [...faultTimes(facts), ...lateTimes(facts, STOPPED_US_MIN)];
+    const all = [...faultTimes(facts), ...lateTimes(facts, LATE_US)];
     this.#faults = all.toSorted((a, b) => a.fromUs - b.fromUs);
   }
 
