@@ -205,6 +205,10 @@ function toCheck({ stage, tenants }: Shared, keep: string | undefined): Campaign
     journal: stage.journal.path,
     ...(keep !== undefined && { keptAs: join(keep, JOURNAL) }),
     databaseUrl: stage.database.url('boxoffice'),
-    reads: readsOf(stage.service(0).url, new Map(tenants.map(({ id, key }) => [id, key.plaintext]))),
+    reads: readsOf(
+      stage.service(0).url,
+      new Map(tenants.map(({ id, key }) => [id, key.plaintext])),
+      stage.places.map(({ service }) => service.logFile),
+    ),
   };
 }

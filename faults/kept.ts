@@ -1,5 +1,5 @@
 /** The folder of `--keep`: a campaign that can be judged again, by `--check`. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { startEmbedded } from '../src/run/embedded-postgres/embedded-postgres.ts';
@@ -49,7 +49,11 @@ export async function serveKept<T>(
   const config = { ...bareConfig(url), publicUrl: PUBLIC_URL, secretsKey };
   const service = await startService(config, pino({ level: 'silent' }), { isTied: true });
   try {
-    const reads = readsOf(`http://127.0.0.1:${service.port}`, new Map(Object.entries(keys.tenants)));
+    const reads = readsOf(
+      `http://127.0.0.1:${service.port}`,
+      new Map(Object.entries(keys.tenants)),
+      globSync('*.log', { cwd: folder }).map((log) => join(folder, log)),
+    );
     const journal = join(folder, JOURNAL);
     return await use({ journal, keptAs: journal, databaseUrl: url, reads });
   } finally {

@@ -132,7 +132,11 @@ interface Operations {
   /** `answer`: the budget, with `spent`, `held` and `free`. */
   'budget.read': ByKey & { readonly id: string };
   /** An operator's; the service is -1 and the key empty. */
-  'grant.create': ByKey & { readonly amount: string; readonly expires_at: string };
+  'grant.create': ByKey & { readonly amount: string; readonly reason: string; readonly expires_at: string };
+  /** An operator's, too. Amounts in micros. */
+  'credit.adjusted': ByKey & { readonly amount: string; readonly reason: string };
+  /** An operator's, too: from now on, the tenant is exempt or not. */
+  'tenant.exempt': ByKey & { readonly exempt: boolean };
 
   /** What a tenant that never paid asks for in vain, or too often. */
   misuse: ByKey & { readonly what: string };
@@ -182,6 +186,9 @@ interface Operations {
     /** As in the event, of a webhook in the order of rooms. */
     readonly rooms?: readonly (string | null)[];
   };
+
+  /** A client got a secret that no table and no log may hold. `digests`: SHA-256 of it, and of its secret part, in base64. */
+  'secret.got': { readonly tenant: string; readonly what: string; readonly digests: readonly string[] };
 
   /** From `begun` (microseconds) until now. `detail`: what it was done to. */
   fault: {

@@ -12,6 +12,7 @@ import { type Rule, runRules, type Verdict } from './rule.ts';
 import { ACCESS_RULES } from './rules/access.ts';
 import { BALANCE_RULES } from './rules/balances.ts';
 import { BOOK_RULES } from './rules/books.ts';
+import { BUDGET_RULES } from './rules/budgets.ts';
 import { EVENT_RULES } from './rules/events.ts';
 import { LEDGER_RULES } from './rules/ledger.ts';
 import { LINEARIZABILITY_RULES } from './rules/linearizable.ts';
@@ -22,8 +23,11 @@ import { PROGRESS_RULES } from './rules/progress.ts';
 import { PROVIDER_RULES } from './rules/provider.ts';
 import { PUSH_RULES } from './rules/pushes.ts';
 import { REVOCATION_RULES } from './rules/revocations.ts';
+import { SECRET_RULES } from './rules/secrets.ts';
 import { SETTING_RULES } from './rules/settings.ts';
+import { STATEMENT_RULES } from './rules/statements.ts';
 import { STORED_RULES } from './rules/stored.ts';
+import { TOP_UP_RULES } from './rules/top-ups.ts';
 import { USAGE_RULES } from './rules/usage.ts';
 import { VIEW_RULES } from './rules/views.ts';
 import { WATCHDOG_RULES } from './rules/watchdogs.ts';
@@ -59,8 +63,11 @@ export const ALL_RULES: readonly Rule[] = [
   ...BOOK_RULES,
   ...BALANCE_RULES,
   ...VIEW_RULES,
+  ...STATEMENT_RULES,
   ...PROVIDER_RULES,
+  ...TOP_UP_RULES,
   ...OPEN_END_RULES,
+  ...BUDGET_RULES,
   ...STORED_RULES,
   ...SETTING_RULES,
   ...ACCESS_RULES,
@@ -70,6 +77,7 @@ export const ALL_RULES: readonly Rule[] = [
   ...WEBHOOK_RULES,
   ...WATCHDOG_RULES,
   ...PEOPLE_RULES,
+  ...SECRET_RULES,
   ...LINEARIZABILITY_RULES,
 ];
 

@@ -34,6 +34,15 @@ export class Database {
     return rows as Row[];
   }
 
+  /** Names of all tables but those that hold nothing of tenants, as SQL takes them. */
+  async tables(): Promise<readonly string[]> {
+    const rows = await this.rows(
+      `select quote_ident(relname) as name from pg_class
+        where relkind = 'r' and relnamespace = current_schema()::regnamespace and relname <> 'migrations'`,
+    );
+    return rows.map(({ name }) => name!);
+  }
+
   async close(): Promise<void> {
     await this.#client.end();
   }

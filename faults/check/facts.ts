@@ -25,6 +25,7 @@ export interface Posting {
   readonly carry: bigint | null;
   readonly records: number;
   readonly reference: string | null;
+  readonly detail: string | null;
   readonly payment: string | null;
 }
 
@@ -213,6 +214,7 @@ export class Facts {
       carry: row.carry === null ? null : BigInt(row.carry!),
       records: Number(row.records ?? 0),
       reference: row.reference!,
+      detail: row.detail!,
       payment: row.payment_id!,
     }));
   }

@@ -30,6 +30,11 @@ export interface Args {
   readonly key?: string;
   readonly id?: string;
   readonly amount?: string | number;
+  readonly reason?: string;
+  readonly expires_at?: string;
+  readonly exempt?: boolean;
+  /** SHA-256 of what a secret looks like where it stands, in base64. */
+  readonly digests?: readonly string[];
   readonly records?: readonly SentRecord[];
   readonly overlap_seconds?: number;
   readonly room?: string;
@@ -133,8 +138,9 @@ export interface Answer {
   readonly statement?: { readonly closing: Micros; readonly so_far?: boolean };
   /** The page of a checkout. */
   readonly session?: string;
-  /** The tenant that signed up. */
+  /** The tenant that signed up, and its first key. */
   readonly tenant?: string;
+  readonly key_id?: string;
   readonly claims?: Claims;
   /** Whether a key that is published verifies the token; absent: no list of keys could be read. */
   readonly signed?: boolean;

@@ -5,6 +5,8 @@ import type { SentRecord } from './journal.ts';
 export interface Reads {
   /** `t_...` of each tenant that can still be read. */
   readonly tenants: readonly string[];
+  /** Files that the services have logged to. */
+  readonly logs?: readonly string[];
   /** The body of a GET of the REST interface, with a backend key of the tenant. Fails if it is no success. */
   get(tenant: string, path: string): Promise<unknown>;
   /** The same as a text, in a form that `Accept` names. */

@@ -7,6 +7,7 @@ import type { Args, Operation } from '../operations.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { GrpcClient, GrpcReply } from './grpc.ts';
 import { type HttpReply, type HttpRequest, send } from './http.ts';
+import { digestOf, secretsIn } from './secrets.ts';
 import type { Secret, Tenant } from './tenant.ts';
 import { withToken } from './tokens.ts';
 
@@ -157,8 +158,12 @@ export class Client {
     args: Args<O>,
     call: () => Promise<R>,
   ): Promise<R> {
-    const reply = await this.stage.journal.record(this.number, op, args, call);
+    const { journal } = this.stage;
+    const reply = await journal.record(this.number, op, args, call);
     if (reply.status !== undefined) this.shared.counts.answers += 1;
+    const tenant = op === 'signup' ? String(reply.answer?.tenant) : this.tenant.id;
+    for (const { what, parts } of secretsIn(reply))
+      journal.note('secret.got', { tenant, what, digests: parts.map(digestOf) });
     return reply;
   }
 

@@ -1,9 +1,10 @@
 /** Customers who pay, get money back, dispute, and let their card be charged automatically. */
 import { ApiError } from '../../sandbox/http/errors.ts';
 import { unfreezeTopUps } from '../../src/money/top-ups/unfreeze-top-ups.ts';
-import { idOf, OPERATOR } from '../../test/support/tenants.ts';
+import { OPERATOR } from '../../test/support/tenants.ts';
 import type { Client } from './client.ts';
 import { kind } from './kind.ts';
+import { operate } from './operate.ts';
 
 export const CARD = '4242424242424242';
 const DECLINED = '4000000000000002';
@@ -133,19 +134,8 @@ export async function setAutoTopUp(client: Client, service: number, body: AutoTo
 }
 
 /** An operator's command, after which a dispute no longer stops top-ups. */
-async function unfreeze(client: Client): Promise<void> {
-  const args = { tenant: client.tenant.id, key: '', service: -1 };
-  await client.insist(0, () =>
-    client.record('auto_top_up.unfreeze', args, async () => {
-      try {
-        await unfreezeTopUps(client.stage.db, OPERATOR, idOf(client.tenant));
-        return { outcome: 'ok' } as const;
-      } catch {
-        return { outcome: 'unknown' } as const;
-      }
-    }),
-  );
-}
+const unfreeze = (client: Client) =>
+  operate(client, 'auto_top_up.unfreeze', {}, (db, tenant) => unfreezeTopUps(db, OPERATOR, tenant));
 
 export async function readBilling(client: Client, service: number): Promise<void> {
   await client.read('billing.read', {}, service, '/v1/billing', ({ tenant, balance, admitted }) => ({

@@ -1,14 +1,16 @@
 /**
- * What else a tenant does: alerts, budgets, erasures, statements, lists of events, grants that an operator gives it, and what it tries with
- * things of another tenant.
+ * What else a tenant does: alerts, budgets, erasures, statements, lists of events, grants and adjustments that an operator makes, and what
+ * it tries with things of another tenant.
  */
 import { RoomService } from '@boxoffice/contract/room_service';
 import { grantCredit } from '../../src/money/grants/grant-credit.ts';
-import { idOf, OPERATOR } from '../../test/support/tenants.ts';
+import { adjustCredit } from '../../src/money/ledger/adjust-credit.ts';
+import { OPERATOR } from '../../test/support/tenants.ts';
 import type { WireRecord } from '../operations.ts';
 import { noteOf } from '../stage/receivers.ts';
 import type { Client } from './client.ts';
 import { kind } from './kind.ts';
+import { operate } from './operate.ts';
 import type { Secret } from './tenant.ts';
 import { drawRecord, newRelayKey, report } from './usage.ts';
 
@@ -21,6 +23,7 @@ const WEIGHTS = {
   statement: 1,
   events: 3,
   grant: 0.7,
+  adjust: 0.4,
   trespass: 1,
 };
 /** A client makes no more: the check looks for every name in every row. */
@@ -66,6 +69,7 @@ export const settings = kind<Step>({
         after = await listEvents(client, step, after);
       },
       grant: (step) => grant(client, step),
+      adjust: (step) => adjust(client, step),
       trespass: (step) => trespass(client, key, step),
     };
     return async (step) => void (await actions[step.action](step));
@@ -120,25 +124,20 @@ async function listEvents(client: Client, { service }: Step, after: number): Pro
   return outcome === 'ok' ? (json.events.at(-1)?.seq ?? after) : after;
 }
 
-/** An operator's command, which goes to the database itself. */
 async function grant(client: Client, { micros, seconds }: Step): Promise<void> {
-  const key = client.newIdempotencyKey();
   const expiresAt = new Date(Date.now() + seconds * 1000);
-  const args = {
-    ...{ tenant: client.tenant.id, key: '', service: -1, idempotency: key },
-    ...{ amount: String(micros), expires_at: expiresAt.toISOString() },
-  };
-  const given = { amount: BigInt(micros), reason: 'a campaign', expiresAt, key };
-  await client.insist(0, () =>
-    client.record('grant.create', args, async () => {
-      try {
-        const { posted } = await grantCredit(client.stage.db, OPERATOR, idOf(client.tenant), given);
-        return { outcome: 'ok', answer: { posted } } as const;
-      } catch (error) {
-        const isRefused = (error as Error).name === 'Failure';
-        return isRefused ? ({ outcome: 'refused', status: 400 } as const) : ({ outcome: 'unknown' } as const);
-      }
-    }),
+  const [key, reason] = [client.newIdempotencyKey(), `a campaign of ${seconds} s`];
+  const asked = { amount: String(micros), reason, expires_at: expiresAt.toISOString(), idempotency: key };
+  const given = { amount: BigInt(micros), reason, expiresAt, key };
+  await operate(client, 'grant.create', asked, (db, tenant) => grantCredit(db, OPERATOR, tenant, given));
+}
+
+async function adjust(client: Client, { number, micros, seconds }: Step): Promise<void> {
+  const [id, reason] = [client.newIdempotencyKey(), `a mistake of ${seconds} s`];
+  const amount = BigInt(number === 0 ? -micros : micros);
+  const asked = { amount: String(amount), reason, idempotency: id };
+  await operate(client, 'credit.adjusted', asked, (db, tenant) =>
+    adjustCredit(db, OPERATOR, tenant, { amount, reason, id }),
   );
 }
 

@@ -69,7 +69,7 @@ export class ServiceProcess {
     return join(this.#settings.folder, `${this.#settings.name}.clock`);
   }
 
-  get #logFile(): string {
+  get logFile(): string {
     return join(this.#settings.folder, `${this.#settings.name}.log`);
   }
 
@@ -99,7 +99,7 @@ export class ServiceProcess {
 
   /** Returns what it printed if it does not serve. If it only takes too long, it is killed. */
   async #tryToStart(msMax: number): Promise<string | undefined> {
-    const log = openSync(this.#logFile, 'a');
+    const log = openSync(this.logFile, 'a');
     this.#isKilled = false;
     const giveUp = setTimeout(() => this.#child?.kill('SIGKILL'), msMax);
     try {
@@ -114,7 +114,7 @@ export class ServiceProcess {
   }
 
   #describeEnd(said: string, startMsMax: number): string {
-    const log = lastLines(readFileSync(this.#logFile, 'utf8'), LOG_LINES);
+    const log = lastLines(readFileSync(this.logFile, 'utf8'), LOG_LINES);
     return [
       `${this.#settings.name} did not start within ${startMsMax / 1_000} s`,
       `it said: ${lastLines(said, 1) || 'nothing'}`,

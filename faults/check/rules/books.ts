@@ -6,6 +6,8 @@
  */
 import { tenantOf } from '../database.ts';
 import type { Facts, Ledger } from '../facts.ts';
+import type { Entry } from '../journal.ts';
+import { withoutRepetitions } from '../repetitions.ts';
 import type { Look, Rule } from '../rule.ts';
 
 export const BOOK_RULES: readonly Rule[] = [
@@ -69,16 +71,18 @@ async function checkZero(facts: Facts, look: Look): Promise<void> {
   if (sum !== 0n) look.wrong(`they add up to ${sum}`);
 }
 
+const adjustmentOf = ({ args }: Entry) => `${args.amount} for "${args.reason}"`;
+
 /** Adjustments of which no outcome is known may be there or not. */
 async function checkAdjustments(facts: Facts, look: Look): Promise<void> {
-  const made = Map.groupBy(facts.of('credit.adjusted'), ({ args }) => args.tenant!);
+  const made = Map.groupBy(withoutRepetitions(facts.of('credit.adjusted')), ({ args }) => args.tenant!);
   for await (const ledger of facts.ledgers()) {
     const entries = (made.get(ledger.tenant) ?? []).filter(({ outcome }) => outcome !== 'refused');
-    const certain = entries.filter(({ outcome }) => outcome === 'ok').map(({ args }) => `${args.amount}`);
-    const open = entries.filter(({ outcome }) => outcome === 'unknown').map(({ args }) => `${args.amount}`);
+    const certain = entries.filter(({ outcome }) => outcome === 'ok').map(adjustmentOf);
+    const open = entries.filter(({ outcome }) => outcome === 'unknown').map(adjustmentOf);
     const found = ledger.postings
       .filter(({ kind }) => kind === 'adjustment')
-      .map(({ amount }) => `${amount}`);
+      .map(({ amount, detail }) => `${amount} for "${detail}"`);
     look.at(entries.length);
     const missing = without(certain, found);
     const strange = without(without(found, certain), open);

@@ -1,4 +1,5 @@
 /** Rules of the ledger as it is stored: the chain of balances, and what postings stand for. */
+import { isTrue, tenantOf } from '../database.ts';
 import type { Facts, Posting } from '../facts.ts';
 import type { Look, Rule } from '../rule.ts';
 import type { ListedRecord } from '../views.ts';
@@ -9,6 +10,7 @@ export const LEDGER_RULES: readonly Rule[] = [
   { name: 'each balance follows from the one before', check: checkChain },
   { name: 'times of postings do not go back', check: checkTimes },
   { name: 'a posting of usage is what its records cost', check: checkBatches },
+  { name: 'the rows of a posting are of its tenant', check: checkOwners },
 ];
 
 const isOfUsage = ({ kind }: Posting) => kind === 'usage' || kind === 'unbilled';
@@ -90,4 +92,36 @@ async function checkBatches(facts: Facts, look: Look): Promise<void> {
         look.wrong(`${posting.seq} of ${tenant} is ${posting.kind}, and not all of its records are`);
     }
   }
+}
+
+/**
+ * By the numbers of tenants: two of them may have the same ids, measured alike, so that lists look right where a row is another one's.
+ * Records up to `archived_seq` are in chunks, and leave their rows some time later.
+ */
+const OWNERS = `
+  select ${tenantOf('tenant_id')} as tenant, posting_seq, p.kind, coalesce(p.records, 0) as records, p.amount,
+         coalesce(r.rows, 0) as rows, coalesce(r.ids, 0) as ids, coalesce(r.sum, 0) as sum,
+         posting_seq <= coalesce(a.archived_seq, 0) as archived
+    from (select tenant_id, seq as posting_seq, kind, records, amount from postings where records > 0) p
+    full join (select tenant_id, posting_seq, count(*) as rows, count(distinct id) as ids, sum(amount) as sum
+                 from usage_records group by tenant_id, posting_seq) r using (tenant_id, posting_seq)
+    left join accounts a using (tenant_id)`;
+
+async function checkOwners(facts: Facts, look: Look): Promise<void> {
+  const known = new Set(facts.tenants);
+  for (const row of await facts.db.rows(OWNERS)) {
+    const { tenant, kind, records, rows, ids } = row;
+    const where = `${row.posting_seq} of ${tenant}`;
+    look.at();
+    if (!known.has(tenant!)) look.wrong(`${where} has ${rows} rows, and no client reported for it`);
+    if (isTrue(row.archived)) continue;
+    if (rows !== records || ids !== records) look.wrong(`${where} has ${rows} rows of ${records} records`);
+    else if (kind === 'usage' && BigInt(row.amount!) + BigInt(row.sum!) !== 0n)
+      look.wrong(`${where} is ${row.amount}, its rows cost ${row.sum}`);
+  }
+  const twice = await facts.db.rows(
+    `select ${tenantOf('tenant_id')} as tenant, id, count(*) as count from usage_records
+      group by tenant_id, id having count(*) > 1`,
+  );
+  for (const { tenant, id, count } of twice) look.wrong(`${tenant} has ${id} in ${count} rows`);
 }

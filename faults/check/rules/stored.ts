@@ -86,6 +86,7 @@ const EFFECTS: readonly Effect[] = [
 export const STORED_RULES: readonly Rule[] = [
   { name: 'what was acknowledged is stored', check: checkStored },
   { name: 'no grant is given that was not made', check: checkGrants },
+  { name: 'no key is there that was not asked for', check: checkKeys },
 ];
 
 const nameOf = (tenant: string | null | undefined, name: string | null) => JSON.stringify([tenant, name]);
@@ -105,20 +106,61 @@ async function checkStored(facts: Facts, look: Look): Promise<void> {
   }
 }
 
-/** A grant has the idempotency key of its request, and what it asked for. */
+/** A grant has the idempotency key of its request, and what it asked for. So has its posting. */
 async function checkGrants(facts: Facts, look: Look): Promise<void> {
   const asked = new Map(
     withoutRepetitions(facts.of('grant.create'))
       .filter(({ outcome }) => outcome !== 'refused')
-      .map(({ args }) => [nameOf(args.tenant, args.idempotency ?? null), `${args.amount}`]),
+      .map(({ args }) => [
+        nameOf(args.tenant, args.idempotency ?? null),
+        `${args.amount} for "${args.reason}" until ${args.expires_at}`,
+      ]),
   );
   const rows = await facts.db.rows(
-    `select key, amount, ${TENANT} from grants where ${tenantOf('tenant_id')} = any ($1)`,
+    `select g.key, ${tenantOf('tenant_id')} as tenant, g.amount || ' for "' || g.reason || '" until ' ||
+            coalesce(to_char(g.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'undefined') as given,
+            g.amount || ' for "' || g.reason || '"' as due, p.amount || ' for "' || p.detail || '"' as posted
+       from grants g full join (select * from postings where kind = 'grant') p using (tenant_id, seq)
+      where ${tenantOf('tenant_id')} = any ($1)`,
     [[...facts.tenants]],
   );
-  for (const { key, amount, tenant } of rows) {
+  for (const { key, tenant, given, due, posted } of rows) {
     const wanted = asked.get(nameOf(tenant, key!));
     look.at();
-    if (wanted !== amount) look.wrong(`${key} of ${tenant} is ${amount}, and was asked for as ${wanted}`);
+    if (wanted !== given) look.wrong(`${key} of ${tenant} is ${given}, and was asked for as ${wanted}`);
+    if (due !== posted) look.wrong(`${key} of ${tenant} is ${due}, and was posted as ${posted}`);
+  }
+}
+
+/** Where keys are, and how an entry that made one names it. */
+const KEYS = {
+  api_keys: {
+    ops: ['signup', 'key.create', 'key.rotate'],
+    madeBy: ({ op, answer }: Entry) => (op === 'signup' ? answer?.key_id : answer?.key?.id),
+  },
+  device_credentials: { ops: ['credential.create'], madeBy: ({ answer }: Entry) => answer?.id },
+};
+
+/** A change without an answer may have made one whose id is not known. */
+async function checkKeys(facts: Facts, look: Look): Promise<void> {
+  for (const [table, { ops, madeBy }] of Object.entries(KEYS)) {
+    const changes = withoutRepetitions(facts.of(...ops));
+    const made = new Set(
+      changes.map((entry) => nameOf(entry.args.tenant ?? entry.answer?.tenant, madeBy(entry) ?? null)),
+    );
+    const open = Map.groupBy(
+      changes.filter(({ outcome }) => outcome === 'unknown'),
+      ({ args }) => args.tenant,
+    );
+    const rows = await facts.db.rows(
+      `select id, ${TENANT} from ${table} where ${tenantOf('tenant_id')} = any ($1)`,
+      [[...facts.tenants]],
+    );
+    look.at(rows.length);
+    for (const [tenant, keys] of Map.groupBy(rows, ({ tenant }) => tenant!)) {
+      const strange = keys.filter(({ id }) => !made.has(nameOf(tenant, id!)));
+      for (const { id } of strange.slice(open.get(tenant)?.length ?? 0))
+        look.wrong(`${id} of ${tenant} is in ${table}, and was not asked for`);
+    }
   }
 }

@@ -1,7 +1,10 @@
 /** Rules of `POST /v1/usage`: what was acknowledged, what was not, and what the answers said. */
 import { createHash } from 'node:crypto';
+import { isTrue, tenantOf } from '../database.ts';
 import type { Facts } from '../facts.ts';
 import { endOf, microsOf, payloadOf, type Report } from '../journal.ts';
+import { momentsOf } from '../moments.ts';
+import { possibleAt } from '../possible.ts';
 import type { Look, Rule } from '../rule.ts';
 import type { ListedRecord } from '../views.ts';
 
@@ -14,6 +17,7 @@ export const USAGE_RULES: readonly Rule[] = [
   { name: 'a total is what the request charged', check: checkTotals },
   { name: 'each charge was counted by one answer', check: checkSums },
   { name: 'a record that was acknowledged before is a duplicate', check: findLateCharges },
+  { name: 'usage is billed, unless an operator made its tenant exempt', check: checkBilled },
 ];
 
 /** What is known of the usage of a tenant. */
@@ -200,5 +204,26 @@ async function findLateCharges(facts: Facts, look: Look): Promise<void> {
       if (duplicates < repeated)
         look.wrong(`${duplicates} duplicates of ${tenant}, but ${repeated} had been acknowledged before`);
     }
+  }
+}
+
+/** Nothing else makes a tenant exempt, or ends it. */
+async function checkBilled(facts: Facts, look: Look): Promise<void> {
+  const changes = Map.groupBy(facts.of('tenant.exempt'), ({ args }) => args.tenant!);
+  const reports = Map.groupBy(facts.journal.reports, ({ tenant }) => tenant);
+  for await (const ledger of facts.ledgers()) {
+    const { tenant } = ledger;
+    const isExempt = (fromUs: number, untilUs: number) =>
+      possibleAt(changes.get(tenant) ?? [], fromUs, untilUs).map((change) => change?.args.exempt ?? false);
+    for (const { posting, fromUs, untilUs } of momentsOf(ledger, reports.get(tenant) ?? [])) {
+      if (posting.records === 0) continue;
+      look.at();
+      if (!isExempt(fromUs, untilUs).includes(posting.kind === 'unbilled'))
+        look.wrong(`${posting.seq} of ${tenant} is ${posting.kind}, and it was not made so`);
+    }
+    const [row] = await facts.db.rows(`select exempt from tenants where ${tenantOf('id')} = $1`, [tenant]);
+    const now = isTrue(row?.exempt);
+    if (!isExempt(Number.MAX_VALUE, Number.MAX_VALUE).includes(now))
+      look.wrong(`${tenant} is ${now ? '' : 'not '}exempt, and it was not made so`);
   }
 }

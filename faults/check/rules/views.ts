@@ -18,7 +18,6 @@ export const VIEW_RULES: readonly Rule[] = [
   { name: 'the rows of records are in the list of records', check: checkRows },
   { name: 'sums of usage are those of the records', check: checkSums },
   { name: 'the billing page is the ledger', check: checkBilling },
-  { name: 'the statement is the ledger', check: checkStatements },
   { name: 'the CSV of the ledger is its pages', check: checkCsv },
   { name: 'the CSV of the console is the pages of the ledger', check: checkConsole },
 ];
@@ -181,41 +180,6 @@ async function checkBilling(facts: Facts, look: Look): Promise<void> {
       JSON.stringify([kind, amount.micros, reference, at]);
     if (newest.map(textOf).join() !== recent.map(textOf).join())
       look.wrong(`${ledger.tenant} is shown other recent entries than the ${newest.length} newest ones`);
-  }
-}
-
-interface Movements {
-  readonly sum: { readonly micros: number };
-}
-
-interface Statement {
-  readonly opening: { readonly micros: number };
-  readonly payments: Movements;
-  readonly reversals: Movements;
-  readonly adjustments: Movements;
-  readonly grants?: Movements;
-  readonly usage: { readonly sum: Measures };
-  readonly closing: { readonly micros: number };
-}
-
-async function checkStatements(facts: Facts, look: Look): Promise<void> {
-  const [{ month } = {}] = await facts.db.rows(`select to_char(${NOW}, 'YYYY-MM') as month`);
-  for await (const { ledger } of readable(facts)) {
-    const path = `/v1/statements/${month}?so_far=true`;
-    const { statement } = (await facts.reads.get(ledger.tenant, path)) as { statement: Statement };
-    const { opening, payments, reversals, adjustments, grants, usage, closing } = statement;
-    const moved = [payments, reversals, adjustments, ...(grants ? [grants] : [])].map(
-      ({ sum }) => sum.micros,
-    );
-    const sum = [opening.micros, ...moved, -usage.sum.total.micros].reduce(
-      (sum, each) => sum + BigInt(each),
-      0n,
-    );
-    look.at();
-    if (sum !== BigInt(closing.micros))
-      look.wrong(`the parts of ${ledger.tenant} make ${sum}, it closes with ${closing.micros}`);
-    if (BigInt(closing.micros) !== ledger.balance)
-      look.wrong(`${ledger.tenant} closes with ${closing.micros}, and has ${ledger.balance}`);
   }
 }
 

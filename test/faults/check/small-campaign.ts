@@ -8,11 +8,15 @@ import { type DescMethodUnary, toJson } from '@bufbuild/protobuf';
 import { vi } from 'vitest';
 import type { Answer, Args, Entry, SentRecord } from '../../../faults/check/journal.ts';
 import type { Reads } from '../../../faults/check/views.ts';
+import { digestOf, secretsIn } from '../../../faults/load/secrets.ts';
 import { withToken } from '../../../faults/load/tokens.ts';
 import { describeRequest, noteOf, type WebhookKeys } from '../../../faults/stage/receivers.ts';
 import type { Stage } from '../../../faults/stage/stage.ts';
 import { grantCredit } from '../../../src/money/grants/grant-credit.ts';
+import { adjustCredit } from '../../../src/money/ledger/adjust-credit.ts';
+import { setExempt } from '../../../src/money/tenant-status/change-status.ts';
 import { COOKIE, makeMember } from '../../support/console.ts';
+import { emptyLog } from '../../support/events.ts';
 import type { TestControl, useControl } from '../../support/grpc.ts';
 import { eventsOf, type Receiver } from '../../support/receiver.ts';
 import type { RequestOptions, TestService, TestTenant } from '../../support/service.ts';
@@ -38,19 +42,35 @@ export async function runSmallCampaign(
   receiver: Receiver,
   controlOf: ReturnType<typeof useControl>,
 ): Promise<SmallCampaign> {
-  const [tenant, exempt] = [await app.signUp(), await app.signUp()];
-  await app.database.pool.query('update tenants set exempt = true where id = $1', [idOf(exempt)]);
-  const running = new Running(app, tenant, controlOf(tenant));
+  const [running, unbilled] = [await signUp(app, controlOf), await signUp(app, controlOf)];
+  const [tenant, exempt] = [running.tenant, unbilled.tenant];
   running.listen(receiver);
   await running.run(receiver);
   await running.trespass(exempt);
   await running.settle();
   await running.writeBook();
-  const unbilled = new Running(app, exempt, controlOf(exempt));
+  await unbilled.makeRelayKey();
+  await unbilled.makeExempt();
   await unbilled.reportUsage('guest');
   const journal = [...running.journal, ...unbilled.journal];
   return { tenant, journal, reads: await readsOf(app, [tenant, exempt]) };
 }
+
+/** A tenant, and its journal from the beginning. */
+async function signUp(app: TestService, controlOf: ReturnType<typeof useControl>): Promise<Running> {
+  const invokedUs = nowUs();
+  const body = { email: 'ada@example.com', name: 'Ada Video' };
+  const { json } = await app.request('POST', '/v1/signup', { body });
+  const { tenant: id, api_key: key, key_id: keyId } = json;
+  const tenant = { id, key, keyId, relayKey: '', relayKeyId: '' };
+  const running = new Running(app, tenant, controlOf(tenant));
+  running.noteSignUp(invokedUs, json);
+  await emptyLog(app.service.deps.db, idOf(tenant));
+  return running;
+}
+
+/** The clock of journals. */
+const nowUs = () => Math.round(performance.now() * 1_000);
 
 async function readsOf(app: TestService, tenants: readonly TestTenant[]): Promise<Reads> {
   const keys = new Map(tenants.map(({ id, key }) => [id, key]));
@@ -74,7 +94,7 @@ async function readsOf(app: TestService, tenants: readonly TestTenant[]): Promis
 class Running {
   readonly journal: Entry[] = [];
   readonly #app: TestService;
-  readonly #tenant: TestTenant;
+  #tenant: TestTenant;
   readonly #control: TestControl;
   readonly #keys = new Map<string, WebhookKeys>();
   #changes = 0;
@@ -86,6 +106,26 @@ class Running {
     this.#control = control;
   }
 
+  get tenant(): TestTenant {
+    return this.#tenant;
+  }
+
+  noteSignUp(invokedUs: number, json: { readonly tenant: string; readonly key_id: string }): void {
+    this.#write(invokedUs, 'signup', {}, 201, true, { tenant: json.tenant, key_id: json.key_id });
+    this.#noteSecrets({ json });
+  }
+
+  async makeRelayKey(): Promise<void> {
+    const { id, text } = await this.#makeKey('relay');
+    this.#tenant = { ...this.#tenant, relayKey: text, relayKeyId: id };
+  }
+
+  async makeExempt(): Promise<void> {
+    const invokedUs = this.#now();
+    await setExempt(this.#app.service.deps.db, OPERATOR, idOf(this.#tenant), true);
+    this.#write(invokedUs, 'tenant.exempt', { exempt: true }, 0, true);
+  }
+
   async run(receiver: Receiver): Promise<void> {
     const settings = { [IN_ORDER]: {}, [BY_ROOM]: { order: 'room', max_batch: 5 } };
     for (const [path, rest] of Object.entries(settings)) {
@@ -93,26 +133,39 @@ class Running {
       const { answer } = await this.#rest('webhook.create', 'POST', '/v1/webhooks', body);
       this.#keys.set(path, answer as unknown as WebhookKeys);
     }
+    await this.makeRelayKey();
     const payment = await this.#pay(5_000);
     await this.#topUp();
     await this.#useKeys();
+    await this.#setBudget('lobby', { room: 'lobby', period: 'month', limit_micros: 9_000_000, hard: false });
     await this.reportUsage(PERSON);
     this.#app.sandbox.control.refund(payment, { amount: 700 });
     await this.#app.settled();
     await this.#runRooms();
     await this.#erase();
-    const budget = { period: 'total', limit_micros: 9_000_000, hard: true };
-    await this.#rest('budget.set', 'PUT', '/v1/budgets/all', budget, { id: 'all', ...budget });
+    await this.#setBudget('all', { period: 'total', limit_micros: 9_000_000, hard: true });
     await this.#rest('events.list', 'GET', '/v1/events');
     const month = new Date().toISOString().slice(0, 7);
     await this.#rest('statement.read', 'GET', `/v1/statements/${month}?so_far=true`);
-    const expiresAt = new Date(Date.now() + 300 * 86_400_000);
-    const invokedUs = this.#now();
-    await grantCredit(this.#app.service.deps.db, OPERATOR, idOf(this.#tenant), {
-      ...{ amount: 3_000_000n, reason: 'a test', expiresAt, key: 'a-grant' },
-    });
-    this.#write(invokedUs, 'grant.create', { amount: '3000000', idempotency: 'a-grant' }, 0, true);
+    await this.#giveCredit();
     await this.#readBalance();
+  }
+
+  async #setBudget(id: string, budget: object): Promise<void> {
+    await this.#rest('budget.set', 'PUT', `/v1/budgets/${id}`, budget, { id, ...budget });
+  }
+
+  async #giveCredit(): Promise<void> {
+    const { db } = this.#app.service.deps;
+    const expiresAt = new Date(Date.now() + 300 * 86_400_000);
+    const reason = 'a test';
+    const invokedUs = this.#now();
+    const granted = { amount: 3_000_000n, reason, expiresAt, key: 'a-grant' };
+    await grantCredit(db, OPERATOR, idOf(this.#tenant), granted);
+    const asked = { amount: '3000000', reason, expires_at: expiresAt.toISOString(), idempotency: 'a-grant' };
+    this.#write(invokedUs, 'grant.create', asked, 0, true);
+    await adjustCredit(db, OPERATOR, idOf(this.#tenant), { amount: 7n, reason, id: undefined });
+    this.#write(invokedUs, 'credit.adjusted', { amount: '7', reason }, 0, true);
   }
 
   listen(receiver: Receiver): void {
@@ -140,6 +193,8 @@ class Running {
     const { pool } = this.#app.database;
     const left = `select (select count(*) from unnumbered_events) + (select count(*) from event_turns)
                        + (select count(*) from erasures where state = 'pending')
+                       + (select count(*) from accounts a left join session_cursors c using (tenant_id)
+                           where a.last_seq > coalesce(c.seq, 0))
                        + (select count(*) from watchdogs where state in ('armed', 'warned'))
                        + (select count(*) from top_up_attempts where finished_at is null)
                        + (select count(*) from webhook_cursors c
@@ -169,7 +224,12 @@ class Running {
   }
 
   #now(): number {
-    return Math.round(performance.now() * 1_000);
+    return nowUs();
+  }
+
+  #noteSecrets(reply: object): void {
+    for (const { what, parts } of secretsIn(reply))
+      this.#note('secret.got', { tenant: this.#tenant.id, what, digests: parts.map(digestOf) });
   }
 
   async #rest(
@@ -186,6 +246,7 @@ class Running {
       ...(body !== undefined && { body }),
     });
     const answer = op === 'events.list' ? { events: json.events.map(noteOf) } : (json?.erasure ?? json);
+    this.#noteSecrets({ json });
     return this.#write(invokedUs, op, { key: key.id, ...args }, status, status < 300, answer);
   }
 
@@ -198,6 +259,7 @@ class Running {
     const invokedUs = this.#now();
     const message = await this.#control.call(method, request as never);
     const { token, ...rest } = toJson(method.output, message) as Record<string, unknown>;
+    this.#noteSecrets({ message: { token } });
     const stage = { places: [{ service: { url: this.#app.url } }] } as unknown as Stage;
     const { answer } =
       typeof token === 'string'
@@ -233,14 +295,17 @@ class Running {
     await this.#rest('alert.set', 'PUT', '/v1/alerts', alert, { below_micros: 4_000_000 });
   }
 
+  async #makeKey(kind: string): Promise<{ readonly id: string; readonly text: string }> {
+    const invokedUs = this.#now();
+    const body = { name: 'a key', kind };
+    const { json } = await this.#app.request('POST', '/v1/keys', { key: this.#tenant.key, body });
+    this.#write(invokedUs, 'key.create', { key: this.#tenant.keyId }, 201, true, { key: json.key });
+    this.#noteSecrets({ json });
+    return { id: json.key.id, text: json.api_key };
+  }
+
   async #useKeys(): Promise<void> {
-    const made = await this.#app.request('POST', '/v1/keys', {
-      key: this.#tenant.key,
-      body: { name: 'a key' },
-    });
-    const now = this.#now();
-    this.#write(now, 'key.create', { key: this.#tenant.keyId }, 201, true, { key: made.json.key });
-    const key = { id: made.json.key.id as string, text: made.json.api_key as string };
+    const key = await this.#makeKey('backend');
     const use = () => this.#rest('key.use', 'GET', '/v1/alerts', undefined, {}, key);
     await use();
     await this.#rest('key.revoke', 'DELETE', `/v1/keys/${key.id}`, undefined, { id: key.id });

@@ -1,0 +1,42 @@
+/** Times of the database in the journal, whose clock is another one. */
+import { tenantOf } from './database.ts';
+import type { Facts } from './facts.ts';
+import { endOf } from './journal.ts';
+
+/** From a text of `Database.rows`, in milliseconds. */
+export const millisecondsOf = (time: string) => Date.parse(time.replace(' ', 'T').replace(/\+00$/, 'Z'));
+
+/** Microseconds of the journal, from a text of `Database.rows`. */
+export type TimeInJournal = (time: string) => number;
+
+/** A clock that is wrong is so by ten seconds at most, and what it was about to write is written soon. */
+const NEAR_US = 30_000_000;
+
+/** What PostgreSQL says of such a time may be wrong. */
+export function isClockWrong(facts: Facts, atUs: number): boolean {
+  return facts
+    .of('fault')
+    .some(
+      (fault) =>
+        fault.args.name === 'the clock of PostgreSQL is wrong' &&
+        (fault.args.begunUs ?? fault.invokedUs) <= atUs + NEAR_US &&
+        endOf(fault) >= atUs - NEAR_US,
+    );
+}
+
+/** Signups show it: a tenant is as old as its answer is. The quickest one shows it best. `undefined`: there is none. */
+export async function readTimes(facts: Facts): Promise<TimeInJournal | undefined> {
+  const [quickest] = facts
+    .of('signup')
+    .filter((entry) => entry.outcome === 'ok' && !isClockWrong(facts, entry.invokedUs))
+    .toSorted((a, b) => lengthOf(a) - lengthOf(b));
+  const [row] = await facts.db.rows(`select created_at from tenants where ${tenantOf('id')} = $1`, [
+    quickest?.answer?.tenant,
+  ]);
+  if (!quickest || !row) return undefined;
+  const offsetUs = (quickest.invokedUs + endOf(quickest)) / 2 - millisecondsOf(row.created_at!) * 1_000;
+  return (time) => millisecondsOf(time) * 1_000 + offsetUs;
+}
+
+const lengthOf = (entry: { readonly invokedUs: number; readonly returnedUs: number | null }) =>
+  (entry.returnedUs ?? Number.POSITIVE_INFINITY) - entry.invokedUs;
