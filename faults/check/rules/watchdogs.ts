@@ -67,6 +67,9 @@ async function checkDue(facts: Facts, look: Look): Promise<void> {
     0,
   );
   const lateMax = LATE_SECONDS_MAX + (FAULTS_IN_A_ROW * longestUs) / 1_000_000;
+  // A campaign that was kept may be judged long afterwards.
+  const settledAt = facts.of('settled')[0]?.args.at;
+  const restAt = settledAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(settledAt) / 1_000;
   const byId = new Map(rows.map((row) => [row.id!, row]));
   const seen = new Set<string>();
   for (const { args, answer } of facts.of('watchdog.set')) {
@@ -74,20 +77,26 @@ async function checkDue(facts: Facts, look: Look): Promise<void> {
     const row = byId.get(id);
     if (!row || seen.has(id) || args.seconds === undefined) continue;
     seen.add(id);
-    const fault = findFaultOf(row, args.seconds, lateMax);
+    const fault = findFaultOf(row, args.seconds, { lateMax, restAt });
     look.at();
     if (fault) look.wrong(`${id} of ${args.tenant} ${fault}`);
   }
 }
 
-function findFaultOf(row: Row, seconds: number, lateMax: number): string | undefined {
+interface Bounds {
+  readonly lateMax: number;
+  /** Nothing went on any more. */
+  readonly restAt: number;
+}
+
+function findFaultOf(row: Row, seconds: number, { lateMax, restAt }: Bounds): string | undefined {
   const [firedAt, endedAt] = [row.fired_at, row.ended_at].map((at) => (at ? Number(at) : undefined));
   const earliest = Number(row.room_at) + seconds;
   const dueAt = Math.max(earliest, Number(row.set_at));
   if (firedAt === undefined) {
     if (endedAt === undefined && row.state === 'disarmed') return 'is disarmed, and its room has not ended';
-    const late = (endedAt ?? Number(row.now)) - dueAt;
-    const when = endedAt === undefined ? 'now' : 'its room ended';
+    const late = (endedAt ?? Math.min(restAt, Number(row.now))) - dueAt;
+    const when = endedAt === undefined ? 'the end' : 'its room ended';
     return late > lateMax ? `was due ${late.toFixed()} s before ${when}` : undefined;
   }
   if (firedAt < earliest - EARLY_SECONDS_MAX) return `fired ${(earliest - firedAt).toFixed(1)} s early`;

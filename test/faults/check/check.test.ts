@@ -771,7 +771,7 @@ const EVENTS: readonly Planted[] = [
   ...(
     [
       [
-        /wd_\w+ of t_\w+ was due \d+ s before now/,
+        /wd_\w+ of t_\w+ was due \d+ s before the end/,
         `update watchdogs set state = 'armed'; update rooms set state = 'LIVE', ended_at = null where name = 'watched';
          update rooms set created_at = created_at - interval '5 minutes'; update watchdogs set created_at = created_at - interval '5 minutes';
          delete from events where type = 'watchdog_fired'`,
@@ -1147,6 +1147,19 @@ test.skipIf(isCluster).each(EXCUSES)('if %s, an event may come again', async (_,
   const rule = 'an event that was accepted does not come again';
   const journal = (entries: readonly Entry[]) => repeatedNear(entries, near, which, receiver);
   expect(await findPlanted({ rule, says: /nothing/, sql: NOT_NOTED, journal })).toEqual([]);
+});
+
+test.skipIf(isCluster)('a watchdog may be due after the campaign had settled', async () => {
+  const find = (settledAt: Date) =>
+    findPlanted({
+      ...{ rule: 'a watchdog fires when it is due, and not before', says: /nothing/ },
+      sql: `update watchdogs set state = 'armed', created_at = created_at - interval '1 hour';
+            update rooms set state = 'LIVE', ended_at = null, created_at = created_at - interval '1 hour';
+            delete from events where type = 'watchdog_fired'`,
+      journal: (entries) => [...entries, entry('settled', { at: settledAt.toISOString() }, [9e15, 9e15])],
+    });
+  expect(await find(new Date(Date.now() - 7_200_000))).toEqual([]);
+  expect(await find(new Date())).not.toEqual([]);
 });
 
 test.skipIf(isCluster)('while answers of its service are late, an event may come again', async () => {
