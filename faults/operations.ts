@@ -198,8 +198,9 @@ interface Operations {
     /** By so much a clock was wrong. */
     readonly shiftMs?: number;
   };
-  /** The campaign asks PostgreSQL what has not come to its end. How long that takes tells of the machine, when no client asks any more. */
+  /** The campaign looks for what has not come to its end, and ends waits. How long that takes tells of the machine, when no client asks any more. */
   'settle.look': Readonly<Record<string, never>>;
+  'settle.hurry': Readonly<Record<string, never>>;
   /** All faults are healed, the load has ended, and events until `at` have reached who gets them. `at`: ISO 8601, by the clock of PostgreSQL. */
   settled: { readonly at: string };
 }

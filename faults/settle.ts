@@ -62,8 +62,11 @@ export async function settle(
     if (now - begun > seconds * 1_000)
       return { unsettled: left.map((each) => `after ${seconds} s: ${each}`), at };
     if (now - hurriedAt > HURRY_EVERY_MS) {
-      await Promise.all(tenants.map((tenant) => hurryWebhooks(stage, tenant, begunAt)));
-      await hurryTopUps(stage);
+      await stage.journal.record(OUTSIDE, 'settle.hurry', {}, async () => {
+        await Promise.all(tenants.map((tenant) => hurryWebhooks(stage, tenant, begunAt)));
+        await hurryTopUps(stage);
+        return { outcome: 'ok', status: 0 } as const;
+      });
       hurriedAt = performance.now();
     }
     await sleep(LOOK_EVERY_MS);
