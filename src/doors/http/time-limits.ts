@@ -100,7 +100,8 @@ function onTimeout(request: FastifyRequest, reply: FastifyReply): void {
   // A stream that has begun is not `sent` before it ends.
   if (reply.sent || reply.raw.headersSent) return;
   if (request.receivedBefore === undefined) {
-    reply.send(new errorCodes.FST_ERR_HANDLER_TIMEOUT());
+    const tookMs = Math.round(reply.elapsedTime);
+    reply.send(new errorCodes.FST_ERR_HANDLER_TIMEOUT(tookMs, request.routeOptions.url));
     return;
   }
   afterReading(() => {

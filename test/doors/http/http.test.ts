@@ -59,10 +59,12 @@ describe('a request that is not answered in time', () => {
     const arrived = Promise.withResolvers<void>();
     const admitted = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
+    const logged: unknown[][] = [];
     door.route({
       method,
       url: '/slow',
-      onRequest: () => {
+      onRequest: (request) => {
+        vi.spyOn(request.log, 'warn').mockImplementation((...args: unknown[]) => void logged.push(args));
         arrived.resolve();
         return admitted.promise;
       },
@@ -94,6 +96,8 @@ describe('a request that is not answered in time', () => {
     }));
     expect(status).toBe(503);
     expect(JSON.parse(text)).toEqual({ error: 'the service is busy: try again' });
+    const message = expect.stringMatching(/^Request timed out after \d+ ms on route '\/slow'$/);
+    expect(logged).toEqual([[{ err: expect.objectContaining({ message }) }, 'not answered in time']]);
     vi.useRealTimers();
     await door.close();
   });
