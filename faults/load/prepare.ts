@@ -18,7 +18,9 @@ const LIMITS = { checkouts_per_hour: 100_000, device_credentials: 100_000, api_k
 export async function prepareTenant(index: number, shared: Shared): Promise<Tenant> {
   const number = PREPARING + index;
   const signer = new Client(number, NONE, shared);
-  const { tenant, checkoutUrl } = (await signUp(signer, `t${index}`, index % 2, index))!;
+  const signedUp = await signUp(signer, `t${index}`, index % 2, index);
+  if (signedUp === undefined) throw new Error(`no service answers the signup of tenant ${index}`);
+  const { tenant, checkoutUrl } = signedUp;
   const client = new Client(number, tenant, shared);
   await setLimits(shared.stage.db, tenant, LIMITS);
   payAt(client, checkoutUrl);
