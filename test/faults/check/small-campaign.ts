@@ -6,6 +6,7 @@ import { Watchdog_Action } from '@boxoffice/contract/watchdog';
 import { WatchdogService } from '@boxoffice/contract/watchdog_service';
 import { type DescMethodUnary, toJson } from '@bufbuild/protobuf';
 import { vi } from 'vitest';
+import { askAgain } from '../../../faults/check/ask-again.ts';
 import type { Answer, Args, Entry, SentRecord } from '../../../faults/check/journal.ts';
 import type { Reads } from '../../../faults/check/views.ts';
 import { digestOf, secretsIn } from '../../../faults/load/secrets.ts';
@@ -78,7 +79,7 @@ async function readsOf(app: TestService, tenants: readonly TestTenant[]): Promis
   for (const tenant of tenants)
     cookies.set(tenant.id, `${COOKIE}=${(await makeMember(app.database.pool, idOf(tenant))).secret}`);
   const ask = async (path: string, options: RequestOptions) => {
-    const answer = await app.request('GET', path, options);
+    const answer = await askAgain(() => app.request('GET', path, options));
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`);
     return answer;
   };
