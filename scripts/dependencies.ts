@@ -34,6 +34,8 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['MIT License', 'MIT'],
   ['Apache Software License', 'Apache-2.0'],
   ['3-Clause BSD License', 'BSD-3-Clause'],
+  // The text of sqlparse has three clauses.
+  ['BSD License', 'BSD-3-Clause'],
 ]);
 
 /**

@@ -38,13 +38,13 @@ UNAVAILABLE \`RetryInfo\`. Programs go by code and reason; messages are for peop
 The first line that fits. SDKs tell more reasons apart by name.
 
 ${markdownTable(
-  ['Code', 'Reason', 'TypeScript', 'Go', 'Rust', 'Retry'],
+  ['Code', 'Reason', 'TypeScript', 'Go', 'Rust', 'Python', 'Retry'],
   table.kinds.map(({ code, reason, ...kind }) => [code, reason ?? 'any', ...namesOf(kind), kind.retry]),
 )}
 The REST interface is mapped to the same kinds, by status:
 
 ${markdownTable(
-  ['Status', 'TypeScript', 'Go', 'Rust', 'Retry'],
+  ['Status', 'TypeScript', 'Go', 'Rust', 'Python', 'Retry'],
   table.statuses.map(({ status, ...kind }) => [`${status}`, ...namesOf(kind), kind.retry]),
 )}
 Calls that reach no method end, too; without a reason, it is gRPC itself that answers, and there are no details:
@@ -80,9 +80,9 @@ Next: [Events](events.md).
 `;
 }
 
-/** In TypeScript, Go and Rust. */
+/** In the order of the SDKs. */
 function namesOf({ kind, go, rust }: Kind): string[] {
-  return [`'${kind}'`, go, rust].map((name) => `\`${name}\``);
+  return [`'${kind}'`, go, rust, kind].map((name) => `\`${name}\``);
 }
 
 function methodSection(table: ErrorTable, method: DescMethod): string {

@@ -1,5 +1,7 @@
 """A back end: it opens a room, gives tokens to its users, and receives webhooks.
 
+Its routes:
+
     POST /tokens    {"username":"Ann","thumbprint":"..."}, for a user who is logged in
     POST /webhooks  for Boxoffice
 """

@@ -21,6 +21,7 @@ const PROGRAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ts: 'sdk/typescript/examples/webhook-receiver.ts',
     go: 'sdk/go/internal/webhookreceiver/main.go',
     rust: 'sdk/rust/examples/webhook_receiver.rs',
+    python: 'sdk/python/examples/webhook_receiver.py',
   },
 };
 

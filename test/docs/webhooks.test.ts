@@ -5,7 +5,14 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, inject, test } from 'vitest';
-import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool, type Tool } from '../../scripts/toolchains.ts';
+import {
+  BUILD_MS_MAX,
+  findPython,
+  findTool,
+  hasPython,
+  RUST_TARGET,
+  runTool,
+} from '../../scripts/toolchains.ts';
 import { signWebhook } from '../../src/outward/webhooks/signature.ts';
 import { newSecret } from '../../src/outward/webhooks/webhook-secret.ts';
 import { readBlocks } from './blocks.ts';
@@ -13,17 +20,18 @@ import { readBlocks } from './blocks.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 interface Example {
-  readonly tool?: Tool;
+  readonly isThere: boolean;
   /** Builds the program, and names the command that runs it. */
   readonly build: () => Promise<readonly string[]>;
 }
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
   ts: {
+    isThere: true,
     build: async () => [process.execPath, join(ROOT, 'sdk/typescript/examples/webhook-receiver.ts')],
   },
   go: {
-    tool: 'go',
+    isThere: findTool('go') !== undefined,
     build: async () => {
       const program = join(await mkdtemp(join(inject('scratch'), 'receiver-')), 'receiver');
       await runTool('go', ['build', '-o', program, './internal/webhookreceiver'], { folder: 'sdk/go' });
@@ -31,12 +39,16 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     },
   },
   rust: {
-    tool: 'cargo',
+    isThere: findTool('cargo') !== undefined,
     build: async () => {
       const args = ['build', '--locked', '--all-features', '--example', 'webhook_receiver'];
       await runTool('cargo', args, { folder: 'sdk/rust' });
       return [join(RUST_TARGET, 'debug/examples/webhook_receiver')];
     },
+  },
+  python: {
+    isThere: hasPython(),
+    build: async () => [(await findPython())!, join(ROOT, 'sdk/python/examples/webhook_receiver.py')],
   },
 };
 
@@ -99,9 +111,7 @@ test('docs/webhooks.md shows the head of a request as it is sent', () => {
 });
 
 describe.each(Object.entries(EXAMPLES))('the receiver in %s', (_language, example) => {
-  const isThere = example.tool === undefined || findTool(example.tool) !== undefined;
-
-  test.skipIf(!isThere)(
+  test.skipIf(!example.isThere)(
     'keeps genuine events once, and refuses all others',
     { timeout: BUILD_MS_MAX },
     async () => {

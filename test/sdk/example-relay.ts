@@ -9,6 +9,7 @@ import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { mint } from '../doors/grpc/mint.ts';
 import type { useControl } from '../support/grpc.ts';
 import type { useService } from '../support/service.ts';
+import { idOf } from '../support/tenants.ts';
 
 const FINGERPRINT = Array(32).fill('0a').join(':');
 
@@ -94,7 +95,8 @@ export async function tryRelay(
     child.kill('SIGTERM');
     expect(await exit).toStrictEqual([0, null]);
     const { rows } = await app.service.deps.db.query(
-      'select sum(egress_bytes)::bigint as egress, sum(ingress_bytes)::bigint as ingress from usage_records',
+      'select sum(egress_bytes)::bigint as egress, sum(ingress_bytes)::bigint as ingress from usage_records where tenant_id = $1',
+      [idOf(tenant)],
     );
     expect(rows).toEqual([{ egress: 3_000n, ingress: 500n }]);
   } finally {

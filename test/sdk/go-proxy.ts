@@ -5,6 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
+import { runTool } from '../../scripts/toolchains.ts';
 
 /** Writes one version of the module in `source`. Returns what `GOPROXY` has to begin with. */
 export async function writeProxy(
@@ -16,10 +17,26 @@ export async function writeProxy(
   const files = (await listFiles(source)).map(
     async (path) => [`${module}@${version}/${path}`, await readFile(join(source, path))] as const,
   );
+  await writeFile(join(versions, 'list'), `${version}\n`);
   await writeFile(join(versions, `${version}.info`), JSON.stringify({ Version: version }));
   await writeFile(join(versions, `${version}.mod`), await readFile(join(source, 'go.mod')));
   await writeFile(join(versions, `${version}.zip`), zip(await Promise.all(files)));
   return `file://${folder}`;
+}
+
+/** Settings for a user of the module: `modules` is an empty folder. */
+export async function settingsFor(proxy: string, modules: string): Promise<NodeJS.ProcessEnv> {
+  const known = await runTool('go', ['env', 'GOMODCACHE', 'GOPROXY'], { folder: 'sdk/go' });
+  const [cache, proxies] = known.trim().split('\n');
+  return {
+    // What was downloaded before, so that it need not be again.
+    GOPROXY: `${proxy},file://${cache}/cache/download,${proxies}`,
+    // The database of checksums knows no release of today.
+    GOSUMDB: 'off',
+    GOMODCACHE: modules,
+    GOFLAGS: '-mod=mod -modcacherw -p=2 -gcflags=all=-dwarf=false',
+    GOWORK: 'off',
+  };
 }
 
 /** What git has of a folder, and what is new. */

@@ -11,13 +11,14 @@ import { makeRestStructs } from '../../scripts/make-rest-structs.ts';
 import { readRelease } from '../../scripts/release-names.ts';
 import { BUILD_MS_MAX, findTool, runTool } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
-import { newTenantId } from '../../src/base/tenants/tenant.ts';
-import { renderFirstRoom } from '../../src/doors/console/pages/first-room.ts';
+import { signWebhook } from '../../src/outward/webhooks/signature.ts';
+import { newSecret } from '../../src/outward/webhooks/webhook-secret.ts';
 import { useControl } from '../support/grpc.ts';
 import { useService } from '../support/service.ts';
 import { tryBackEnd } from './example-back-end.ts';
 import { tryRelay } from './example-relay.ts';
-import { writeProxy } from './go-proxy.ts';
+import { firstRoomIn } from './first-room.ts';
+import { settingsFor, writeProxy } from './go-proxy.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/go');
@@ -113,18 +114,16 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
     project = join(folder, 'project');
     await mkdir(project);
     const proxy = await writeProxy(join(folder, 'proxy'), { source: SDK, module: MODULE, version: VERSION });
-    const [cache, proxies] = (await run('sdk/go', 'go', 'env', 'GOMODCACHE', 'GOPROXY')).trim().split('\n');
-    settings = {
-      // What was downloaded before, so that it need not be again.
-      GOPROXY: `${proxy},file://${cache}/cache/download,${proxies}`,
-      // The database of checksums knows no release of today.
-      GOSUMDB: 'off',
-      GOMODCACHE: join(folder, 'modules'),
-      GOFLAGS: '-mod=mod -modcacherw -p=2 -gcflags=all=-dwarf=false',
-      GOWORK: 'off',
-    };
+    settings = await settingsFor(proxy, join(folder, 'modules'));
     const readme = await readFile(join(SDK, 'README.md'), 'utf8');
-    const [firstCall, backEnd] = [...readme.matchAll(/```go\n(.*?)```/gs)].map(([, code]) => code!);
+    const [firstCall, backEnd, ...others] = [...readme.matchAll(/```go\n(.*?)```/gs)].map(
+      ([, code]) => code!,
+    );
+    // In one package, which tests them.
+    await mkdir(join(project, 'others'));
+    for (const [at, block] of others.entries())
+      await writeFile(join(project, `others/block_${at}.go`), block.replace(/^package .*/, 'package others'));
+    await writeFile(join(project, 'others/others_test.go'), OTHERS);
     await mkdir(join(project, 'first-call'));
     await writeFile(join(project, 'first-call/main.go'), firstCall!);
     await writeFile(join(project, 'main.go'), backEnd!);
@@ -134,6 +133,13 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
   }, BUILD_MS_MAX);
   afterAll(async () => {
     await rm(folder, { recursive: true });
+  });
+
+  const environment = async () => ({
+    BOXOFFICE_URL: app.url,
+    BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
+    BOXOFFICE_API_KEY: (await app.paidTenant()).key,
+    THUMBPRINT: (await createDevice()).thumbprint,
   });
 
   test('brings two modules that it needs, and what they test themselves with', async () => {
@@ -155,17 +161,20 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
   test('runs the first examples of its README: a call, and a back end that opens a room and admits a user', async () => {
     await go('build', '-o', 'call', './first-call');
     await go('build', '-o', 'example', '.');
-    const tenant = await app.paidTenant();
-    const env = {
-      BOXOFFICE_URL: app.url,
-      BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
-      BOXOFFICE_API_KEY: tenant.key,
-      THUMBPRINT: (await createDevice()).thumbprint,
-    };
+    const env = await environment();
     const called = await promisify(execFile)(join(project, 'call'), { env });
     expect(called.stdout).toBe('$20.000000\n');
     const { stderr } = await promisify(execFile)(join(project, 'example'), { env });
     expect(stderr).toMatch(/a token for ann until 2.* lobby: 1\n.* balance \$20\.000000\n$/s);
+  });
+
+  test('runs the other examples of its README', async () => {
+    const { secret, keys } = newSecret();
+    const body =
+      '{"id":"evt_1","seq":0,"type":"webhook_test","timestamp":"2026-11-22T18:00:00.000Z","data":{}}';
+    const request = { headers: signWebhook({ id: 'evt_1', at: new Date(), body }, [keys]), body, secret };
+    const env = { ...settings, ...(await environment()), WEBHOOK: JSON.stringify(request) };
+    await runTool('go', ['test', './others'], { folder: relative(ROOT, project), env });
   });
 
   test('runs the example of a back end', async () => {
@@ -177,15 +186,7 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
     expect(await readFile(join(example, 'go.mod'), 'utf8')).toContain(`require ${MODULE} ${VERSION}\n`);
     await inExample('vet', '.');
     await inExample('build', '-o', 'backend', '.');
-    const { key } = await app.paidTenant();
-    await tryBackEnd([join(example, 'backend')], {
-      cwd: example,
-      env: {
-        BOXOFFICE_URL: app.url,
-        BOXOFFICE_CONTROL_URL: `http://127.0.0.1:${app.service.grpcPort}`,
-        BOXOFFICE_API_KEY: key,
-      },
-    });
+    await tryBackEnd([join(example, 'backend')], { cwd: example, env: await environment() });
   });
 
   test('runs the example of a relay: it admits, counts and ends sessions', async () => {
@@ -200,11 +201,9 @@ describe.skipIf(!hasGo)('the SDK for Go, as its users get it', { timeout: BUILD_
   });
 
   test('compiles what the console shows to tenants without rooms', async () => {
-    const addresses = { publicUrl: 'https://boxoffice.example', grpcPort: 443, tls: undefined };
-    const { text } = renderFirstRoom(addresses, newTenantId());
-    const [, code] = /<pre id="way-2">(.*?)<\/pre>/s.exec(text)!;
+    const code = firstRoomIn('Go', { publicUrl: 'https://boxoffice.example', grpcPort: 443 });
     await mkdir(join(project, 'first'));
-    await writeFile(join(project, 'first/first.go'), firstRoom(code!));
+    await writeFile(join(project, 'first/first.go'), firstRoom(code));
     await go('vet', './first');
   });
 });
@@ -220,7 +219,95 @@ import (
 )
 
 func Open(ctx context.Context) error {
-${lines.replaceAll('&quot;', '"').replaceAll('&amp;', '&')}
+${lines}
 return err
+}
+`;
+
+/** What the other blocks of the README define, tried. */
+const OTHERS = `package others
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	boxoffice "${MODULE}"
+)
+
+func TestOthers(t *testing.T) {
+	client, err := boxoffice.New(boxoffice.Options{
+		URL:        os.Getenv("BOXOFFICE_URL"),
+		ControlURL: os.Getenv("BOXOFFICE_CONTROL_URL"),
+		APIKey:     boxoffice.NewSecret(os.Getenv("BOXOFFICE_API_KEY")),
+	})
+	must(t, err)
+	defer client.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	for _, room := range []string{"lobby", "over"} {
+		_, err = client.Rooms.Create(ctx, boxoffice.CreateRoom{Room: room})
+		must(t, err)
+	}
+	_, err = client.Rooms.End(ctx, boxoffice.EndRoom{Room: "over"})
+	must(t, err)
+	for room, isMinted := range map[string]bool{"lobby": true, "over": false} {
+		request := boxoffice.MintClientToken{Room: room, Username: "ann", DeviceThumbprint: os.Getenv("THUMBPRINT")}
+		token, err := mint(ctx, client, request)
+		must(t, err)
+		if (token.Reveal() != "") != isMinted {
+			t.Errorf("a token for %s: %v", room, token.Reveal() != "")
+		}
+	}
+	room, err := closeDoor(ctx, client)
+	must(t, err)
+	if !room.Policy.Locked {
+		t.Error("the door is open")
+	}
+	events := 0
+	token, err := follow(ctx, client, "", func(event *boxoffice.WatchedEvent) {
+		events++
+		if event.ResumeToken != "" {
+			cancel()
+		}
+	})
+	if events < 3 || token == "" || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d events, then %q and %v", events, token, err)
+	}
+}
+
+func TestReceive(t *testing.T) {
+	var sent struct {
+		Headers      map[string]string
+		Body, Secret string
+	}
+	must(t, json.Unmarshal([]byte(os.Getenv("WEBHOOK")), &sent))
+	var kept []string
+	handler := receive(sent.Secret, func(event *boxoffice.WebhookEvent) error {
+		kept = append(kept, event.ID)
+		return nil
+	})
+	post := func(body string) int {
+		request := httptest.NewRequest("POST", "/hook", strings.NewReader(body))
+		for name, value := range sent.Headers {
+			request.Header.Set(name, value)
+		}
+		answer := httptest.NewRecorder()
+		handler(answer, request)
+		return answer.Code
+	}
+	if genuine, other := post(sent.Body), post("{}"); genuine != 204 || other != 401 || len(kept) != 1 {
+		t.Error(genuine, other, kept)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 `;

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findMissing } from '../../scripts/pack.ts';
 import { useService } from '../support/service.ts';
 import { tryBackEnd } from './example-back-end.ts';
+import { firstRoomIn } from './first-room.ts';
 import { startRegistry } from './local-registry.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -170,6 +171,16 @@ test('the example of a back end in Node runs with what was installed', async () 
       BOXOFFICE_API_KEY: key,
     },
   });
+});
+
+test('what the console shows to tenants without rooms runs with what was installed', async () => {
+  const { key } = await app.paidTenant();
+  const lines = firstRoomIn('TypeScript', { publicUrl: app.url, grpcPort: app.service.grpcPort });
+  const rest = 'for await (const { name } of boxoffice.rooms.list()) console.log(name);\nboxoffice.close();';
+  await writeFile(join(project, 'first-room.mjs'), `${lines}\n${rest}\n`);
+  const env = { ...process.env, KEY: key };
+  const { stdout } = await run(process.execPath, ['first-room.mjs'], { cwd: project, env });
+  expect(stdout).toBe('lobby\n');
 });
 
 test('the SDK holds nothing of an earlier build', async () => {
@@ -366,7 +377,7 @@ const SURROUNDINGS = `
 test("the README's examples compile in strict TypeScript", async () => {
   const readme = await readFile(join(SDK, 'README.md'), 'utf8');
   const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
-  expect(examples).toHaveLength(12);
+  expect(examples).toHaveLength(13);
   const files = examples.map((_, index) => `example-${index + 1}.mts`);
   await writeFile(join(project, 'surroundings.d.mts'), SURROUNDINGS);
   for (const [index, file] of files.entries()) {

@@ -10,8 +10,11 @@ import { makePython } from '../../scripts/make-python.ts';
 import { readRelease } from '../../scripts/release-names.ts';
 import { BUILD_MS_MAX, findOldestPython, findPython, runTool } from '../../scripts/toolchains.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
+import { useControl } from '../support/grpc.ts';
 import { useService } from '../support/service.ts';
-import { tryBackEnd } from './example-back-end.ts';
+import { tryBackEnd, tryReceiver } from './example-back-end.ts';
+import { tryRelay } from './example-relay.ts';
+import { firstRoomIn } from './first-room.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/python');
@@ -23,7 +26,7 @@ const run = (...args: string[]) => runTool(python!, ['-m', ...args], { folder: '
 
 describe.skipIf(!python)('the SDK for Python', { timeout: BUILD_MS_MAX }, () => {
   test('is formatted, and passes ruff', async () => {
-    await run('ruff', 'format', '--check', '--quiet', '.');
+    await run('ruff', 'format', '--check', '--quiet', '.', '--config', 'pyproject.toml', '../../examples');
     await run('ruff', 'check', '--quiet', '.');
   });
 
@@ -49,6 +52,7 @@ describe.skipIf(!python)('the SDK for Python', { timeout: BUILD_MS_MAX }, () => 
 
 describe.skipIf(!python)('the SDK for Python, as its users get it', { timeout: BUILD_MS_MAX }, () => {
   const app = useService();
+  const controlOf = useControl(app);
   let folder: string;
 
   /** A program, with nothing but what pip has installed. */
@@ -118,6 +122,8 @@ describe.skipIf(!python)('the SDK for Python, as its users get it', { timeout: B
       'bookmark',
       'True',
       '401',
+      'refused: TOKEN_MALFORMED',
+      'None',
       '0 records are sent at the next start',
       '',
     ]);
@@ -125,17 +131,43 @@ describe.skipIf(!python)('the SDK for Python, as its users get it', { timeout: B
 
   test('has examples that pass mypy', async () => {
     const files = (await readdir(join(folder, 'readme'))).filter((each) => each.startsWith('block'));
-    const example = join(ROOT, 'examples/python-backend/main.py');
-    for (const file of [...files.map((each) => join(folder, 'readme', each)), example]) {
-      await run('mypy', '--strict', `--cache-dir=${join(ROOT, 'node_modules/.cache/mypy')}`, file);
-    }
+    const check = (file: string, ...args: string[]) =>
+      run('mypy', '--strict', `--cache-dir=${join(ROOT, 'node_modules/.cache/mypy')}`, ...args, file);
+    for (const file of files) await check(join(folder, 'readme', file));
+    for (const file of ['backend/main.py', 'backend/fastapi_receiver.py', 'relay/main.py'])
+      await check(join(ROOT, `examples/python-${file}`));
+    // Django has no types.
+    const untyped = ['--disable-error-code=import-untyped', '--allow-untyped-decorators'];
+    await check(join(ROOT, 'examples/python-backend/django_receiver.py'), ...untyped);
   });
 
+  /** A copy of an example, as it is started with what pip has installed. */
+  const copyExample = async (name: string) => {
+    await cp(join(ROOT, 'examples', name), join(folder, name), { recursive: true });
+    expect(await readFile(join(folder, name, 'requirements.txt'), 'utf8')).toBe(`boxoffice==${version}\n`);
+    return [python!, '-I', '-c', RUN, join(folder, 'installed'), join(folder, name, 'main.py')] as const;
+  };
+
   test('runs the example of a back end', async () => {
-    await cp(join(ROOT, 'examples/python-backend'), join(folder, 'example'), { recursive: true });
-    expect(await readFile(join(folder, 'example/requirements.txt'), 'utf8')).toBe(`boxoffice==${version}\n`);
-    const args = ['-I', '-c', RUN, join(folder, 'installed'), join(folder, 'example/main.py')] as const;
-    await tryBackEnd([python!, ...args], { cwd: folder, env: await environment() });
+    await tryBackEnd(await copyExample('python-backend'), { cwd: folder, env: await environment() });
+  });
+
+  test.each(['fastapi_receiver', 'django_receiver'])('runs the %s of the back end', async (name) => {
+    const folders = [join(folder, 'installed'), join(ROOT, 'examples/python-backend')];
+    await tryReceiver([python!, '-I', '-B', '-c', SERVE, ...folders, name], { cwd: folder, env: {} });
+  });
+
+  test('runs the example of a relay: it admits, counts and ends sessions', async () => {
+    await tryRelay(await copyExample('python-relay'), { app, controlOf, spool: join(folder, 'spool') });
+  });
+
+  test('runs what the console shows to tenants without rooms', async () => {
+    const { BOXOFFICE_API_KEY: KEY } = await environment();
+    const lines = firstRoomIn('Python', { publicUrl: app.url, grpcPort: app.service.grpcPort });
+    const listed = '    print([room.name for room in client.rooms.list()])';
+    const program = `import os\nfrom boxoffice import Boxoffice\n${lines}\n${listed}\n`;
+    await writeFile(join(folder, 'first_room.py'), program);
+    expect((await start('first_room.py', { KEY })).stdout).toBe("['lobby']\n");
   });
 });
 
@@ -145,11 +177,33 @@ sys.path = [path for path in sys.path if "site-packages" not in path]
 sys.path[:0] = [sys.argv[1], os.path.dirname(sys.argv[2])]
 runpy.run_path(sys.argv[2], run_name="__main__")`;
 
+/** Serves the third argument, a module with a FastAPI or a WSGI application, as uvicorn and gunicorn do. */
+const SERVE = `import importlib, socket, sys
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import uvicorn
+
+class Silent(WSGIRequestHandler):
+    def log_message(self, *_):
+        pass
+
+sys.path[:0] = sys.argv[1:3]
+served = importlib.import_module(sys.argv[3])
+if hasattr(served, "app"):
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    uvicorn.Server(uvicorn.Config(served.app, log_level="error")).run(sockets=[listener])
+else:
+    server = make_server("127.0.0.1", 0, served.application, handler_class=Silent)
+    print(f"http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()`;
+
 /** What the blocks define, tried. */
 const OTHERS = `import contextlib, io, os, pathlib, tempfile
 
 import block_2, block_3, block_4, block_5, block_6
 from boxoffice import Boxoffice
+from boxoffice.relay import Attempt
 
 with Boxoffice(
     url=os.environ["BOXOFFICE_URL"],
@@ -178,7 +232,10 @@ with Boxoffice(
         pass
     print(bool(tokens[0]))
     print(block_4.receive({}, b"{}", "whsec_AAAA", print))
-    assert block_5.admit
+    with block_5.follow(os.environ["BOXOFFICE_URL"], ["t_0123456789abcdef"], lambda tenant: []) as feed:
+        verifier = block_5.open_verifier(os.environ["BOXOFFICE_URL"], feed)
+        shown = {"challenge": verifier.challenge(), "url": "https://relay.example/connect", "dtls_fingerprint": ""}
+        print(block_5.admit(verifier, Attempt(token="x", proof="x", **shown)))
     # The events of the reporter come when they come.
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as printed:
         key = pathlib.Path(folder, "key")

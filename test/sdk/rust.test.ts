@@ -11,6 +11,7 @@ import { Boxoffice } from '../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../sdk/typescript/src/device/index.ts';
 import { useService } from '../support/service.ts';
 import { tryBackEnd } from './example-back-end.ts';
+import { firstRoomIn } from './first-room.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk/rust');
@@ -28,6 +29,16 @@ async function textsOf(folder: string): Promise<Record<string, string>> {
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
   return Object.fromEntries(names.map((name, at) => [name, texts[at]!]));
 }
+
+/** A program with the lines of the console. */
+const firstRoom = (lines: string) => `use boxoffice::{Client, CreateRoom};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+${lines}
+Ok(())
+}
+`;
 
 /** Modules, and those that each one uses by `crate::` or `super::`. A module is its path from `src`, as `relay/feed`. */
 async function usesOf(folder: string): Promise<Map<string, string[]>> {
@@ -110,7 +121,7 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => 
     await cargo('package --locked --allow-dirty --no-verify');
   });
 
-  test('compiles as a dependency out of its package, with the first call of its README and the example of a back end', async () => {
+  test('compiles as a dependency out of its package, with what README and console show first, and the example of a back end', async () => {
     const folder = await mkdtemp(join(CACHE, 'rust-user-'));
     try {
       await cargo('package --locked --allow-dirty --no-verify');
@@ -122,6 +133,8 @@ describe.skipIf(!hasCargo)('the SDK for Rust', { timeout: BUILD_MS_MAX }, () => 
       await cp(join(ROOT, 'examples/rust-backend'), user, { recursive: true });
       await mkdir(join(user, 'src/bin'));
       await writeFile(join(user, 'src/bin/first-call.rs'), firstCall!);
+      const lines = firstRoomIn('Rust', { publicUrl: 'https://boxoffice.example', grpcPort: 443 });
+      await writeFile(join(user, 'src/bin/first-room.rs'), firstRoom(lines));
       // The versions that are here already.
       await copyFile(join(SDK, 'Cargo.lock'), join(user, 'Cargo.lock'));
       const args = ['check', '--offline', '--config', `patch.crates-io.boxoffice.path="../${name}"`];

@@ -2,7 +2,14 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { BUILD_MS_MAX, findTool, RUST_TARGET, runTool } from '../../../scripts/toolchains.ts';
+import {
+  BUILD_MS_MAX,
+  findPython,
+  findTool,
+  hasPython,
+  RUST_TARGET,
+  runTool,
+} from '../../../scripts/toolchains.ts';
 import { SNIPPETS } from '../../../src/doors/console/pages/webhook-snippets.ts';
 import type { DeliveryRequest } from '../../../src/outward/webhooks/get-delivery.ts';
 import { signWebhook } from '../../../src/outward/webhooks/signature.ts';
@@ -42,6 +49,7 @@ const scratch = () => mkdtemp(join(inject('scratch'), 'snippet-'));
 interface Built {
   readonly command: string;
   readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 const BUILD: Readonly<Record<string, (program: string) => Promise<Built>>> = {
@@ -57,24 +65,34 @@ const BUILD: Readonly<Record<string, (program: string) => Promise<Built>>> = {
     await runTool('go', ['build', '-o', command, join(folder, 'main.go')], { folder: 'sdk/go' });
     return { command, args: [] };
   },
+  Python: async (program) => {
+    const path = join(await scratch(), 'verify.py');
+    await writeFile(path, program);
+    return {
+      command: (await findPython())!,
+      args: [path],
+      env: { PYTHONPATH: join(ROOT, 'sdk/python/src') },
+    };
+  },
 };
 
 test.for([
-  { language: 'TypeScript', isThere: true },
-  { language: 'Go', isThere: findTool('go') !== undefined },
+  { language: 'TypeScript', isThere: true, refusal: 'BAD_SIGNATURE' },
+  { language: 'Go', isThere: findTool('go') !== undefined, refusal: 'BAD_SIGNATURE' },
+  { language: 'Python', isThere: hasPython(), refusal: 'no v1 signature is that of a secret' },
 ])(
   'the program in $language verifies a request, and no other one',
   { timeout: BUILD_MS_MAX },
-  async ({ language, isThere }, { skip }) => {
+  async ({ language, isThere, refusal }, { skip }) => {
     if (!isThere) skip();
     const several = signed(`{"events":[${AWKWARD},${AWKWARD}]}`);
     for (const { request, env } of [await genuine(), signed(AWKWARD), several]) {
-      const { command, args } = await BUILD[language]!(SNIPPETS[language]!(request));
+      const built = await BUILD[language]!(SNIPPETS[language]!(request));
       const run = (secret: string) =>
-        runTool(command, args, { folder: '.', env: { WEBHOOK_SECRET: secret } });
+        runTool(built.command, built.args, { folder: '.', env: { ...built.env, WEBHOOK_SECRET: secret } });
       const types = (await run(env.WEBHOOK_SECRET)).trim().split('\n');
       expect(types).toEqual(Array(request === several.request ? 2 : 1).fill('balance_low'));
-      await expect(run(newSecret().secret)).rejects.toThrow('BAD_SIGNATURE');
+      await expect(run(newSecret().secret)).rejects.toThrow(refusal);
     }
   },
 );

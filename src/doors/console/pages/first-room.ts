@@ -39,6 +39,11 @@ _, err = client.Rooms.Create(ctx, boxoffice.CreateRoom{Room: "lobby"})`,
       `let client = Client::builder().url("${publicUrl}").control_url("${controlUrl}").api_key(std::env::var("KEY")?).build()?;
 client.rooms().create(CreateRoom::new("lobby")).await?;`,
     ],
+    [
+      'In Python',
+      `with Boxoffice(url="${publicUrl}", control_url="${controlUrl}", api_key=os.environ["KEY"]) as client:
+    client.rooms.create(room="lobby")`,
+    ],
   ] as const;
   return html`${emptyState(
     'No room is live.',

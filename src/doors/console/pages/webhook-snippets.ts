@@ -12,6 +12,7 @@ export const SNIPPETS: Readonly<Record<string, (request: DeliveryRequest) => str
   TypeScript: inTypeScript,
   Go: inGo,
   Rust: inRust,
+  Python: inPython,
 };
 
 export function renderSnippets(request: DeliveryRequest): Html {
@@ -96,6 +97,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
+`;
+}
+
+function inPython(request: DeliveryRequest): string {
+  const headers = signedHeaders(request).map(([name, value]) => `    "${name}": "${value}",\n`);
+  return `import os
+from datetime import datetime, timezone
+
+from boxoffice import verify_webhook_events
+
+headers = {
+${headers.join('')}}
+body = ${JSON.stringify(request.body)}
+now = datetime.fromtimestamp(${secondsOf(request)}, timezone.utc)
+for event in verify_webhook_events(os.environ["WEBHOOK_SECRET"], headers, body, now=now):
+    print(event.type)
 `;
 }
 

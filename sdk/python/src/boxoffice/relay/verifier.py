@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from boxoffice._jose import decode_segment, encode_segment, is_signed, read_key, read_object
 from boxoffice.relay.errors import AdmissionRefused
 from boxoffice.relay.keys import FixedKeys, Keys, keys_of
+from boxoffice.types import Role
 
 JWS_BYTES_MAX = 4096
 LIFETIME_SECONDS_MAX = 900
@@ -59,7 +60,7 @@ class Admission:
     username: str
     room: str
     room_uid: str
-    role: str
+    role: Role
     capabilities: list[str]
     """Rights that are not listed are denied."""
     rank: int
