@@ -30,10 +30,17 @@ const CHANGELOGS = ['', 'sdk/go/', 'sdk/python/', 'sdk/rust/', 'sdk/typescript/'
 /** What is built on images of others. */
 const IMAGES = ['deploy/Containerfile', 'deploy/Containerfile.backup', 'deploy/compose/compose.yaml'];
 
-/** What the operator of the repository has to fill in, and what it still says. */
-export function findGaps({ repository, security, builder, key }: Release): string[] {
+/**
+ * What the operator of the repository has to fill in, and what it still says.
+ *
+ * Source: Go Modules Reference, Module paths: Go finds a module by a tag with its folder, and from 2.0.0 on by its path with the version.
+ */
+export function findGaps({ version, repository, go, security, builder, key }: Release): string[] {
+  const major = Number.parseInt(version, 10);
+  const end = major < 2 ? '/sdk/go' : `/sdk/go/v${major}`;
   return [
     repository.includes('.example/') && '"repository" in release.json: where the sources are',
+    !go.endsWith(end) && `"go" in release.json: a path that ends in ${end}, so that Go finds it by its tag`,
     security === '' && '"security" in release.json: where people report a vulnerability',
     builder === '' && '"builder" in release.json: the address of what builds releases, for the provenance',
     key === '' && '"key" in release.json: the public key that signs releases',
@@ -170,7 +177,7 @@ export function signSums(files: ReadonlyMap<string, Buffer>, key: KeyObject): Ma
 }
 
 /** What is built is what the tags name, and nothing that is not committed. */
-function cloneWithTags(to: string, version: string): void {
+export function cloneWithTags(to: string, version: string): void {
   say('git', 'clone', '--quiet', ROOT, to);
   symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'));
   for (const tag of tagsOf(version)) say('git', '-C', to, 'tag', tag);

@@ -2,11 +2,12 @@
 import { execFile } from 'node:child_process';
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
+  cloneWithTags,
   describeProvenance,
   findGaps,
   findLooseImages,
@@ -19,7 +20,8 @@ import {
 import { cutChangelog, readRelease } from '../../scripts/release-names.ts';
 import { makeSbom } from '../../scripts/sbom.ts';
 import { makeShrinkwrap } from '../../scripts/stage-service.ts';
-import { BUILD_MS_MAX } from '../../scripts/toolchains.ts';
+import { BUILD_MS_MAX, findTool, runTool } from '../../scripts/toolchains.ts';
+import { settingsFor, writeProxy } from '../sdk/go-proxy.ts';
 import { openScratch } from '../support/scratch.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -218,6 +220,40 @@ test('what the operator of the repository has to fill in is named, until it is',
   };
   expect(findGaps({ ...release, ...filled })).toStrictEqual([]);
 });
+
+test('a module for Go has a path by which its tag finds it', () => {
+  const release = readRelease(ROOT);
+  const { go } = release;
+  const gaps = (version: string, path: string) =>
+    findGaps({ ...release, version, go: path }).filter((gap) => gap.startsWith('"go"'));
+  expect([gaps('0.1.0', go), gaps('1.9.0', go), gaps('2.0.0', `${go}/v2`)]).toStrictEqual([[], [], []]);
+  const found = '"go" in release.json: a path that ends in /sdk/go, so that Go finds it by its tag';
+  expect(gaps('1.0.0', `${go}/v1`)).toStrictEqual([found]);
+  expect(gaps('2.0.0', go)).toStrictEqual([found.replace('/sdk/go', '/sdk/go/v2')]);
+});
+
+test.skipIf(!findTool('go'))(
+  'go get of the README of the SDK finds it by the tags of a release',
+  { timeout: BUILD_MS_MAX },
+  async () => {
+    const { version, go } = readRelease(ROOT);
+    const folder = await mkdtemp(join(scratch.folder, 'go-'));
+    const clone = join(folder, 'clone');
+    cloneWithTags(clone, version);
+    await run('git', ['-C', clone, 'checkout', '--quiet', `sdk/go/v${version}`]);
+    const source = join(clone, 'sdk/go');
+    const proxy = await writeProxy(join(folder, 'proxy'), { source, module: go, version: `v${version}` });
+    const project = join(folder, 'project');
+    await mkdir(project);
+    const env = await settingsFor(proxy, join(folder, 'modules'));
+    const ask = (...args: string[]) => runTool('go', args, { folder: relative(ROOT, project), env });
+    const readme = await readFile(join(source, 'README.md'), 'utf8');
+    const [, install] = /^## Install\n\n```sh\ngo (get .*)\n```$/m.exec(readme)!;
+    await ask('mod', 'init', 'backend.example/backend');
+    await ask(...install!.split(' '));
+    expect(await readFile(join(project, 'go.mod'), 'utf8')).toContain(`${go} v${version}`);
+  },
+);
 
 test('a version has a tag for git, and one for each SDK', () => {
   expect(tagsOf('1.0.0')).toStrictEqual([
