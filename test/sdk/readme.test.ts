@@ -24,7 +24,7 @@ import { FakeService } from './relay/usage/usage-server.ts';
 
 const README = readFileSync(new URL('../../sdk/typescript/README.md', import.meta.url), 'utf8');
 // Examples for back ends run in backend/readme.test.ts.
-const [, , , , , verifying, renewing, following, reporting, joining] = [
+const [, , , , , , verifying, renewing, following, reporting, joining] = [
   ...README.matchAll(/```ts\n(.*?)```/gs),
 ].map(([, code]) => code!);
 

@@ -4,14 +4,15 @@ import { stripTypeScriptTypes } from 'node:module';
 import { expect, test } from 'vitest';
 import * as backendSdk from '../../../sdk/typescript/src/backend/index.ts';
 import { createDevice } from '../../../sdk/typescript/src/device/index.ts';
+import { spendAll } from '../../support/devices.ts';
 import { useReceiver } from '../../support/receiver.ts';
 import { useService } from '../../support/service.ts';
 import { client, onEnd } from './support.ts';
 
 const README = readFileSync(new URL('../../../sdk/typescript/README.md', import.meta.url), 'utf8');
-const [calling, watching, charging, telling, receiving] = [...README.matchAll(/```ts\n(.*?)```/gs)].map(
-  ([, code]) => code!,
-);
+const [calling, failing, watching, charging, telling, receiving] = [
+  ...README.matchAll(/```ts\n(.*?)```/gs),
+].map(([, code]) => code!);
 const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor;
 const app = useService();
 const receiver = useReceiver();
@@ -61,6 +62,24 @@ test('a back end opens a room, admits a user, and moderates', async () => {
   expect(expireTime).toBeInstanceOf(Date);
   expect(log).toStrictEqual(['lobby: 1']);
   expect([balance.micros, admitted]).toStrictEqual([20_000_000n, true]);
+});
+
+test('a back end tells failures apart', async () => {
+  const tenant = await app.paidTenant();
+  const controlUrl = `http://127.0.0.1:${app.service.grpcPort}`;
+  const boxoffice = client({ url: app.url, controlUrl, apiKey: tenant.key });
+  const log: string[] = [];
+  const { mint } = await run(failing, { log: (line: string) => log.push(line) }, ['mint']);
+  const { thumbprint: deviceThumbprint } = await createDevice();
+  const mintIn = (room: string) => mint(boxoffice, { room, username: 'ann', deviceThumbprint });
+  for (const room of ['lobby', 'over']) await boxoffice.rooms.create({ room });
+  await boxoffice.rooms.end({ room: 'over' });
+  expect((await mintIn('lobby')).split('.')).toHaveLength(3);
+  expect(await mintIn('over')).toBeUndefined();
+  await expect(mintIn('nowhere')).rejects.toMatchObject({ kind: 'NotFound' });
+  await spendAll(app, tenant);
+  await expect(mintIn('lobby')).rejects.toMatchObject({ reason: 'NO_CREDIT' });
+  expect(log).toStrictEqual([expect.stringMatching(/^top up the balance: request \S+$/)]);
 });
 
 test('a back end reads what was charged, and prices a room', async () => {
