@@ -18,6 +18,7 @@ import { failover } from './failover.ts';
 import { firstCharge } from './first-charge.ts';
 import { flat } from './flat.ts';
 import { grants } from './grants.ts';
+import { growth } from './growth.ts';
 import { guards } from './guard.ts';
 import { guardsOf, type Judgement, judge, readGuards, renderJudgements, writeGuards } from './guard-judge.ts';
 import { join } from './join.ts';
@@ -56,6 +57,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   archiveBegins,
   archiveSizes,
   flat,
+  growth,
   ledgerReads,
   timeZones,
   grants,

@@ -64,7 +64,7 @@ const VERSIONED = ({ go, rust, python }: Names) => [
 ];
 /** What makes the rest from these files. The last two record what later versions must not break. */
 const NEXT = [
-  'npm install --package-lock-only',
+  'npm install --package-lock-only && npm install --package-lock-only --prefix relay',
   'npm run proto',
   'npm run generate -w sdk/go',
   'npm run generate -w sdk/rust',

@@ -71,6 +71,8 @@ export interface Deps
     WebhookDeps['config'] & {
       /** How long events are kept, and attempts to deliver them. */
       readonly eventDays: number;
+      readonly mailDays: number;
+      readonly auditAddressDays: number;
       /** How long browsers ask for TLS alone; 0: they are not told to. */
       readonly strictTransportSeconds: number;
       /** The port of the control plane, as it was set. */

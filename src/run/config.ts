@@ -7,12 +7,14 @@
 import { resolve } from 'node:path';
 import type { OidcConfig } from '../access/oidc/oidc-config.ts';
 import type { ConfusableUsernames } from '../access/usernames/username.ts';
+import { ADDRESS_DAYS } from '../base/audit/audit-entry.ts';
 import type { PemFiles, PemVariables } from '../base/lib/pem-files.ts';
 import { EVENT_DAYS, EVENT_DAYS_MAX } from '../events/event.ts';
 import type { CheckoutOptions } from '../money/checkouts/checkout-options.ts';
 import { ROUNDINGS, type Rounding } from '../money/pricing/carry.ts';
 import type { BillingDetails } from '../money/statements/billing-details.ts';
 import { TOP_UP_CENTS_MAX, TOP_UP_CENTS_MIN } from '../money/top-ups/top-up-amount.ts';
+import { MAIL_DAYS, MAIL_DAYS_MIN } from '../outward/mail/mail.ts';
 import type { MailConfig } from '../outward/mail/mailer.ts';
 import { type Env, wrong } from './config-error.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
@@ -113,6 +115,10 @@ export interface Config {
   readonly webhookClientTls: PemFiles | undefined;
   /** How long events are kept, and attempts to deliver them. */
   readonly eventDays: number;
+  /** How long mails are kept that were sent, or given up. */
+  readonly mailDays: number;
+  /** How long the audit trail has addresses of clients. */
+  readonly auditAddressDays: number;
   /** Addresses and CIDRs from which requests to webhooks come, for tenants to read. */
   readonly webhookEgress: readonly string[];
   /** Agents may call tools at `/mcp`. */
@@ -131,7 +137,8 @@ export const WEBHOOK_CLIENT_TLS = {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-const YEAR_SECONDS = 365 * 86_400;
+const YEAR_DAYS = 365;
+const YEAR_SECONDS = YEAR_DAYS * 86_400;
 
 /** Read and validate the whole environment. Throws `ConfigError` at the first wrong value. */
 export function readConfig(env: Env): Config {
@@ -201,6 +208,8 @@ export function readConfig(env: Env): Config {
     webhookNetworks: readWebhookNetworks(env, payments),
     webhookClientTls: readPemFiles(env, WEBHOOK_CLIENT_TLS),
     eventDays: readInteger(env, 'EVENT_DAYS', EVENT_DAYS, EVENT_DAYS, EVENT_DAYS_MAX),
+    mailDays: readInteger(env, 'MAIL_DAYS', MAIL_DAYS, MAIL_DAYS_MIN, YEAR_DAYS),
+    auditAddressDays: readInteger(env, 'AUDIT_ADDRESS_DAYS', ADDRESS_DAYS, 1, 10 * YEAR_DAYS),
     webhookEgress: readNetworks(env, 'WEBHOOK_EGRESS'),
     mcp: readFlag(env, 'MCP_TOOLS', false),
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),

@@ -108,6 +108,8 @@ export type ServiceConfig = Pick<
   | 'webhookEgress'
   | 'webhookClientTls'
   | 'eventDays'
+  | 'mailDays'
+  | 'auditAddressDays'
   | 'mcp'
   | 'production'
 > & {
@@ -424,6 +426,8 @@ export function makeDeps({
       webhookNetworks,
       webhookEgress: config.webhookEgress,
       eventDays: config.eventDays,
+      mailDays: config.mailDays,
+      auditAddressDays: config.auditAddressDays,
       archiveAfterSeconds: config.archiveAfterSeconds,
       strictTransportSeconds: config.strictTransportSeconds,
       grpcPort: config.grpcPort,

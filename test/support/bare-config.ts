@@ -48,6 +48,8 @@ export function bareConfig(databaseUrl: string): ServiceConfig {
     webhookEgress: [],
     webhookClientTls: undefined,
     eventDays: 7,
+    mailDays: 30,
+    auditAddressDays: 400,
     mcp: false,
     production: false,
     secretsKey: Buffer.alloc(32),

@@ -10,7 +10,7 @@ import type { ActorKind } from './actor.ts';
 
 /** What becomes of a client's address when it has been kept long enough. The trigger allows this text alone. */
 export const ERASED_ADDRESS = '(erased)';
-/** How long the addresses of clients are kept. */
+/** How long the addresses of clients are kept, unless the operator says otherwise. */
 export const ADDRESS_DAYS = 400;
 
 /** Words of lower-case letters, joined by underscores. */

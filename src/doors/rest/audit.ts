@@ -35,7 +35,7 @@ const ActorSchema = Type.Object(
     ),
     address: Type.Optional(
       Type.String({
-        description: `From where the key was used, a member acted, or a log-in failed; \`${ERASED_ADDRESS}\` after ${ADDRESS_DAYS} days`,
+        description: `From where the key was used, a member acted, or a log-in failed; \`${ERASED_ADDRESS}\` after ${ADDRESS_DAYS} days, or as many as the operator says`,
         examples: ['203.0.113.7'],
       }),
     ),

@@ -57,8 +57,9 @@ export type MailState = 'waiting' | 'sent' | 'failed' | 'kept' | 'suppressed' | 
 /** Alerts that one address gets of one tenant on one day (UTC). Receipts do not count. */
 export const ALERTS_A_DAY_MAX = 50;
 
-/** How long mails are kept, with their addresses. */
+/** How long mails are kept, with their addresses, unless the operator says otherwise. No mail is tried for as long as the least. */
 export const MAIL_DAYS = 30;
+export const MAIL_DAYS_MIN = 7;
 
 /** What a mail tells about. */
 export interface MailEvent {
