@@ -2,4 +2,4 @@ module backend.example/backend
 
 go 1.24
 
-require boxoffice.example/boxoffice/sdk/go v0.1.0
+require boxoffice.example/boxoffice/sdk/go v0.2.0
