@@ -82,7 +82,14 @@ test('the manifests get the version, also where they need each other, and nothin
 });
 
 test('images, modules, crates and packages that are used get the version', () => {
-  const texts = ['boxoffice:V', 'boxoffice-backup:V', 'boxoffice:V1', 'old-py==V', 'old = "V"', 'older = "V"'];
+  const texts = [
+    'boxoffice:V',
+    'boxoffice-backup:V',
+    'boxoffice:V1',
+    'old-py==V',
+    'old = "V"',
+    'older = "V"',
+  ];
   const text = texts.join('\n').replaceAll('V', OLD.version);
   const wanted =
     'boxoffice:1.0.0-rc.1\nboxoffice-backup:1.0.0-rc.1\nboxoffice:0.1.01\nnew-py==1.0.0-rc.1\nold = "1.0.0-rc.1"\nolder = "0.1.0"';
