@@ -133,8 +133,9 @@ export async function roomHistories(facts: Facts): Promise<readonly History[]> {
     const isAdmission = entry.op === 'join' || entry.op === 'mint';
     if (entry.outcome === 'refused' && (isAdmission || !NOT_SO.has(entry.status))) return [];
     if (entry.op === 'room.get' && entry.outcome !== 'ok') return [];
-    // Only the first join can make a room.
-    const mayMake = entry.op === 'join' && entry.invokedUs <= (firstSeen.get(nameOf(entry)) ?? 0);
+    // Only the first join can make a room, of which nothing else may be known.
+    const seenUs = firstSeen.get(nameOf(entry)) ?? Number.POSITIVE_INFINITY;
+    const mayMake = entry.op === 'join' && entry.invokedUs <= seenUs;
     if (entry.outcome === 'unknown' && isAdmission && !mayMake) return [];
     const uid = isAdmission ? entry.answer?.claims?.rid : roomIn(entry).uid;
     return [[nameOf(entry), opOf(entry, { op: roomOpOf(entry), ...(uid !== undefined && { uid }) })]];

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { budgetHistories, keyHistories } from '../../../faults/check/histories.ts';
-import type { Entry } from '../../../faults/check/journal.ts';
-import { entry, factsOf, REFUSED } from './entries.ts';
+import type { Database } from '../../../faults/check/database.ts';
+import { Facts } from '../../../faults/check/facts.ts';
+import { budgetHistories, keyHistories, roomHistories } from '../../../faults/check/histories.ts';
+import { type Entry, readJournal } from '../../../faults/check/journal.ts';
+import { entry, factsOf, NO_READS, REFUSED } from './entries.ts';
 
 const made = (id: string) => ({ answer: { key: { id } } });
 /** As short texts: `create 0-5 ok`. */
@@ -108,6 +110,27 @@ describe('histories of keys', () => {
       returnUs: null,
     });
     expect(history!.ops.filter(({ op, outcome }) => op === 'use' && outcome !== 'ok')).toEqual([]);
+  });
+});
+
+describe('histories of rooms', () => {
+  const ofRooms = async (entries: readonly Entry[]) => {
+    const noRows = { rows: async () => [] } as unknown as Database;
+    return Object.values(
+      textsOf(await roomHistories(new Facts(await readJournal(entries), noRows, NO_READS))),
+    );
+  };
+  const join = entry('join', { room: 'r' }, [0, 6], { outcome: 'unknown', status: 503 });
+
+  test('have a join without success that may have made the room, also if no other call ever succeeded', async () => {
+    const exists = entry('room.create', { room: 'r' }, [1, 9], { outcome: 'refused', status: 6 });
+    expect(await ofRooms([join, exists])).toEqual([['join 0-null unknown', 'create 1-9 refused']]);
+  });
+
+  test('have none that began after the room was there', async () => {
+    const made = entry('room.create', { room: 'r' }, [1, 2], { answer: { room: { uid: 'u' } } });
+    const later = { ...join, invokedUs: 3 };
+    expect(await ofRooms([made, later])).toEqual([['create 1-2 ok']]);
   });
 });
 
