@@ -6,8 +6,10 @@ import { createInterface } from 'node:readline';
 const PLACES_MAX = 3;
 /** What the journal calls things by: a word with a digit in it. */
 const NAME = /[\w./-]*\d(?:[\w./-]*\w)?/g;
-/** Tenants and numbers stand on many lines. */
-const COMMON = /^(t_[0-9a-f]{16}|\d+)$/;
+const NUMBER = /^\d+$/;
+const TENANT = /^t_[0-9a-f]{16}$/;
+/** How much each says of what a line is about: all numbers less than a tenant, and all tenants less than another name. */
+const WEIGHTS = { number: 1, tenant: 100, name: 10_000 };
 
 interface Search {
   readonly needles: readonly Needle[];
@@ -18,10 +20,10 @@ interface Search {
 interface Needle {
   /** As members of JSON are written. */
   readonly texts: readonly string[];
-  readonly isCommon: boolean;
+  readonly weight: number;
 }
 
-/** Adds to each line the places that have most of its names, and not only common ones: `journal.jsonl:12, 40`. */
+/** Adds to each line the places that have most of its names: `journal.jsonl:12, 40`. */
 export async function locate(
   problems: readonly string[],
   path: string,
@@ -43,15 +45,21 @@ export async function locate(
 function searchFor(problem: string): Search {
   const [, said = ''] = /^.*?: (.*)$/s.exec(problem) ?? [];
   const needles = [...new Set(said.match(NAME))].map((name) => ({
-    texts: /^\d+$/.test(name) ? [`:${name},`, `:${name}}`, `"${name}"`] : [`"${name}"`],
-    isCommon: COMMON.test(name),
+    texts: NUMBER.test(name) ? [`:${name},`, `:${name}}`, `"${name}"`] : [`"${name}"`],
+    weight: weightOf(name),
   }));
   return { needles, best: 0, lines: [] };
 }
 
+function weightOf(name: string): number {
+  if (NUMBER.test(name)) return WEIGHTS.number;
+  return TENANT.test(name) ? WEIGHTS.tenant : WEIGHTS.name;
+}
+
 function look(search: Search, line: string, number: number): void {
   const found = search.needles.filter(({ texts }) => texts.some((text) => line.includes(text)));
-  if (found.every(({ isCommon }) => isCommon) || found.length < search.best) return;
-  if (found.length > search.best) [search.best, search.lines] = [found.length, []];
+  const weight = found.reduce((sum, each) => sum + each.weight, 0);
+  if (weight < Math.max(WEIGHTS.name, search.best)) return;
+  if (weight > search.best) [search.best, search.lines] = [weight, []];
   if (search.lines.length < PLACES_MAX) search.lines.push(number);
 }
