@@ -56,7 +56,7 @@ test('a campaign that is interrupted checks what there is, and says in its first
 }, async () => {
   const file = openReport();
   const running = start(['--minutes', '60', '--seed', '1', '--tenants', '1', '--out', file]);
-  await expect.poll(() => running.stderr, { timeout: 300_000 }).toMatch(/faults, \d+ s: [1-9]\d* answers/);
+  await expect.poll(() => running.stderr, { timeout: 600_000 }).toMatch(/faults, \d+ s: [1-9]\d* answers/);
   expect(readFileSync(file, 'utf8')).toMatch(
     /^# Not finished: it is under way, or was killed\. Nothing was checked\n/,
   );
@@ -93,7 +93,7 @@ test.skipIf(!existsSync('/proc/self/stat'))(
   },
   async () => {
     const running = start(['--minutes', '60', '--seed', '2', '--tenants', '1']);
-    await expect.poll(() => running.stderr, { timeout: 300_000 }).toMatch(/faults, \d+ s: [1-9]\d* answers/);
+    await expect.poll(() => running.stderr, { timeout: 600_000 }).toMatch(/faults, \d+ s: [1-9]\d* answers/);
     const { processes, folders } = readNoted(running)!;
     // PostgreSQL, two services and three workers, at the least.
     expect(processes.length).toBeGreaterThan(6);
