@@ -108,11 +108,23 @@ export class DeliveryWindow {
     const item = this.#find(event);
     const [, ...behind] = this.#rooms.get(room)!;
     this.#rooms.delete(room);
+    this.#ready.delete(item);
     item.isOpen = false;
     item.aside = asideOf(event, failures, waitSeconds);
     if (!this.#isByRoom) return;
     this.#blocked.add(room);
     for (const each of behind) this.#putBehind(each);
+  }
+
+  /**
+   * Puts aside, due at once, what was not sent before an event that was delivered. Otherwise the place stays before that
+   * one, and the next turn sends it again. No event may be under way.
+   */
+  closeGaps(): void {
+    const delivered = this.#items.findLastIndex(({ isOpen, aside }) => !isOpen && !aside);
+    for (const { event, isOpen } of this.#items.slice(0, Math.max(delivered, 0))) {
+      if (isOpen) this.putAside(event, 0, 0);
+    }
   }
 
   /** Nothing of the room is put aside in the database any more. */

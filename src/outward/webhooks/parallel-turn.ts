@@ -127,7 +127,10 @@ export class ParallelTurn {
         else if (this.#quick > 0 || this.#mayWait()) await this.#news();
         else if (this.#hasReady() || !this.#mayGoOn() || !this.#mayRead()) break;
       }
-      return this.#end();
+      const end = this.#end();
+      this.#hasEnded = true;
+      if (this.#isSame) await this.#closeGaps();
+      return this.#isSame ? end : 'more';
     } finally {
       this.#hasEnded = true;
       for (const { ending } of this.#underWay) this.#turn.leave(ending);
@@ -413,6 +416,12 @@ export class ParallelTurn {
     if (put.length > 0) this.#lookAt = Math.min(this.#lookAt, performance.now() + LOOK_MS);
     const isSame = await this.#inDatabase(() => noteDeliveries(this.#deps.db, this.#webhook, note));
     if (!isSame) this.#isSame = false;
+  }
+
+  /** So that what was delivered beyond the place is not forgotten with this turn. */
+  async #closeGaps(): Promise<void> {
+    this.#window.closeGaps();
+    await this.#noteWindow();
   }
 
   #state(deliveries: readonly NewDelivery[]) {

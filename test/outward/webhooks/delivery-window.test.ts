@@ -65,6 +65,25 @@ describe('by room', () => {
     expect(seqs(takeAll(window))).toEqual([3]);
   });
 
+  test('what was not sent before one that was delivered is put aside at the end, and nothing after it', () => {
+    const window = new DeliveryWindow(0n, true, []);
+    window.add([event(1, 'a'), event(2, 'a'), event(3, 'b'), event(4, 'a'), event(5, 'b')], 5n);
+    const [one, three] = takeAll(window) as [LoggedEvent, LoggedEvent];
+    window.deliver(one);
+    window.deliver(three);
+    window.closeGaps();
+    expect(put(window)).toEqual([
+      4,
+      [
+        [2, 0],
+        [4, null],
+      ],
+    ]);
+    expect(seqs(takeAll(window))).toEqual([5]);
+    window.closeGaps();
+    expect(window.takeSettled()).toBeUndefined();
+  });
+
   test('those behind one that is put aside are put aside without being sent, also those that come later', () => {
     const window = new DeliveryWindow(0n, true, []);
     window.add([event(1, 'a'), event(2, 'a'), event(3, 'b'), event(4, 'a')], 4n);
