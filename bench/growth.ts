@@ -1,36 +1,28 @@
-/** What the database keeps of each record, join, event and delivery: tables, indexes, WAL and backups. */
+/** What the database keeps of each record and join: tables, indexes, WAL and backups. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createDeflate } from 'node:zlib';
 import { to as copyTo } from 'pg-copy-streams';
-import { appendEvents } from '../src/events/append-events.sql.ts';
-import { numberEvents } from '../src/events/number-events.ts';
-import { IN_FLIGHT_MAX } from '../src/outward/webhooks/webhook.ts';
 import { archive, fill, type Ids, openSide, type Side, settle } from './archive-filled.ts';
 import type { Bench, Benchmark } from './benchmark.ts';
 import { readWalBytes } from './costs.ts';
 import { named } from './flat-ledger.ts';
 import { minting, openMints } from './mint.ts';
-import { makeBenchTenant, onLongClient, openProcess, openStand, type Stand } from './stand.ts';
-import { openQuickReceiver, subscribe } from './webhooks.ts';
+import { onLongClient, openStand, type Stand } from './stand.ts';
 
 const RECORDS = Number(process.env.BENCH_RECORDS ?? 1_000_000);
 const JOINS = Number(process.env.BENCH_JOINS ?? 50_000);
-const EVENTS = Number(process.env.BENCH_EVENTS ?? 50_000);
-const BATCH = 5_000;
 
 export const growth: Benchmark = {
   name: 'growth',
-  summary: `bytes of tables, indexes, WAL and backups for each record, join, event and delivery`,
-  protocol: `Each step by itself: ${named(RECORDS)} usage records in batches of 500, which are then archived, ${named(JOINS)} joins of users who were
-    never there, with the events and sessions that follow, ${named(EVENTS)} events, and their delivery to a webhook that answers without a
-    body. Bytes are by how much all tables, all indexes, the log of PostgreSQL and a compressed dump have grown, divided by what was
+  summary: `bytes of tables, indexes, WAL and backups for each record and join`,
+  protocol: `Each step by itself: ${named(RECORDS)} usage records in batches of 500, which are then archived, and ${named(JOINS)} joins of users who were
+    never there, with the events and sessions that follow. Bytes are by how much all tables, all indexes, the log of PostgreSQL and a compressed dump have grown, divided by what was
     done. Tables that records have left are written anew before they are counted. The log has whole pages after checkpoints.`,
   isByNameOnly: true,
   async run(bench) {
     const stand = await openStand(bench);
     for (const ids of ['ordered ids', 'UUIDs'] as const) await growByRecords(bench, stand, ids);
     await growByJoins(bench, stand);
-    await growByEvents(bench, stand);
   },
 };
 
@@ -116,32 +108,6 @@ async function growByJoins(bench: Bench, stand: Stand): Promise<void> {
     bench.progress('joining');
     await users.warmUp!();
     await untilCount(stand, 'sessions', JOINS);
-  });
-}
-
-async function growByEvents(bench: Bench, stand: Stand): Promise<void> {
-  const tenant = await makeBenchTenant(stand, 'backend');
-  const webhook = await openQuickReceiver(bench);
-  await subscribe(stand, tenant, webhook, { order: 'none', maxInFlight: IN_FLIGHT_MAX });
-  const pause = (at: string, by: string | null) =>
-    stand.db.query(`update webhook_cursors set paused_by = $1, paused_at = ${at}`, [by]);
-  await pause('now()', 'tenant');
-  await grow(bench, stand, 'an event, a spent balance', { count: EVENTS }, async () => {
-    for (let done = 0; done < EVENTS; done += BATCH) {
-      const subject = { balance: '1', admitted: false };
-      const made = Array.from(
-        { length: BATCH },
-        () => ({ type: 'credit_spent', roomUid: null, subject }) as const,
-      );
-      await appendEvents(stand.db, tenant.tenant, made);
-      await numberEvents(stand.db, [tenant.tenant]);
-    }
-  });
-  await openProcess(bench, stand, './service.ts');
-  await grow(bench, stand, 'a delivery to a webhook', { count: EVENTS }, async () => {
-    bench.progress('delivering');
-    await pause('null', null);
-    await untilCount(stand, 'webhook_deliveries', EVENTS);
   });
 }
 

@@ -240,11 +240,6 @@ interface Receiver {
   next(): Promise<number>;
 }
 
-/** Returns its address. It answers each request at once, without a body. */
-export async function openQuickReceiver(bench: Bench): Promise<string> {
-  return (await openReceiver(bench)).url;
-}
-
 async function openReceiver(bench: Bench): Promise<Receiver> {
   let arrived = (_at: number) => {};
   const server = createServer((request, response) => {
@@ -286,7 +281,7 @@ async function sample(act: (at: number) => Promise<number>, receiver: Receiver):
   return Float64Array.from(times).sort();
 }
 
-export async function subscribe(
+async function subscribe(
   stand: Stand,
   { tenant, keyId }: BenchTenant,
   url: string,
