@@ -6,11 +6,18 @@ import { endOf } from './journal.ts';
 /** From a text of `Database.rows`, in milliseconds. */
 export const millisecondsOf = (time: string) => Date.parse(time.replace(' ', 'T').replace(/\+00$/, 'Z'));
 
-/** Microseconds of the journal, from a text of `Database.rows`. */
-export type TimeInJournal = (time: string) => number;
+export interface Times {
+  /** Microseconds of the journal, from a text of `Database.rows`. */
+  of(time: string): number;
+  /** It is not more exact than that. */
+  readonly nearUs: number;
+}
+
+/** Drift, and what a clock takes to be read. */
+const NEAR_US_MIN = 2_000_000;
 
 /** A clock that is wrong is so by ten seconds at most, and what it was about to write is written soon. */
-const NEAR_US = 30_000_000;
+const WRONG_US = 30_000_000;
 
 /** What PostgreSQL says of such a time may be wrong. */
 export function isClockWrong(facts: Facts, atUs: number): boolean {
@@ -19,13 +26,13 @@ export function isClockWrong(facts: Facts, atUs: number): boolean {
     .some(
       (fault) =>
         fault.args.name === 'the clock of PostgreSQL is wrong' &&
-        (fault.args.begunUs ?? fault.invokedUs) <= atUs + NEAR_US &&
-        endOf(fault) >= atUs - NEAR_US,
+        (fault.args.begunUs ?? fault.invokedUs) <= atUs + WRONG_US &&
+        endOf(fault) >= atUs - WRONG_US,
     );
 }
 
 /** Signups show it: a tenant is as old as its answer is. The quickest one shows it best. `undefined`: there is none. */
-export async function readTimes(facts: Facts): Promise<TimeInJournal | undefined> {
+export async function readTimes(facts: Facts): Promise<Times | undefined> {
   const [quickest] = facts
     .of('signup')
     .filter((entry) => entry.outcome === 'ok' && !isClockWrong(facts, entry.invokedUs))
@@ -35,7 +42,8 @@ export async function readTimes(facts: Facts): Promise<TimeInJournal | undefined
   ]);
   if (!quickest || !row) return undefined;
   const offsetUs = (quickest.invokedUs + endOf(quickest)) / 2 - millisecondsOf(row.created_at!) * 1_000;
-  return (time) => millisecondsOf(time) * 1_000 + offsetUs;
+  const nearUs = NEAR_US_MIN + lengthOf(quickest) / 2;
+  return { of: (time) => millisecondsOf(time) * 1_000 + offsetUs, nearUs };
 }
 
 const lengthOf = (entry: { readonly invokedUs: number; readonly returnedUs: number | null }) =>
