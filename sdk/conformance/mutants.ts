@@ -306,7 +306,7 @@ export const RULES: readonly Rule[] = [
     ],
     go: ['relay/proof.go', 'claims["ath"] != jws.Encode(ath[:])', 'claims["ath"] == 0 && len(ath) == 0'],
     rust: ['relay/proof.rs', 'text("ath") != Some(&hash)', 'text("ath") == Some(&hash[..0])'],
-    python: ['relay/verifier.py', 'claims.get("ath") != encode', 'claims.get("ath") == "" + encode'],
+    python: ['relay/verifier.py', 'claims.get("ath") != encode', 'claims.get("ath") == "-" + encode'],
   },
   {
     rule: 'a proof is for this challenge',
@@ -334,7 +334,7 @@ export const RULES: readonly Rule[] = [
     typescript: [
       'relay/token-verifier.ts',
       'provenFingerprint !== attempt',
-      "provenFingerprint === '' + attempt",
+      "provenFingerprint === '-' + attempt",
     ],
     go: ['relay/verifier.go', 'proven != strings.ToLower', 'proven == "-"+strings.ToLower'],
     rust: [
