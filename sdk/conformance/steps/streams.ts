@@ -193,12 +193,16 @@ export const STREAMS: readonly Step[] = [
       const watch = client.watch('rooms.watch', {}, { silent_ms: 800 });
       await watch.until(isBookmark);
       proxy.holdsAnswers = true;
+      const heldAt = performance.now();
       await direct.rooms.create({ room: '1' });
-      setTimeout(() => {
-        proxy.holdsAnswers = false;
-        // What was dropped is missing in every stream of this connection.
-        proxy.cut();
-      }, 1_500);
+      // Only an SDK that gave the stream up says something. A cut before that would open it again anyway.
+      await waitFor(
+        () => performance.now() - proxy.quietMs,
+        (arrivedAt) => arrivedAt > heldAt + 400,
+      );
+      proxy.holdsAnswers = false;
+      // What was dropped is missing in every stream of this connection.
+      proxy.cut();
       const events = await untilRoom(watch, '1');
       await watch.end();
       return newsOf(events);
