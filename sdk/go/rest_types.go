@@ -1141,7 +1141,8 @@ type AuditActor struct {
 	Kind AuditActorKind `json:"kind"`
 	// The id of the key, or the part of the service. Empty: an operator.
 	ID string `json:"id,omitzero"`
-	// From where the key was used, a member acted, or a log-in failed; (erased) after 400 days.
+	// From where the key was used, a member acted, or a log-in failed; (erased) after 400 days, or as many as
+	// the operator says.
 	Address string `json:"address,omitzero"`
 }
 

@@ -1524,7 +1524,9 @@ class AuditActor:
     """The id of the key, or the part of the service. Absent: an operator."""
 
     address: str | None = None
-    """From where the key was used, a member acted, or a log-in failed; `(erased)` after 400 days."""
+    """From where the key was used, a member acted, or a log-in failed; `(erased)` after 400 days, or as many
+    as the operator says.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1608,7 +1608,8 @@ pub struct AuditActor {
     /// The id of the key, or the part of the service. Absent: an operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// From where the key was used, a member acted, or a log-in failed; `(erased)` after 400 days.
+    /// From where the key was used, a member acted, or a log-in failed; `(erased)` after 400 days, or as many as
+    /// the operator says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
 }

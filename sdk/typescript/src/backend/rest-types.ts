@@ -2051,7 +2051,7 @@ export interface Operations {
           kind: 'key' | 'member' | 'operator' | 'system';
           /** The id of the key, or the part of the service. Absent: an operator. */
           id?: string | undefined;
-          /** From where the key was used, a member acted, or a log-in failed; `(erased)` after 400 days. */
+          /** From where the key was used, a member acted, or a log-in failed; `(erased)` after 400 days, or as many as the operator says. */
           address?: string | undefined;
         };
         /** What was done. */
