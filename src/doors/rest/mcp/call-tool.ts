@@ -44,7 +44,8 @@ async function answer(
     const opened = await deps.calls.run(agent, () => openConfirmation(deps.db, agent, write));
     return preview(args, before, opened);
   }
-  await deps.calls.run(agent, () => useConfirmation(deps.db, agent, write, String(confirmation)));
+  const said = typeof confirmation === 'string' ? confirmation : '';
+  await deps.calls.run(agent, () => useConfirmation(deps.db, agent, write, said));
   return call(tool.route, args);
 }
 

@@ -8,6 +8,7 @@ import { AgentLookups, authenticateAgent } from '../../../access/agents/authenti
 import { Failure, invalidRequest } from '../../../base/failure.ts';
 import type { Deps } from '../../deps.ts';
 import { authorizationOf, type Http } from '../../http/http.ts';
+import { isWhole } from '../../http/late-body.ts';
 import type { Route } from '../route.ts';
 import type { McpServer } from './mcp-server.ts';
 
@@ -25,6 +26,8 @@ const ANSWER_SECONDS = 40;
 
 export function mcpRoute(app: Http, deps: Deps, routes: readonly Route[]): void {
   const lookups = new AgentLookups(deps.db);
+  const agentOf = (request: FastifyRequest) =>
+    authenticateAgent(deps, lookups, authorizationOf(request), request.ip);
   let server: McpServer | undefined;
   app.decorateRequest('agent', undefined);
   app.addHook('onClose', async () => server?.close());
@@ -36,9 +39,14 @@ export function mcpRoute(app: Http, deps: Deps, routes: readonly Route[]): void 
       config: { answerSeconds: ANSWER_SECONDS },
       onRequest: async (request) => {
         refuseOrigin(request, deps.config.publicUrl);
-        request.agent = await authenticateAgent(deps, lookups, authorizationOf(request), request.ip);
+        request.agent = await agentOf(request);
+        request.isLate = !isWhole(request);
         request.keyId = request.agent.keyId;
         deps.keyRate.count(request.agent);
+      },
+      // As with API keys, it may have been revoked while the body was on its way.
+      preValidation: async (request) => {
+        if (request.isLate) request.agent = await agentOf(request);
       },
     },
     async (request, reply) => {

@@ -1,6 +1,6 @@
 /** Agents at `/mcp`, by the official client. What they should not be able to do is tried as one would who was told to do harm. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { NewAgentKey } from '../../../../src/access/agents/agent-key.ts';
 import { createAgentKey } from '../../../../src/access/agents/create-agent-key.ts';
 import { revokeAgentKey } from '../../../../src/access/agents/revoke-agent-key.ts';
@@ -10,7 +10,7 @@ import { ROUTES } from '../../../../src/doors/rest/server.ts';
 import { readBlocks } from '../../../docs/blocks.ts';
 import { type TestTenant, usageRecord, useService } from '../../../support/service.ts';
 import { idOf, OPERATOR } from '../../../support/tenants.ts';
-import { expectError, expectOk, setStatus } from '../support.ts';
+import { expectError, expectOk, rawRequest, sendBytes, setStatus } from '../support.ts';
 import { connectAgent } from './agent.ts';
 
 const app = useService({ mcp: true, publicUrl: 'https://boxoffice.example', strictTransportSeconds: 0 });
@@ -226,6 +226,25 @@ describe('a key for agents', () => {
     expect(keys).toHaveLength(2);
   });
 
+  test('is refused if it is revoked while the body is on its way', async () => {
+    const { id, key } = await newAgentKey();
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    const head = rawRequest('POST /mcp HTTP/1.1', {
+      authorization: `Bearer ${key}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'content-length': String(text.length),
+    });
+    const looked = vi.spyOn(app.service.deps.keyRate, 'count');
+    onTestFinished(() => looked.mockRestore());
+    const afterwards = async () => {
+      await expect.poll(() => looked.mock.calls.length).toBe(1);
+      await inTransaction(db(), (tx) => revokeAgentKey(tx, { tenant: idOf(tenant), actor: OPERATOR }, id));
+      return text;
+    };
+    expect((await sendBytes(url, head, { afterwards })).status).toBe(401);
+  });
+
   test('ends at once when it is revoked, expires, or its tenant is deleted', async () => {
     const [revoked, expired, last] = [await newAgentKey(), await newAgentKey(), await newAgentKey()];
     await inTransaction(db(), (tx) =>
@@ -330,7 +349,7 @@ describe('a write', () => {
     for (const agent of [await agentOf(), await agentOf({}, stranger)]) {
       expect(await call(agent, 'set_alerts', { ...ALERTS, confirmation })).toEqual(BAD_CONFIRMATION);
     }
-    for (const wrong of ['', 'x', 7, null, { a: 1 }]) {
+    for (const wrong of ['', 'x', 7, null, { a: 1 }, { toString: 1 }, [confirmation]]) {
       expect(await call(client, 'set_alerts', { ...ALERTS, confirmation: wrong })).toEqual(BAD_CONFIRMATION);
     }
     await db().query('update agent_confirmations set expires_at = now() where key_id = $1', [id]);
