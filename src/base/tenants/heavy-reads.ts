@@ -3,7 +3,7 @@
  *
  * A few run at the same time, one of a tenant; tenants take turns, and those that never paid leave half of the places and of
  * the queue to the others. One that runs takes its place among the calls of its tenant, too. Its work on the main thread is
- * done in slices.
+ * done in slices, of which those that never paid have every second turn.
  */
 import { Turns } from '../lib/turns.ts';
 import { CallQueue, type CallQueueLimits, callQueueLimits } from './call-queue.ts';
@@ -48,7 +48,7 @@ export class HeavyReads {
   }
 
   /** Do `work` to its end. A slice ends with each `yield`. */
-  inSlices<T>(tenant: TenantId, work: Generator<unknown, T>): Promise<T> {
-    return this.#turns.run(tenant, work);
+  inSlices<T>(caller: LimitedCaller, work: Generator<unknown, T>): Promise<T> {
+    return this.#turns.run(caller.tenant, work, caller.tenantStatus === 'pending');
   }
 }

@@ -63,7 +63,7 @@ async function* renderStream<Item, Place, T>(
   const readPieces = (place: Place) =>
     deps.heavyReads.run(caller, async () => {
       const { items, next } = await read(place);
-      return { pieces: await deps.heavyReads.inSlices(caller.tenant, renderPieces(items, renderLine)), next };
+      return { pieces: await deps.heavyReads.inSlices(caller, renderPieces(items, renderLine)), next };
     });
   for (let place: Place | undefined = start; place !== undefined; ) {
     const { pieces, next }: { pieces: Buffer[]; next: Place | undefined } = await readPieces(place);

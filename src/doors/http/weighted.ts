@@ -9,10 +9,14 @@ export interface Weighted {
   readonly place: number;
 }
 
+/** Browsers send 200 characters. Tens of thousands of members would cost more than most answers. */
+const HEADER_LENGTH_MAX = 1_024;
+
 const WEIGHT = /^q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
-/** A member whose weight is malformed says nothing. */
+/** A member whose weight is malformed says nothing, and so does a header that is far too long. */
 export function parseWeighted(header: string): Weighted[] {
+  if (header.length > HEADER_LENGTH_MAX) return [];
   return splitOutsideQuotes(header, ',').flatMap((member, place) => {
     const [named = '', ...parameters] = splitOutsideQuotes(member, ';').map((text) => text.trim());
     const weight = parameters.find((each) => /^q\s*=/i.test(each)) ?? 'q=1';

@@ -88,5 +88,5 @@ export async function sendList<Item, Place, T, PageItem>(
   if (items.length <= ITEMS_PER_SLICE) return render(items);
   const renderText = (some: readonly PageItem[]) =>
     String(reply.serializeInput(render(some), '200', 'application/json'));
-  return reply.send(await deps.heavyReads.inSlices(caller.tenant, renderInSlices(items, renderText)));
+  return reply.send(await deps.heavyReads.inSlices(caller, renderInSlices(items, renderText)));
 }

@@ -54,7 +54,7 @@ export const usageLookupRoute = plain(
     const records = await lookUpRecords(deps.db, tenant, body.ids);
     const render = (slice: readonly LookedUp[]) =>
       String(reply.serialize({ records: slice.map(renderLookedUp) }));
-    const text = await deps.heavyReads.inSlices(tenant, renderInSlices(records, render));
+    const text = await deps.heavyReads.inSlices(caller, renderInSlices(records, render));
     // It is the body already, which the types of a route do not know.
     return reply.type('application/json; charset=utf-8').send(text as never);
   },

@@ -56,6 +56,22 @@ describe('heavy reads', () => {
     expect(begun).toEqual(['free 1', 'paid']);
   });
 
+  test('in slices, of a tenant that pays, wait for one of those that never paid', async () => {
+    const reads = new HeavyReads(heavyReadLimits(16), new CallQueue(callQueueLimits(16)));
+    const ended: string[] = [];
+    const slice = (name: string, tenant: number, tenantStatus: TenantStatus) => {
+      const caller = { ...limitedCaller(BigInt(tenant) as TenantId), tenantStatus };
+      // biome-ignore lint/correctness/useYield: one slice
+      const work = (function* () {
+        ended.push(name);
+      })();
+      return reads.inSlices(caller, work);
+    };
+    const all = Array.from({ length: 9 }, (_, at) => slice(`free ${at}`, at + 1, 'pending'));
+    await Promise.all([...all, slice('paid', 100, 'active')]);
+    expect(ended.indexOf('paid')).toBe(1);
+  });
+
   test('of tenants that never paid leave half of the queue to the others', async () => {
     const { read } = open();
     let refused = 0;

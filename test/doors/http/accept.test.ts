@@ -38,6 +38,9 @@ test.each([
   ['text/csv;x="a,b;q=1";q=0.1, application/json;q=0.2', 'application/json'],
   ['text/csv;x="', 'text/csv'],
   [',;,text/csv,', 'text/csv'],
+  // As long as any browser's, and far too long.
+  ['text/csv;q=0.5,'.repeat(60), 'text/csv'],
+  ['text/csv;q=0.5,'.repeat(80), 'application/json'],
 ])('Accept: %s is answered with %s', (accept, type) => {
   expect(preferredType(accept, ['application/json', 'text/csv', 'text/html'])).toBe(type);
 });
