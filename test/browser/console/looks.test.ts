@@ -116,9 +116,9 @@ test.each(['/console', '/console/keys', '/console/ledger'])(
     });
     await page.goto(PUBLIC_URL + path, { waitUntil: 'commit' });
     await page.locator('main time').first().waitFor();
-    await page.waitForFunction(
-      `document.readyState !== 'loading' && performance.getEntriesByName('first-contentful-paint').length > 0`,
-    );
+    // `page.waitForFunction()` may not: once it asks again, the page's policy refuses what it evaluates.
+    const isPainted = `document.readyState !== 'loading' && performance.getEntriesByName('first-contentful-paint').length > 0`;
+    await expect.poll(() => page.evaluate(isPainted), { timeout: 60_000 }).toBe(true);
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     // On a busy machine, what comes late may move what came before it.
     const paintedAt = await page.evaluate('performance.now()');
