@@ -14,7 +14,9 @@ const PACKAGE: Dependency = {
 };
 
 test('every package of every lock file has a licence that is known, and a script only for a reason', () => {
-  expect(new Set(ALL.map(({ folder }) => folder))).toStrictEqual(new Set(['.', 'bench/peers', 'relay', 'test/suites']));
+  expect(new Set(ALL.map(({ folder }) => folder))).toStrictEqual(
+    new Set(['.', 'bench/peers', 'relay', 'test/suites']),
+  );
   expect(ALL.length).toBeGreaterThan(400);
   expect(
     ALL.map((each) => [each.folder, each.name, refusalOf(each)]).filter(([, , why]) => why !== undefined),
