@@ -53,8 +53,13 @@ const isDangerous = true;
 /** The same of a form in which something is typed. */
 const typed = { isDangerous, isTyped: true };
 
-function get(path: string, needs: GuardedRoute['needs'], handle: GuardedRoute['handle']): ConsoleRoute {
-  return { method: 'GET', path, needs, handle };
+function get(
+  path: string,
+  needs: GuardedRoute['needs'],
+  handle: GuardedRoute['handle'],
+  more: Pick<GuardedRoute, 'isDangerous'> = {},
+): ConsoleRoute {
+  return { method: 'GET', path, needs, handle, ...more };
 }
 
 function post(
@@ -73,26 +78,14 @@ const DEVICES: readonly ConsoleRoute[] = [
   post('/console/devices/:id/rotate', 'change_keys', ['form', 'overlap'], submitDeviceRotation, {
     isDangerous,
   }),
-  {
-    method: 'GET',
-    path: '/console/devices/:id/revoke',
-    needs: 'change_keys',
-    isDangerous,
-    handle: showDeviceRevocation,
-  },
+  get('/console/devices/:id/revoke', 'change_keys', showDeviceRevocation, { isDangerous }),
   post('/console/devices/:id/revoke', 'change_keys', [], submitDeviceRevocation, { isDangerous }),
 ];
 
 const AGENTS: readonly ConsoleRoute[] = [
   get('/console/agents', 'see_agents', showAgents),
   post('/console/agents', 'change_agents', AGENT_FIELDS, submitAgent, typed),
-  {
-    method: 'GET',
-    path: '/console/agents/:id/revoke',
-    needs: 'change_agents',
-    isDangerous,
-    handle: showAgentRevocation,
-  },
+  get('/console/agents/:id/revoke', 'change_agents', showAgentRevocation, { isDangerous }),
   post('/console/agents/:id/revoke', 'change_agents', [], submitAgentRevocation, { isDangerous }),
 ];
 
@@ -102,26 +95,14 @@ const WEBHOOKS: readonly ConsoleRoute[] = [
   get('/console/webhooks/:id', 'see_webhooks', showWebhook),
   get('/console/webhooks/:id/deliveries/:delivery', 'see_webhooks', showDelivery),
   post('/console/webhooks/:id', 'change_webhooks', WEBHOOK_FIELDS, submitWebhookChange, typed),
-  {
-    method: 'GET',
-    path: '/console/webhooks/:id/headers',
-    needs: 'change_webhooks',
-    isDangerous,
-    handle: showHeaders,
-  },
+  get('/console/webhooks/:id/headers', 'change_webhooks', showHeaders, { isDangerous }),
   post('/console/webhooks/:id/headers', 'change_webhooks', HEADERS_FIELDS, submitHeaders, typed),
   post('/console/webhooks/:id/pause', 'change_webhooks', [], submitPause),
   post('/console/webhooks/:id/resume', 'change_webhooks', [], submitResumption),
   post('/console/webhooks/:id/rotate', 'change_webhooks', ['form', 'overlap'], submitSecretRotation, {
     isDangerous,
   }),
-  {
-    method: 'GET',
-    path: '/console/webhooks/:id/delete',
-    needs: 'change_webhooks',
-    isDangerous,
-    handle: showWebhookDeletion,
-  },
+  get('/console/webhooks/:id/delete', 'change_webhooks', showWebhookDeletion, { isDangerous }),
   post('/console/webhooks/:id/delete', 'change_webhooks', [], submitWebhookDeletion, { isDangerous }),
   post('/console/webhooks/:id/test', 'change_webhooks', ['form'], submitTest, { queue: 'webhook calls' }),
   post('/console/webhooks/:id/resend', 'change_webhooks', ['form', 'seq'], submitResend, {
@@ -146,13 +127,7 @@ export const SETTINGS_ROUTES: readonly ConsoleRoute[] = [
   post('/console/time-zone', 'pay', ['time_zone'], submitTimeZone),
   get('/console/budgets', 'see_money', showBudgets),
   post('/console/budgets', 'change_budgets', BUDGET_FIELDS, submitBudget, typed),
-  {
-    method: 'GET',
-    path: '/console/budgets/:id/delete',
-    needs: 'change_budgets',
-    isDangerous,
-    handle: showBudgetDeletion,
-  },
+  get('/console/budgets/:id/delete', 'change_budgets', showBudgetDeletion, { isDangerous }),
   post('/console/budgets/:id/delete', 'change_budgets', [], submitBudgetDeletion, { isDangerous }),
   get('/console/top-up', 'see_money', showTopUp),
   post('/console/top-up', 'pay', ['enabled', 'below', 'amount'], submitTopUp, typed),
